@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+// Plain JavaScript of long ago: this file must still load on a Node that is too old, to say so.
+import process from 'node:process';
+
+const needed = 24;
+const major = Number(process.versions.node.split('.')[0]);
+if (major < needed) {
+  process.stderr.write(
+    `workspace-service needs Node ${needed} or newer, and this is Node ${process.versions.node}. Install Node ${needed} and start it again.\n`,
+  );
+  process.exitCode = 1;
+} else {
+  const { main } = await import('../build/service/cli/main.js');
+  process.exitCode = await main(process.argv.slice(2), process.env);
+}

@@ -1,0 +1,32 @@
+import { accepted, type Parsed, refused } from './parsed.ts';
+
+const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+type Unit = keyof typeof secondsIn;
+
+const isUnit = (text: string | undefined): text is Unit => text !== undefined && text in secondsIn;
+
+/** A span of whole seconds, written as a number and one unit: `45s`, `10m`, `1h`, `7d`. */
+export interface Duration {
+  readonly seconds: number;
+}
+
+export function parseDuration(text: string): Parsed<Duration> {
+  const [, digits, unit] = /^(\d+)([a-z])$/.exec(text) ?? [];
+  if (digits === undefined || !isUnit(unit)) {
+    return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
+  }
+  const seconds = Number(digits) * secondsIn[unit];
+  if (!Number.isSafeInteger(seconds)) return refused('It is longer than can be counted.');
+  return accepted({ seconds });
+}
+
+/** Writes the duration with the largest unit that leaves a whole number. */
+export function formatDuration({ seconds }: Duration): string {
+  for (const unit of ['d', 'h', 'm'] as const) {
+    if (seconds > 0 && seconds % secondsIn[unit] === 0) return `${seconds / secondsIn[unit]}${unit}`;
+  }
+  return `${seconds}s`;
+}
+
+export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;

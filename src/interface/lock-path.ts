@@ -1,0 +1,52 @@
+import { accepted, type Parsed, refused } from './parsed.ts';
+
+declare const brand: unique symbol;
+
+/** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
+export type LockPath = string & { readonly [brand]: 'LockPath' };
+
+export const longestLockPath = 1_024;
+
+const controlCharacter = /\p{Cc}/u;
+
+/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
+function whyNot(path: string): string | undefined {
+  if (path === '') return 'A path must not be empty.';
+  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
+  if (controlCharacter.test(path)) return 'A path must not have control characters.';
+  if (path.includes('\\')) return 'A path is written with /, not with a backslash.';
+  if (path.startsWith('/')) return 'A path is relative to the workspace: it must not start with /.';
+  if (path.endsWith('/')) return 'A path ends in the name of a file: it must not end with /.';
+  const segments = path.split('/');
+  if (segments.includes('')) return 'A path must not have an empty segment (two slashes in a row).';
+  if (segments.includes('.') || segments.includes('..')) return 'A path must not have a segment "." or "..".';
+  if (new TextEncoder().encode(path).length > longestLockPath) {
+    return `A path must not be longer than ${longestLockPath} bytes.`;
+  }
+  return undefined;
+}
+
+const isLockPath = (path: string): path is LockPath => whyNot(path) === undefined;
+
+/** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
+export function parseLockPath(text: string): Parsed<LockPath> {
+  const path = text.normalize('NFC');
+  return isLockPath(path) ? accepted(path) : refused(whyNot(path) ?? '');
+}
+
+/** The path as one segment of a URL: its slashes are encoded too. */
+export const asOneSegment = (path: LockPath): string => encodeURIComponent(path);
+
+/** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
+export const asSegments = (path: LockPath): string => path.split('/').map(encodeURIComponent).join('/');
+
+/** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+export function lockPathFromUrl(raw: string): Parsed<LockPath> {
+  let text: string;
+  try {
+    text = decodeURIComponent(raw);
+  } catch {
+    return refused('The path is not valid percent-encoded UTF-8.');
+  }
+  return parseLockPath(text);
+}

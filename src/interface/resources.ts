@@ -1,0 +1,75 @@
+/** Times are RFC 3339 in UTC, with milliseconds. */
+export type Timestamp = string;
+
+export interface Workspace {
+  readonly id: string;
+  /** The address of the repository that is mirrored, without credentials. */
+  readonly remote: string;
+  readonly created_at: Timestamp;
+}
+
+export interface Branch {
+  readonly name: string;
+  /** The commit the remote has; null while the remote does not answer. */
+  readonly head: string | null;
+  readonly synced_head: string | null;
+  readonly synced_at: Timestamp | null;
+  readonly default: boolean;
+}
+
+export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
+
+export type SyncStatus = (typeof syncStatuses)[number];
+
+export interface Sync {
+  readonly sync_id: string;
+  readonly status: SyncStatus;
+  readonly branch: string;
+  readonly estimated_objects: number;
+  readonly received_objects: number;
+  readonly head: string | null;
+  readonly error: string | null;
+  readonly created_at: Timestamp;
+  readonly started_at: Timestamp | null;
+  readonly finished_at: Timestamp | null;
+}
+
+export const lockTypes = ['exclusive'] as const;
+
+export type LockType = (typeof lockTypes)[number];
+
+export interface Lock {
+  readonly id: string;
+  readonly path: string;
+  readonly type: LockType;
+  /** The name of the token that took it. */
+  readonly owner: string;
+  /** Where it was taken from: the address of the run, as sent in `Referer`. */
+  readonly origin: string | null;
+  readonly acquired_at: Timestamp;
+  readonly expires_at: Timestamp;
+  /** Larger than that of every lock taken before. */
+  readonly fence: number;
+}
+
+export const hookEvents = ['sync.succeeded', 'sync.failed', 'lock.acquired', 'lock.released', 'lock.expired'] as const;
+
+export type HookEvent = (typeof hookEvents)[number];
+
+export const hookFormats = ['standard', 'github', 'buildkite'] as const;
+
+export type HookFormat = (typeof hookFormats)[number];
+
+export interface Hook {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly HookEvent[];
+  /** Of which branches syncs are told; null means all. */
+  readonly branches: readonly string[] | null;
+  readonly format: HookFormat;
+  /** The names of the extra headers; their values are never shown again. */
+  readonly header_names: readonly string[];
+  readonly active: boolean;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+}

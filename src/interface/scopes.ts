@@ -1,0 +1,25 @@
+/** What a token may do. A scope grants itself and what it implies. */
+export const scopes = ['sync', 'locks:read', 'locks:write', 'locks:admin', 'hooks:write'] as const;
+
+export type Scope = (typeof scopes)[number];
+
+export const scopeMeanings: Readonly<Record<Scope, string>> = {
+  sync: 'start a sync and follow it',
+  'locks:read': 'list locks',
+  'locks:write': 'take, renew and release locks, and list them',
+  'locks:admin': "release other people's locks, and all that locks:write allows",
+  'hooks:write': 'register build webhooks',
+};
+
+const implied: Readonly<Record<Scope, readonly Scope[]>> = {
+  sync: [],
+  'locks:read': [],
+  'locks:write': ['locks:read'],
+  'locks:admin': ['locks:write', 'locks:read'],
+  'hooks:write': [],
+};
+
+export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
+
+export const grants = (held: readonly Scope[], needed: Scope): boolean =>
+  held.some((scope) => scope === needed || implied[scope].includes(needed));

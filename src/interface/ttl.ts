@@ -1,0 +1,22 @@
+import { type Duration, formatDuration, parseDuration } from './duration.ts';
+import { type Parsed, refused } from './parsed.ts';
+
+declare const brand: unique symbol;
+
+/** The lifetime of a lock: a duration within the limits that the service keeps. */
+export type Ttl = Duration & { readonly [brand]: 'Ttl' };
+
+export const shortestTtl: Duration = { seconds: 1 };
+export const longestTtl: Duration = { seconds: 30 * 86_400 };
+
+const withinLimits = (duration: Duration): duration is Ttl =>
+  duration.seconds >= shortestTtl.seconds && duration.seconds <= longestTtl.seconds;
+
+export function parseTtl(text: string): Parsed<Ttl> {
+  const duration = parseDuration(text);
+  if (!duration.ok) return duration;
+  if (withinLimits(duration.value)) return { ok: true, value: duration.value };
+  return refused(
+    `A lock lives for ${formatDuration(shortestTtl)} at the least and ${formatDuration(longestTtl)} at the most.`,
+  );
+}

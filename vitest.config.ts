@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/build.ts'],
+    // Tests wait for events, not for time: the limit only ends a test that hangs.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
