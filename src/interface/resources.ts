@@ -10,8 +10,8 @@ export interface Workspace {
 
 export interface Branch {
   readonly name: string;
-  /** The commit the remote has; null while the remote does not answer. */
-  readonly head: string | null;
+  /** The commit that the remote has. */
+  readonly head: string;
   readonly synced_head: string | null;
   readonly synced_at: Timestamp | null;
   readonly default: boolean;

@@ -1,0 +1,78 @@
+import { type Kysely, sql } from 'kysely';
+import type { Dialect } from './storage.ts';
+import type { Tables } from './tables.ts';
+
+/** What the two databases spell differently. Paths are compared byte by byte on both. */
+const spelling = {
+  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement' },
+  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key' },
+} as const;
+
+type Spelling = (typeof spelling)[Dialect];
+
+/** Each is applied once, in this order, and never changed after a release: a change is a new one at the end. */
+const migrations: readonly ((words: Spelling) => readonly string[])[] = [
+  ({ byteOrder, sequence }) => [
+    `create table tokens (
+      id text primary key, name text not null, hash text not null unique, scopes text not null, workspaces text,
+      created_at bigint not null, expires_at bigint, revoked_at bigint)`,
+    `create table workspaces (id text ${byteOrder} primary key, remote text not null, created_at bigint not null)`,
+    `create table synced_branches (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, name text not null,
+      head text not null, synced_at bigint not null, received_objects bigint not null,
+      primary key (workspace_id, name))`,
+    `create table syncs (
+      id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
+      branch text not null, status text not null, estimated_objects bigint not null, received_objects bigint not null,
+      head text, error text, attempts integer not null, created_at bigint not null, started_at bigint,
+      finished_at bigint, lease_owner text, lease_until bigint)`,
+    `create unique index one_queued_sync_per_branch on syncs (workspace_id, branch) where status = 'queued'`,
+    `create index unfinished_syncs on syncs (created_at) where finished_at is null`,
+    `create index finished_syncs on syncs (finished_at)`,
+    `create table locks (
+      workspace_id text ${byteOrder} not null references workspaces (id), path text ${byteOrder} not null,
+      id text not null, type text not null, token_id text not null, owner text not null, origin text,
+      acquired_at bigint not null, expires_at bigint not null, fence bigint not null,
+      primary key (workspace_id, path))`,
+    `create index locks_by_expiry on locks (expires_at)`,
+    `create table counters (name text primary key, value bigint not null)`,
+    `insert into counters (name, value) values ('fence', 0)`,
+    `create table hooks (
+      id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
+      url text not null, events text not null, branches text, format text not null, secret text not null,
+      headers text not null, active integer not null, created_at bigint not null, updated_at bigint not null,
+      unique (workspace_id, url))`,
+    `create table deliveries (
+      sequence ${sequence}, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
+      ordering_key text not null, event text not null, status text not null, attempts integer not null,
+      next_attempt_at bigint not null, last_error text, created_at bigint not null, finished_at bigint,
+      lease_owner text, lease_until bigint)`,
+    `create index pending_deliveries on deliveries (next_attempt_at) where finished_at is null`,
+    `create index pending_deliveries_in_order on deliveries (hook_id, ordering_key, sequence) where finished_at is null`,
+    `create index finished_deliveries on deliveries (finished_at)`,
+    `create table remembered_answers (
+      token_id text not null, key text not null, fingerprint text not null, status integer not null,
+      headers text not null, body text not null, created_at bigint not null, primary key (token_id, key))`,
+    `create index remembered_answers_by_age on remembered_answers (created_at)`,
+    `create table audit (
+      sequence ${sequence}, at bigint not null, actor text not null, action text not null, detail text not null)`,
+  ],
+];
+
+/** Brings the tables to this version. Has to run in a transaction that excludes all other writers. */
+export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+  await sql`create table if not exists schema_version (version integer not null)`.execute(db);
+  const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
+  const version = rows[0]?.version ?? 0;
+  if (version > migrations.length) {
+    throw new Error(
+      `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
+    );
+  }
+  if (version === migrations.length) return;
+  for (const migration of migrations.slice(version)) {
+    for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
+  }
+  await sql`delete from schema_version`.execute(db);
+  await sql`insert into schema_version (version) values (${migrations.length})`.execute(db);
+}

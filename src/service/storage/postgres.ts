@@ -1,0 +1,70 @@
+import { CompiledQuery, Kysely, type Dialect as KyselyDialect, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { groupCommits } from './commit-group.ts';
+import { migrate } from './migrations.ts';
+import type { Storage } from './storage.ts';
+import type { Tables } from './tables.ts';
+
+/** Any number that no other program uses on this database: all writers of the service queue behind it. */
+const writersLock = 7_241_553_019;
+
+const int8 = 20;
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly onCommit?: (changes: number) => void;
+  /** A connection was lost while nobody used it; the next query opens another. */
+  readonly onIdleError: (error: Error) => void;
+}
+
+export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): Promise<Storage> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    application_name: 'workspace-service',
+    max: 10,
+    connectionTimeoutMillis: 5_000,
+    statement_timeout: 30_000,
+    query_timeout: 35_000,
+    // An instance that stops in the middle of a change must not hold up the others.
+    idle_in_transaction_session_timeout: 10_000,
+    keepAlive: true,
+    types: {
+      // Milliseconds and counts stay far below 2^53.
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === int8 ? Number : pg.types.getTypeParser(oid, format === 'binary' ? 'binary' : 'text'),
+    },
+  });
+  pool.on('error', onIdleError);
+  const dialect = new PostgresDialect({
+    pool,
+    onCreateConnection: async (connection) => {
+      // What was answered has to survive a power cut, whatever the server's default is.
+      await connection.executeQuery(CompiledQuery.raw('set synchronous_commit = on'));
+    },
+  });
+  return openPostgresDialect(dialect, onCommit);
+}
+
+/** The same on any driver that speaks PostgreSQL. */
+export async function openPostgresDialect(
+  dialect: KyselyDialect,
+  onCommit: (changes: number) => void = () => undefined,
+): Promise<Storage> {
+  const db = new Kysely<Tables>({ dialect });
+  const excludeOtherWriters = async (transaction: Kysely<Tables>) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(writersLock)})`.execute(transaction);
+  };
+  await db.transaction().execute(async (transaction) => {
+    await excludeOtherWriters(transaction);
+    await migrate(transaction, 'postgres');
+  });
+  return {
+    dialect: 'postgres',
+    read: db,
+    // Not now(): that is the time at which the transaction began, which may have waited for others since.
+    now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+    commit: groupCommits(db, { begin: excludeOtherWriters, onCommit }),
+    claim: (work) => db.transaction().execute(work),
+    close: () => db.destroy(),
+  };
+}

@@ -1,0 +1,109 @@
+import type { Generated } from 'kysely';
+
+/** Times are milliseconds since 1970 by the database's clock; lists and objects are JSON text; yes and no are 1 and 0. */
+export interface Tables {
+  readonly tokens: {
+    id: string;
+    name: string;
+    hash: string;
+    scopes: string;
+    /** Null: all workspaces. */
+    workspaces: string | null;
+    created_at: number;
+    expires_at: number | null;
+    revoked_at: number | null;
+  };
+  readonly workspaces: {
+    id: string;
+    /** As the operator gave it, credentials included: it never leaves the service but to git. */
+    remote: string;
+    created_at: number;
+  };
+  readonly synced_branches: {
+    workspace_id: string;
+    name: string;
+    head: string;
+    synced_at: number;
+    /** How many objects the last sync received: the estimate when the remote does not tell in time. */
+    received_objects: number;
+  };
+  readonly syncs: {
+    id: string;
+    workspace_id: string;
+    branch: string;
+    status: string;
+    estimated_objects: number;
+    received_objects: number;
+    head: string | null;
+    error: string | null;
+    attempts: number;
+    created_at: number;
+    started_at: number | null;
+    finished_at: number | null;
+    lease_owner: string | null;
+    lease_until: number | null;
+  };
+  readonly locks: {
+    workspace_id: string;
+    path: string;
+    id: string;
+    type: string;
+    token_id: string;
+    owner: string;
+    origin: string | null;
+    acquired_at: number;
+    expires_at: number;
+    fence: number;
+  };
+  readonly counters: {
+    name: string;
+    value: number;
+  };
+  readonly hooks: {
+    id: string;
+    workspace_id: string;
+    url: string;
+    events: string;
+    branches: string | null;
+    format: string;
+    secret: string;
+    headers: string;
+    active: number;
+    created_at: number;
+    updated_at: number;
+  };
+  readonly deliveries: {
+    /** Grows in the order in which the events were committed. */
+    sequence: Generated<number>;
+    /** The same for every attempt, so that a receiver can tell a repetition. */
+    id: string;
+    hook_id: string;
+    /** Deliveries of one hook with the same key are made one after the other. */
+    ordering_key: string;
+    event: string;
+    status: string;
+    attempts: number;
+    next_attempt_at: number;
+    last_error: string | null;
+    created_at: number;
+    finished_at: number | null;
+    lease_owner: string | null;
+    lease_until: number | null;
+  };
+  readonly remembered_answers: {
+    token_id: string;
+    key: string;
+    fingerprint: string;
+    status: number;
+    headers: string;
+    body: string;
+    created_at: number;
+  };
+  readonly audit: {
+    sequence: Generated<number>;
+    at: number;
+    actor: string;
+    action: string;
+    detail: string;
+  };
+}
