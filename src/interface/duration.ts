@@ -16,9 +16,9 @@ export function parseDuration(text: string): Parsed<Duration> {
   if (digits === undefined || !isUnit(unit)) {
     return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
   }
-  const seconds = Number(digits) * secondsIn[unit];
-  if (!Number.isSafeInteger(seconds)) return refused('It is longer than can be counted.');
-  return accepted({ seconds });
+  const duration = { seconds: Number(digits) * secondsIn[unit] };
+  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is longer than can be counted.');
+  return accepted(duration);
 }
 
 /** Writes the duration with the largest unit that leaves a whole number. */

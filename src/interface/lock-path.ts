@@ -5,9 +5,11 @@ declare const brand: unique symbol;
 /** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
+/** In bytes of UTF-8. */
 export const longestLockPath = 1_024;
 
 const controlCharacter = /\p{Cc}/u;
+const drive = /^[a-z]:\//i;
 
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path: string): string | undefined {
@@ -26,12 +28,27 @@ function whyNot(path: string): string | undefined {
   return undefined;
 }
 
-const isLockPath = (path: string): path is LockPath => whyNot(path) === undefined;
-
 /** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
 export function parseLockPath(text: string): Parsed<LockPath> {
   const path = text.normalize('NFC');
-  return isLockPath(path) ? accepted(path) : refused(whyNot(path) ?? '');
+  const why = whyNot(path);
+  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  return why === undefined ? accepted(path as LockPath) : refused(why);
+}
+
+/**
+ * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
+ * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
+ */
+export function canonicalLockPath(text: string): Parsed<LockPath> {
+  const segments = text.replaceAll('\\', '/').split('/');
+  const last = segments.length - 1;
+  // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
+  const path = segments
+    .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
+    .join('/');
+  if (drive.test(path)) return refused('A path is relative to the workspace: it must not start with a drive (C:).');
+  return parseLockPath(path);
 }
 
 /** The path as one segment of a URL: its slashes are encoded too. */

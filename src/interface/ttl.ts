@@ -1,5 +1,5 @@
 import { type Duration, formatDuration, parseDuration } from './duration.ts';
-import { type Parsed, refused } from './parsed.ts';
+import { accepted, type Parsed, refused } from './parsed.ts';
 
 declare const brand: unique symbol;
 
@@ -15,7 +15,7 @@ const withinLimits = (duration: Duration): duration is Ttl =>
 export function parseTtl(text: string): Parsed<Ttl> {
   const duration = parseDuration(text);
   if (!duration.ok) return duration;
-  if (withinLimits(duration.value)) return { ok: true, value: duration.value };
+  if (withinLimits(duration.value)) return accepted(duration.value);
   return refused(
     `A lock lives for ${formatDuration(shortestTtl)} at the least and ${formatDuration(longestTtl)} at the most.`,
   );

@@ -1,0 +1,169 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/interface/duration.ts';
+import { longestTtl, parseTtl, shortestTtl } from '../../src/interface/ttl.ts';
+import { codeUnits } from './texts.ts';
+
+const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const unit = fc.constantFrom('s', 'm', 'h', 'd');
+
+/** Small and large ones alike, and whole multiples of a unit more often than chance would have it. */
+const duration: fc.Arbitrary<Duration> = fc.oneof(
+  fc.nat({ max: Math.floor(Number.MAX_SAFE_INTEGER / 1_000) }).map((seconds) => ({ seconds })),
+  fc.tuple(fc.nat({ max: 10_000 }), unit).map(([count, name]) => ({ seconds: count * (secondsIn[name] ?? 0) })),
+);
+
+const syntax = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
+const limits = 'A lock lives for 1s at the least and 30d at the most.';
+
+describe('a duration', () => {
+  test('is the same after it was written and read', () => {
+    fc.assert(
+      fc.property(duration, (value) => {
+        expect(parseDuration(formatDuration(value))).toEqual({ ok: true, value });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('is a number of its unit', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 1_000_000 }), unit, (count, name) => {
+        expect(parseDuration(`${count}${name}`)).toEqual({
+          ok: true,
+          value: { seconds: count * (secondsIn[name] ?? 0) },
+        });
+      }),
+    );
+  });
+
+  test('is written in the largest unit that leaves a whole number', () => {
+    fc.assert(
+      fc.property(duration, (value) => {
+        const written = formatDuration(value);
+        for (const [name, seconds] of Object.entries(secondsIn)) {
+          if (value.seconds > 0 && value.seconds % seconds === 0) {
+            expect(Number.parseInt(written, 10)).toBeLessThanOrEqual(value.seconds / seconds);
+          } else if (name !== 's') {
+            expect(written.endsWith(name)).toBe(false);
+          }
+        }
+      }),
+    );
+    expect([0, 1, 60, 90, 3_600, 5_400, 86_400, 90_000].map((seconds) => formatDuration({ seconds }))).toEqual([
+      '0s',
+      '1s',
+      '1m',
+      '90s',
+      '1h',
+      '90m',
+      '1d',
+      '25h',
+    ]);
+  });
+
+  test('has an exact number of milliseconds', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), unit, (count, name) => {
+        const parsed = parseDuration(`${count}${name}`);
+        if (parsed.ok) expect(BigInt(milliseconds(parsed.value))).toBe(count * BigInt(secondsIn[name] ?? 0) * 1_000n);
+        else expect(parsed.why).toBe('It is longer than can be counted.');
+      }),
+    );
+  });
+
+  test('may have zeros in front', () => {
+    expect(parseDuration('01h')).toEqual({ ok: true, value: { seconds: 3_600 } });
+  });
+
+  test.each([
+    '',
+    '1',
+    'h',
+    '1w',
+    '1y',
+    '1ms',
+    '1H',
+    '1.5h',
+    '1,5h',
+    '-1h',
+    '+1h',
+    '1e3s',
+    '0x1h',
+    ' 1h',
+    '1h ',
+    '1 h',
+    '1h\n',
+    '1h30m',
+    '１h',
+    '1ｈ',
+    '١h',
+    'PT1H',
+    'NaNs',
+    'Infinitys',
+  ])('is refused when it is not a whole number and a unit: %j', (text) => {
+    expect(parseDuration(text)).toEqual({ ok: false, why: syntax });
+  });
+
+  test('is refused when nothing could count it', () => {
+    for (const text of [`${'9'.repeat(15)}s`, `${'9'.repeat(400)}d`]) {
+      expect(parseDuration(text)).toEqual({ ok: false, why: 'It is longer than can be counted.' });
+    }
+  });
+
+  test('is read from nothing but ASCII digits and one unit', () => {
+    const almost = fc.array(fc.constantFrom('0', '1', '9', 's', 'm', 'h', 'd', 'w', ' ', '.', '-', '１'), {
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          codeUnits,
+          almost.map((parts) => parts.join('')),
+        ),
+        (text) => {
+          expect(parseDuration(text).ok).toBe(/^[0-9]+[smhd]$/.test(text));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('the lifetime of a lock', () => {
+  test('is a duration from one second to thirty days', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          duration,
+          fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds })),
+        ),
+        (value) => {
+          const ttl = parseTtl(formatDuration(value));
+          const allowed = value.seconds >= 1 && value.seconds <= 30 * 86_400;
+          expect(ttl).toEqual(allowed ? { ok: true, value } : { ok: false, why: limits });
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test.each(['1s', '30d', '720h', '43200m', '2592000s'])('may be at its limit: %s', (text) => {
+    expect(parseTtl(text).ok).toBe(true);
+  });
+
+  test.each(['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d'])(
+    'is refused past it: %s',
+    (text) => {
+      expect(parseTtl(text)).toEqual({ ok: false, why: limits });
+    },
+  );
+
+  test.each(['1w', '1.5h', ' 1h', '', '１h', '-1h'])('is refused when it is no duration: %j', (text) => {
+    expect(parseTtl(text)).toEqual({ ok: false, why: syntax });
+  });
+
+  test('tells its limits to whoever has to check them elsewhere', () => {
+    expect([shortestTtl, longestTtl].map(formatDuration)).toEqual(['1s', '30d']);
+  });
+});
