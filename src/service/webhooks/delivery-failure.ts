@@ -1,0 +1,67 @@
+import type { Target } from './target.ts';
+
+/** How far an attempt came. */
+export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
+
+/** The limit ended the attempt. */
+export function whyTimedOut({ origin }: Target, stage: Stage, limitMs: number): string {
+  const within = `within ${limitMs / 1_000} s`;
+  switch (stage) {
+    case 'resolving':
+      return `The name of ${origin} was not resolved ${within}.`;
+    case 'connecting':
+      return `${origin} did not accept a connection ${within}.`;
+    case 'securing':
+      return `${origin} accepted a connection, but did not complete the TLS handshake ${within}.`;
+    case 'waiting':
+      return `${origin} accepted a connection, but did not answer ${within}.`;
+  }
+}
+
+const certificateFaults: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'has expired',
+  CERT_NOT_YET_VALID: 'is not valid yet',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'was signed by an authority that this machine does not trust',
+  UNABLE_TO_GET_ISSUER_CERT: 'was signed by an authority that this machine does not know',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'was signed by an authority that this machine does not know',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'was sent without the certificate of the authority that signed it',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
+};
+
+/** The message of an error may quote what was sent; its code does not. */
+function codeOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
+}
+
+/** The connection, or what came over it, ended the attempt. */
+export function whyFailed({ origin }: Target, stage: Stage, error: unknown): string {
+  const code = codeOf(error);
+  const because = code === '' ? '' : ` (${code})`;
+  switch (stage) {
+    case 'resolving':
+      return `The name of ${origin} does not resolve${because}.`;
+    case 'connecting':
+      return `${origin} did not accept a connection${because}.`;
+    case 'securing': {
+      const fault = certificateFaults[code];
+      return fault === undefined
+        ? `The TLS handshake with ${origin} failed${because}.`
+        : `The TLS certificate of ${origin} ${fault}${because}.`;
+    }
+    case 'waiting':
+      if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
+      // In TLS 1.3 a receiver refuses a client only after the client's side of the handshake is done.
+      if (code.startsWith('ERR_SSL_')) return `The TLS handshake with ${origin} failed${because}.`;
+      return `${origin} closed the connection without an answer${because}.`;
+  }
+}
+
+/** The answer itself says that it failed. */
+export function whyNotAccepted({ origin }: Target, status: number): string {
+  if (status >= 300 && status < 400) {
+    return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
+  }
+  return `${origin} answered with the status ${status}.`;
+}

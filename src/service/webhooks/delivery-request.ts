@@ -1,0 +1,34 @@
+import { accepted, type Parsed } from '../../interface/parsed.ts';
+import type { HookFormat } from '../../interface/resources.ts';
+import type { HookEventOccurrence } from './event.ts';
+import type { ExtraHeaders } from './extra-headers.ts';
+import { contentOf } from './formats.ts';
+import type { WebhookSecret } from './secret.ts';
+import { signedHeaders } from './signature.ts';
+
+/** One attempt, ready to be sent. */
+export interface DeliveryRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+interface Receiver {
+  readonly url: string;
+  readonly format: HookFormat;
+  readonly secret: WebhookSecret;
+  readonly headers: ExtraHeaders;
+}
+
+/** A hook's own headers replace those of its format (`user-agent`); the signature is replaced by nothing. */
+export function deliveryRequest(
+  { url, format, secret, headers }: Receiver,
+  occurrence: HookEventOccurrence,
+  timestamp: Date,
+): Parsed<DeliveryRequest> {
+  const content = contentOf(format, occurrence);
+  if (!content.ok) return content;
+  const { body } = content.value;
+  const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret });
+  return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body });
+}

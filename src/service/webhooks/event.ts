@@ -1,0 +1,36 @@
+import type { HookEvent, Lock, Sync, Timestamp } from '../../interface/resources.ts';
+
+export type SyncEvent = Extract<HookEvent, `sync.${string}`>;
+export type LockEvent = Exclude<HookEvent, SyncEvent>;
+
+interface Occurrence<Type extends HookEvent, Data> {
+  /**
+   * Becomes the header `webhook-id`, the same at every attempt. It must not have a full stop: that is what separates the
+   * parts of the signed text (Standard Webhooks 1.0, "Signature scheme").
+   */
+  readonly id: string;
+  readonly type: Type;
+  readonly workspace: string;
+  readonly occurredAt: Timestamp;
+  readonly data: Data;
+}
+
+export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;
+
+export type LockOccurrence =
+  | Occurrence<Exclude<LockEvent, 'lock.released'>, { readonly lock: Lock }>
+  | Occurrence<
+      'lock.released',
+      {
+        readonly lock: Lock;
+        /** The name of the token that released it. */
+        readonly released_by?: string;
+        readonly forced?: boolean;
+      }
+    >;
+
+/** Something that happened in a workspace, as the formats tell it to the receivers. */
+export type HookEventOccurrence = SyncOccurrence | LockOccurrence;
+
+export const isSyncEvent = (event: HookEvent): event is SyncEvent =>
+  event === 'sync.succeeded' || event === 'sync.failed';

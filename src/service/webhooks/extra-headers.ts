@@ -1,0 +1,54 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+declare const brand: unique symbol;
+
+/** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
+export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
+
+const mostHeaders = 20;
+const longestName = 100;
+const longestValue = 4_096;
+
+/** RFC 9110, section 5.6.2. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Visible characters of ISO 8859-1, with spaces between them (RFC 9110, section 5.5). */
+const notSendable = /[^\x20-\x7e\xa0-\xff]/;
+
+/** Set by the delivery itself, or of one connection alone (RFC 9110, section 7.6.1), or they change what the body is. */
+const ours = new Set(['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect']);
+const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
+
+const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
+
+/** Says nothing of the value itself: it may be a credential. */
+function whyNotValue(value: string): string | undefined {
+  if (value === '') return 'has no value. Was a secret left empty?';
+  if (value.length > longestValue) return `has a value of more than ${longestValue} bytes.`;
+  if (notSendable.test(value)) return 'has a value with control characters, or with characters outside ISO 8859-1.';
+  if (value.startsWith(' ') || value.endsWith(' ')) {
+    return 'has a value that begins or ends with a space. Was a secret left empty?';
+  }
+  return undefined;
+}
+
+export function parseExtraHeaders(given: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
+  const entries = Object.entries(given);
+  if (entries.length > mostHeaders) return refused(`A hook has at most ${mostHeaders} headers of its own.`);
+  const headers = new Map<string, string>();
+  for (const [index, [spelled, value]] of entries.entries()) {
+    const name = spelled.toLowerCase();
+    if (!token.test(name) || name.length > longestName) {
+      return refused(
+        `The name of header ${index + 1} is not one: it has to be at most ${longestName} letters, digits or any of !#$%&'*+-.^_\`|~.`,
+      );
+    }
+    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself and cannot be given.`);
+    if (headers.has(name)) return refused(`The header ${name} is given twice: upper and lower case do not count.`);
+    const why = whyNotValue(value);
+    if (why !== undefined) return refused(`The header ${name} ${why}`);
+    headers.set(name, value);
+  }
+  // Every entry has been checked above.
+  return accepted(Object.fromEntries(headers) as unknown as ExtraHeaders);
+}

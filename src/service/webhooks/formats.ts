@@ -1,0 +1,91 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { HookEvent, HookFormat } from '../../interface/resources.ts';
+import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from './event.ts';
+
+/** What a receiver is told, and the headers that its format asks for; names in lower case. */
+export interface Content {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** What a hook tells in which format. The buildkite format has no words for lock events. */
+export type Subscription =
+  | { readonly format: Exclude<HookFormat, 'buildkite'>; readonly events: readonly HookEvent[] }
+  | { readonly format: 'buildkite'; readonly events: readonly SyncEvent[] };
+
+const onlySyncs = 'The buildkite format starts a build of a branch, and lock events have none: use sync events only.';
+
+export function parseSubscription(format: HookFormat, events: readonly HookEvent[]): Parsed<Subscription> {
+  if (format !== 'buildkite') return accepted({ format, events });
+  return events.every(isSyncEvent) ? accepted({ format, events }) : refused(onlySyncs);
+}
+
+/** A hook may have been given another format since the event occurred, so this too may find no words for it. */
+export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): Parsed<Content> {
+  switch (format) {
+    case 'standard':
+      return accepted(standard(occurrence));
+    case 'github':
+      return accepted(github(occurrence));
+    case 'buildkite':
+      switch (occurrence.type) {
+        case 'sync.succeeded':
+        case 'sync.failed':
+          return accepted(buildkite(occurrence));
+        case 'lock.acquired':
+        case 'lock.released':
+        case 'lock.expired':
+          return refused(onlySyncs);
+      }
+  }
+}
+
+const json = (body: unknown, headers: Readonly<Record<string, string>> = {}): Content => ({
+  headers: { 'content-type': 'application/json', 'user-agent': 'workspace-automation', ...headers },
+  body: JSON.stringify(body),
+});
+
+const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({
+  type,
+  timestamp: occurredAt,
+  data: { workspace, ...data },
+});
+
+/** Standard Webhooks 1.0, "Payload structure". */
+const standard = (occurrence: HookEventOccurrence): Content => json(payload(occurrence));
+
+/**
+ * "Create a repository dispatch event" of GitHub's REST API: `event_type` has at most 100 characters, `client_payload` at
+ * most 10 properties. The headers of a request do not reach the workflow, so the id is in the payload as well.
+ * https://docs.github.com/rest/repos/repos#create-a-repository-dispatch-event
+ */
+const github = (occurrence: HookEventOccurrence): Content =>
+  json(
+    { event_type: occurrence.type, client_payload: { id: occurrence.id, ...payload(occurrence) } },
+    { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+  );
+
+/**
+ * "Create a build" of Buildkite's REST API. The values of `meta_data` are strings. A sync that failed may have no head:
+ * `HEAD` lets Buildkite look the commit up.
+ * https://buildkite.com/docs/apis/rest-api/builds#create-a-build
+ */
+function buildkite({ id, type, workspace, data: { sync } }: SyncOccurrence): Content {
+  const outcome: Record<SyncEvent, string> = {
+    'sync.succeeded': `${workspace}: ${sync.branch} is in sync`,
+    'sync.failed': `${workspace}: the sync of ${sync.branch} failed`,
+  };
+  return json({
+    commit: sync.head ?? 'HEAD',
+    branch: sync.branch,
+    message: outcome[type],
+    meta_data: {
+      event_id: id,
+      event: type,
+      workspace,
+      sync_id: sync.sync_id,
+      received_objects: String(sync.received_objects),
+      ...(sync.error === null ? {} : { error: sync.error }),
+    },
+  });
+}

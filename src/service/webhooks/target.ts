@@ -1,0 +1,78 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Addresses, TargetCheck } from './target-address.ts';
+
+declare const brand: unique symbol;
+
+/** Where a hook delivers to. Its path and query may hold secrets: only its origin is for sentences and logs. */
+export interface Target {
+  /** In the one spelling that the URL standard gives it. */
+  readonly url: string;
+  readonly origin: string;
+  readonly protocol: 'http:' | 'https:';
+  readonly hostname: string;
+  readonly [brand]: 'Target';
+}
+
+export const longestUrl = 2_048;
+
+const controlCharacter = /\p{Cc}/u;
+
+/** The form of a target alone, without a look at where it leads. */
+export function parseTarget(text: string): Parsed<Target> {
+  if (text.length > longestUrl) return refused(`The URL has more than ${longestUrl} characters.`);
+  if (controlCharacter.test(text) || text !== text.trim()) {
+    return refused('The URL has a control character, or a space at one of its ends.');
+  }
+  const url = URL.parse(text);
+  if (url === null) return refused('This is not a URL. It has to look like https://hooks.example.com/path.');
+  const { protocol, origin, hostname, href } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL has to begin with https://.');
+  if (url.username !== '' || url.password !== '') {
+    return refused('The URL has a user name or a password, which would reach logs: send them in "headers" instead.');
+  }
+  if (href.includes('#')) return refused('The URL has a fragment (the part from # on), which is never sent.');
+  if (href.length > longestUrl) return refused(`The URL has more than ${longestUrl} characters once it is encoded.`);
+  // The brand exists for the compiler alone.
+  return accepted({ url: href, origin, protocol, hostname } as Target);
+}
+
+const whatIsAllowed =
+  'Deliveries go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
+
+/** Whether the target may be reached at these addresses: each of them has to be fit, for any of them may be used. */
+export function judgeTarget(target: Target, addresses: Addresses, check: TargetCheck): Parsed<Target> {
+  for (const address of addresses) {
+    const judgement = check.judge(address);
+    switch (judgement.kind) {
+      case 'refused':
+        return refused(`${target.origin} leads to ${judgement.what}. ${whatIsAllowed}`);
+      case 'public':
+        if (target.protocol === 'http:') return refused(onlyHttps(target));
+        break;
+      case 'allowed':
+        break;
+    }
+  }
+  return accepted(target);
+}
+
+const onlyHttps = ({ origin }: Target): string =>
+  `${origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`;
+
+/** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
+export async function checkTarget(
+  text: string,
+  check: TargetCheck,
+  { resolveWithinMs = 3_000 }: { readonly resolveWithinMs?: number } = {},
+): Promise<Parsed<Target>> {
+  const target = parseTarget(text);
+  if (!target.ok) return target;
+  const addresses = await check
+    .addressesOf(target.value.hostname, AbortSignal.timeout(resolveWithinMs))
+    .catch(() => undefined);
+  if (addresses !== undefined) return judgeTarget(target.value, addresses, check);
+  if (target.value.protocol === 'https:') return target;
+  return refused(
+    `The name of ${target.value.origin} does not resolve, so nothing shows that it is inside an allowed network. Use https, or try again when it resolves.`,
+  );
+}

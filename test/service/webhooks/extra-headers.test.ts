@@ -1,0 +1,103 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
+import { valueIn, whyOf } from './samples.ts';
+
+test('ordinary headers are kept, with their names in lower case', () => {
+  expect(valueIn(parseExtraHeaders({ Authorization: 'Bearer abc', 'X-Team': 'Kunst für alle' }))).toEqual({
+    authorization: 'Bearer abc',
+    'x-team': 'Kunst für alle',
+  });
+  expect(valueIn(parseExtraHeaders({}))).toEqual({});
+});
+
+const anyName = fc.oneof(
+  { weight: 5, arbitrary: fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,12}$/) },
+  { weight: 1, arbitrary: fc.string({ minLength: 1, maxLength: 3 }) },
+);
+const latin1 = fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code));
+const anyValue = fc.oneof(
+  { weight: 5, arbitrary: fc.string({ unit: 'grapheme-ascii', minLength: 1 }) },
+  { weight: 1, arbitrary: fc.string({ unit: latin1, minLength: 1, maxLength: 4 }) },
+);
+
+test('what is accepted can be sent, and accepting it again changes nothing', () => {
+  fc.assert(
+    fc.property(fc.dictionary(anyName, anyValue, { minKeys: 1, maxKeys: 3 }), (given) => {
+      const parsed = parseExtraHeaders(given);
+      fc.pre(parsed.ok);
+      for (const [name, value] of Object.entries(parsed.value)) {
+        validateHeaderName(name);
+        validateHeaderValue(name, value);
+      }
+      expect(parseExtraHeaders(parsed.value)).toEqual(parsed);
+    }),
+  );
+});
+
+test.each([
+  'Host',
+  'Content-Length',
+  'content-type',
+  'Content-Encoding',
+  'Transfer-Encoding',
+  'Connection',
+  'Keep-Alive',
+  'TE',
+  'Trailer',
+  'Upgrade',
+  'Expect',
+  'Proxy-Authorization',
+  'proxy-connection',
+  'Webhook-Signature',
+  'webhook-anything',
+])('%s belongs to the delivery', (name) => {
+  expect(whyOf(parseExtraHeaders({ [name]: 'x' }))).toContain(name.toLowerCase());
+});
+
+test('names that are not tokens are refused without being repeated', () => {
+  for (const name of ['', 'Bearer s3cret', 'a:b', 'ä', 'a\r\nb', 's3cret'.repeat(20)]) {
+    const why = whyOf(parseExtraHeaders({ 'x-fine': 'x', [name]: 'x' }));
+    expect(why).toContain('header 2');
+    expect(why).not.toContain('s3cret');
+  }
+});
+
+test.each([
+  ['empty', ''],
+  ['with a line break', 's3cret\r\nx-other: y'],
+  ['with a tab', 's3cret\t'],
+  ['with a NUL', 's3cret\0'],
+  ['with DEL', 's3cret\x7f'],
+  ['outside ISO 8859-1', 's3cret✓'],
+  ['whose secret was left empty', 'Bearer '],
+  ['too long', 's3cret'.repeat(683)],
+])('a value that is %s is refused by its name alone', (_, value) => {
+  const why = whyOf(parseExtraHeaders({ 'X-Key': value }));
+  expect(why).toContain('x-key');
+  expect(why).not.toContain('s3cret');
+});
+
+test('a value has at most 4,096 bytes', () => {
+  expect(parseExtraHeaders({ a: 'x'.repeat(4_096) }).ok).toBe(true);
+  expect(parseExtraHeaders({ a: 'x'.repeat(4_097) }).ok).toBe(false);
+});
+
+test('the same name twice is refused, in whatever case', () => {
+  expect(whyOf(parseExtraHeaders({ 'X-Key': 'a', 'x-key': 'b' }))).toContain('twice');
+});
+
+test('there are at most 20', () => {
+  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'y']));
+  expect(parseExtraHeaders(headers(20)).ok).toBe(true);
+  expect(parseExtraHeaders(headers(21)).ok).toBe(false);
+});
+
+test('a name that JavaScript gives a meaning to is a name like any other', () => {
+  const given = JSON.parse('{"__proto__":"a","constructor":"b"}');
+  expect(Object.entries(valueIn(parseExtraHeaders(given)))).toEqual([
+    ['__proto__', 'a'],
+    ['constructor', 'b'],
+  ]);
+});

@@ -1,0 +1,53 @@
+import type { Parsed } from '../../../src/interface/parsed.ts';
+import type { Lock, Sync } from '../../../src/interface/resources.ts';
+import type { LockOccurrence, SyncOccurrence } from '../../../src/service/webhooks/event.ts';
+
+export function valueIn<T>(parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+}
+
+export function whyOf(parsed: Parsed<unknown>): string {
+  if (parsed.ok) throw new Error('It was accepted.');
+  return parsed.why;
+}
+
+export const sync: Sync = {
+  sync_id: 'syn_1',
+  status: 'succeeded',
+  branch: 'art/änderung',
+  estimated_objects: 12,
+  received_objects: 11,
+  head: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  error: null,
+  created_at: '2026-01-02T03:04:05.006Z',
+  started_at: '2026-01-02T03:04:06.006Z',
+  finished_at: '2026-01-02T03:04:07.006Z',
+};
+
+export const lock: Lock = {
+  id: 'lck_1',
+  path: 'art/hero.psd',
+  type: 'exclusive',
+  owner: 'nightly',
+  origin: null,
+  acquired_at: '2026-01-02T03:04:05.006Z',
+  expires_at: '2026-01-02T04:04:05.006Z',
+  fence: 7,
+};
+
+export const succeeded: SyncOccurrence = {
+  id: 'evt_1',
+  type: 'sync.succeeded',
+  workspace: 'game',
+  occurredAt: '2026-01-02T03:04:07.006Z',
+  data: { sync },
+};
+
+export const released: LockOccurrence = {
+  id: 'evt_2',
+  type: 'lock.released',
+  workspace: 'game',
+  occurredAt: '2026-01-02T03:30:00.000Z',
+  data: { lock, released_by: 'admin', forced: true },
+};

@@ -1,0 +1,162 @@
+import http, { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** How a receiver behaves towards a request that it has read. */
+export type Behaviour =
+  | {
+      readonly does: 'answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
+  /** Never answers. */
+  | { readonly does: 'hang' }
+  /** Resets the connection. */
+  | { readonly does: 'reset' }
+  /** Sends this on the connection as it is, and ends it. */
+  | { readonly does: 'say'; readonly text: string }
+  /** Answers 200, a byte at a time, and never comes to the end of the head or of the body. */
+  | { readonly does: 'drip'; readonly part: 'head' | 'body' }
+  /** Answers 200 with a body that has no end, as fast as it is read. */
+  | { readonly does: 'flood' };
+
+export interface Delivery {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface WebhookReceiver {
+  readonly port: number;
+  /** The address of the receiver at 127.0.0.1, with the given path. */
+  readonly url: (path?: string) => string;
+  /** Everything that has arrived. */
+  readonly deliveries: readonly Delivery[];
+  /** How many connections were opened to it. */
+  readonly connections: () => number;
+  /** From now on: one behaviour for each request in turn, the last of them for all that follow. */
+  readonly behave: (...behaviours: readonly [Behaviour, ...Behaviour[]]) => void;
+  /** The first delivery that no earlier call has given, as soon as it is there. */
+  readonly nextDelivery: () => Promise<Delivery>;
+  /** When every connection that has been opened is closed. */
+  readonly allDisconnected: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+const dripEveryMs = 10;
+
+/** A receiver of webhooks at 127.0.0.1. It answers 204 until it is told otherwise. */
+export async function startWebhookReceiver(
+  options: { readonly tls?: { readonly key: string; readonly cert: string } } = {},
+): Promise<WebhookReceiver> {
+  const deliveries: Delivery[] = [];
+  const awaited: ((delivery: Delivery) => void)[] = [];
+  let handedOut = 0;
+  let behaviours: Behaviour[] = [{ does: 'answer', status: 204 }];
+
+  const listener = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = (await buffer(request)).toString();
+    const { method = '', url: path = '', headers } = request;
+    const delivery: Delivery = { method, path, headers, body };
+    deliveries.push(delivery);
+    const waiting = awaited.shift();
+    if (waiting !== undefined) {
+      handedOut += 1;
+      waiting(delivery);
+    }
+    const behaviour = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
+    if (behaviour !== undefined) act(behaviour, response);
+  };
+  // A sender that goes away in the middle of its request is part of some tests.
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    void listener(request, response).catch(() => response.destroy());
+  const server = options.tls === undefined ? http.createServer(onRequest) : https.createServer(options.tls, onRequest);
+  server.on('tlsClientError', () => {});
+
+  const open = new Set<Socket>();
+  let connections = 0;
+  let whenDisconnected: (() => void)[] = [];
+  server.on('connection', (socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      open.delete(socket);
+      if (open.size > 0) return;
+      for (const done of whenDisconnected) done();
+      whenDisconnected = [];
+    });
+  });
+
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on a port has an address of this form (node:net, server.address()).
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    port,
+    url: (path = '/hook') => `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}${path}`,
+    deliveries,
+    connections: () => connections,
+    behave(...next) {
+      behaviours = [...next];
+    },
+    nextDelivery() {
+      const delivery = deliveries[handedOut];
+      if (delivery === undefined) return new Promise((resolve) => awaited.push(resolve));
+      handedOut += 1;
+      return Promise.resolve(delivery);
+    },
+    allDisconnected: () =>
+      open.size === 0 ? Promise.resolve() : new Promise((resolve) => whenDisconnected.push(resolve)),
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of open) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function act(behaviour: Behaviour, response: ServerResponse): void {
+  const { socket } = response;
+  switch (behaviour.does) {
+    case 'answer':
+      response.writeHead(behaviour.status, behaviour.headers).end(behaviour.body);
+      return;
+    case 'hang':
+      return;
+    case 'reset':
+      socket?.resetAndDestroy();
+      return;
+    case 'say':
+      socket?.end(behaviour.text);
+      return;
+    case 'drip':
+      if (behaviour.part === 'head') {
+        socket?.write('HTTP/1.1 200 OK\r\nx-drip: ');
+        repeatedly(response, () => socket?.write('.'));
+      } else {
+        response.writeHead(200);
+        repeatedly(response, () => response.write('.'));
+      }
+      return;
+    case 'flood':
+      response.writeHead(200);
+      flood(response);
+      return;
+  }
+}
+
+function repeatedly(response: ServerResponse, drip: () => void): void {
+  const timer = setInterval(drip, dripEveryMs);
+  response.once('close', () => clearInterval(timer));
+}
+
+function flood(response: ServerResponse): void {
+  const piece = Buffer.alloc(64 * 1_024, '.');
+  while (!response.destroyed && response.write(piece));
+  if (!response.destroyed) response.once('drain', () => flood(response));
+}
