@@ -38,9 +38,9 @@ export interface Problem {
   readonly status: number;
   readonly detail: string;
   readonly request_id: string;
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly FieldError[] | undefined;
   /** The lock that stands in the way. */
-  readonly lock?: Lock;
+  readonly lock?: Lock | undefined;
 }
 
 export const problemMediaType = 'application/problem+json';

@@ -27,6 +27,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       head text, error text, attempts integer not null, created_at bigint not null, started_at bigint,
       finished_at bigint, lease_owner text, lease_until bigint)`,
     `create unique index one_queued_sync_per_branch on syncs (workspace_id, branch) where status = 'queued'`,
+    `create unique index one_running_sync_per_branch on syncs (workspace_id, branch) where status = 'running'`,
     `create index unfinished_syncs on syncs (created_at) where finished_at is null`,
     `create index finished_syncs on syncs (finished_at)`,
     `create table locks (

@@ -5,12 +5,14 @@ export type Dialect = 'sqlite' | 'postgres';
 
 export type Database = Kysely<Tables>;
 
+/** The database's clock, in milliseconds since 1970. */
+export type Now = RawBuilder<number>;
+
 export interface Storage {
   readonly dialect: Dialect;
   /** Sees only what has been committed. */
   readonly read: Database;
-  /** The database's clock, in milliseconds since 1970. */
-  readonly now: RawBuilder<number>;
+  readonly now: Now;
   /**
    * Makes a change that is on disk when the promise is fulfilled. Changes that are asked for at the same time share a
    * transaction, one after the other, and no other change of any instance runs between them. A change may only use the

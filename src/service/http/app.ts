@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpBindings } from '@hono/node-server';
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import { databaseTrouble } from '../storage/unavailable.ts';
+import type { Environment } from './environment.ts';
+import { type App, send } from './operation.ts';
+import { problemAnswer } from './problem-answer.ts';
+import { routingPath } from './raw-target.ts';
+import { Refusal } from './refusal.ts';
+import { addHookRoutes, type HookRoutes } from './routes/hooks.ts';
+import { addLockListRoute } from './routes/lock-list.ts';
+import { addLockRoutes, type LockRoutes } from './routes/locks.ts';
+import { addOperationRoutes, type OperationRoutes } from './routes/operation.ts';
+import { addSyncRoutes, type SyncRoutes } from './routes/syncs.ts';
+import { addWorkspaceRoutes, type WorkspaceRoutes } from './routes/workspaces.ts';
+
+export type AppParts = OperationRoutes &
+  LockRoutes &
+  HookRoutes &
+  SyncRoutes &
+  WorkspaceRoutes & {
+    readonly log: Logger;
+  };
+
+const afterDatabaseTrouble = 2;
+
+/** What any error means to the client. What the service did not foresee is told to the operator alone. */
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const trouble = databaseTrouble(error);
+  if (trouble !== undefined) {
+    return new Refusal('unavailable', `${trouble} Nothing was changed, or it is not known: ask again in a moment.`, {
+      headers: { 'retry-after': String(afterDatabaseTrouble) },
+    });
+  }
+  return new Refusal('internal-error', 'The service made a mistake. Its log tells more under this request id.');
+}
+
+function addErrorAnswers(app: App, log: Logger): void {
+  app.onError((error, c) => {
+    const refusal = asRefusal(error);
+    if (error !== refusal) {
+      log.error({ request_id: c.get('requestId'), err: error }, 'a request could not be served');
+    }
+    return send(c, problemAnswer(refusal.problem, refusal.message, c.get('requestId'), refusal.extras));
+  });
+}
+
+/** Behind all routes: an address that is known for other methods is 405, any other 404. */
+function addUnknownAnswers(app: App): void {
+  const methodsOf = new Map<string, Set<string>>();
+  for (const { method, path } of app.routes) {
+    if (method === 'ALL') continue;
+    methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(method));
+  }
+  for (const [path, methods] of methodsOf) {
+    const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort().join(', ');
+    app.all(path, (c) => {
+      throw new Refusal('method-not-allowed', `${c.req.method} is not possible here, only ${allow}.`, {
+        headers: { allow },
+      });
+    });
+  }
+  app.notFound((c) => {
+    throw new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
+  });
+}
+
+function observe(app: App, { log, metrics }: AppParts): void {
+  app.use(async (c: Context<Environment>, next) => {
+    const began = process.hrtime.bigint();
+    c.set('requestId', `req_${randomUUID()}`);
+    await next();
+    const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+    const { method } = c.req;
+    // The pattern, not the path: a label for every lock path would grow without end.
+    const route = app.routes.findLast(({ path }) => path === c.req.routePath)?.path ?? 'none';
+    metrics.requests.observe({ method: knownMethod(method), route, status: c.res.status }, seconds);
+    log.info(
+      {
+        request_id: c.get('requestId'),
+        method,
+        // Without the query, in which some clients put what does not belong into a log.
+        path: c.req.path,
+        status: c.res.status,
+        duration_ms: Math.round(seconds * 1e6) / 1e3,
+        token: c.get('bearer')?.id,
+        origin_address: c.env.incoming.socket.remoteAddress,
+      },
+      'request',
+    );
+  });
+}
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const knownMethod = (method: string): string => (methods.has(method) ? method : 'other');
+
+export function createApp(parts: AppParts): App {
+  const app: App = new OpenAPIHono<Environment>({
+    // Hono's type does not know here that its bindings are those of the Node server.
+    getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
+  });
+  app.openAPIRegistry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API token with the scope that the operation names.',
+  });
+  addErrorAnswers(app, parts.log);
+  observe(app, parts);
+  addWorkspaceRoutes(app, parts);
+  addSyncRoutes(app, parts);
+  addLockListRoute(app, parts);
+  addLockRoutes(app, parts);
+  addHookRoutes(app, parts);
+  addOperationRoutes(app, parts);
+  addUnknownAnswers(app);
+  return app;
+}

@@ -1,0 +1,16 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Bearer } from '../tokens/tokens.ts';
+
+/** What a request carries on its way through the middleware. */
+export interface Environment {
+  Bindings: HttpBindings;
+  Variables: {
+    requestId: string;
+    /** Set by the access rule of every route that needs a token. */
+    bearer: Bearer;
+    /** The body exactly as it was sent. */
+    bodyText: string;
+    /** Headers that every answer to this request gets. */
+    answerHeaders: Readonly<Record<string, string>>;
+  };
+}

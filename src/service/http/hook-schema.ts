@@ -1,0 +1,52 @@
+import { z } from '@hono/zod-openapi';
+import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { parseBranchName } from '../git/branch-name.ts';
+import { type ExtraHeaders, parseExtraHeaders } from '../webhooks/extra-headers.ts';
+import { parseSubscription } from '../webhooks/formats.ts';
+import { parseSecret } from '../webhooks/secret.ts';
+import { longestUrl } from '../webhooks/target.ts';
+import { hookSchema, parsedBy } from './schemas.ts';
+
+const mostBranches = 100;
+
+const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): ExtraHeaders => {
+  const parsed = parseExtraHeaders(given);
+  if (parsed.ok) return parsed.value;
+  context.addIssue({ code: 'custom', message: parsed.why });
+  return z.NEVER;
+};
+
+export const hookRequestSchema = z
+  .object({
+    url: z.string().openapi({ maxLength: longestUrl, example: 'https://ci.example.com/hooks/workspace' }),
+    events: z.array(z.enum(hookEvents)).min(1).default(['sync.succeeded']),
+    branches: z
+      .array(z.string().transform(parsedBy(parseBranchName)).openapi({ type: 'string' }))
+      .min(1)
+      .max(mostBranches)
+      .nullable()
+      .default(null)
+      .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),
+    secret: z
+      .string()
+      .transform(parsedBy(parseSecret))
+      .optional()
+      .openapi({ type: 'string', description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.' }),
+    format: z.enum(hookFormats).default('standard'),
+    headers: z
+      .record(z.string(), z.string())
+      .transform(extraHeaders)
+      .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
+      .openapi({ type: 'object', additionalProperties: { type: 'string' } }),
+  })
+  .superRefine(({ format, events }, context) => {
+    const subscription = parseSubscription(format, events);
+    if (!subscription.ok) context.addIssue({ code: 'custom', path: ['format'], message: subscription.why });
+  })
+  .openapi('HookRequest');
+
+export const createdHookSchema = hookSchema
+  .extend({
+    secret: z.string().optional().openapi({ description: 'Only where none was given: it is never shown again.' }),
+  })
+  .openapi('CreatedHook');

@@ -1,0 +1,145 @@
+import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { problemMediaType } from '../../interface/problem.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { type Access, type AccessControl, requireAccess } from './access.ts';
+import { readJsonBody } from './body.ts';
+import type { Environment } from './environment.ts';
+import type { Answer } from './problem-answer.ts';
+import { problemSchema } from './schemas.ts';
+import { parseRequestPart } from './validate.ts';
+
+export type App = OpenAPIHono<Environment>;
+
+type Responses = RouteConfig['responses'];
+
+interface Shape<Body, Query> {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly method: 'get' | 'post' | 'delete';
+  /** With parameters in braces, as OpenAPI writes them. */
+  readonly path: `/${string}`;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodType<Query> & z.ZodObject;
+  readonly headers?: z.ZodObject;
+  readonly body?: z.ZodType<Body>;
+  readonly responses: Responses;
+  /** The statuses of the problems it can end with, besides those that its shape tells. */
+  readonly refusals?: readonly number[];
+}
+
+interface OpenOperation<Body, Query> extends Shape<Body, Query> {
+  readonly access: 'anyone';
+}
+
+interface GuardedOperation<Body, Query> extends Shape<Body, Query> {
+  readonly access: Exclude<Access, 'anyone'>;
+}
+
+export interface Call<Body, Query> {
+  readonly c: Context<Environment>;
+  readonly body: Body;
+  readonly query: Query;
+}
+
+const refusalDescriptions: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read.',
+  401: 'A valid API token is needed.',
+  403: 'The token may not do this.',
+  404: 'There is nothing here, or nothing that the token can see.',
+  409: 'Something stands in the way.',
+  412: 'The condition does not hold.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'The request is not valid.',
+  429: 'Too many requests.',
+  503: 'The service cannot do this now.',
+};
+
+function refusalsOf({ access, body, query, refusals = [] }: Shape<unknown, unknown> & { access: Access }): Responses {
+  const statuses = new Set([
+    ...(access === 'anyone' ? [] : [401, 403, 429, 503]),
+    ...(body === undefined ? [] : [400, 413, 415, 422]),
+    ...(query === undefined ? [] : [422]),
+    ...refusals,
+  ]);
+  return Object.fromEntries(
+    [...statuses].map((status) => [
+      status,
+      {
+        description: refusalDescriptions[status] ?? 'It went wrong.',
+        content: { [problemMediaType]: { schema: problemSchema } },
+      },
+    ]),
+  );
+}
+
+function describe(app: App, operation: Shape<unknown, unknown> & { access: Access }): void {
+  const { operationId, summary, method, path, access, params, query, headers, body, responses } = operation;
+  app.openAPIRegistry.registerPath({
+    operationId,
+    summary,
+    method,
+    path,
+    security: access === 'anyone' ? [] : [{ token: access === 'any-token' ? [] : [access] }],
+    request: {
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(headers && { headers }),
+      ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
+    },
+    responses: { ...responses, ...refusalsOf(operation) },
+  });
+}
+
+/** Sends what a rule answered, with the headers that every answer to this request gets. */
+export function send(c: Context<Environment>, { status, headers, body }: Answer): Response {
+  return new Response(body === '' ? null : body, {
+    status,
+    headers: {
+      ...(body !== '' && { 'content-type': 'application/json' }),
+      'cache-control': 'no-store',
+      ...c.get('answerHeaders'),
+      ...headers,
+      'x-request-id': c.get('requestId'),
+    },
+  });
+}
+
+/**
+ * An endpoint: described in the OpenAPI document by the schemas that validate it, and with an access rule that cannot
+ * be left out. What comes first decides: the token, its scope, the body, the query, the rule.
+ */
+export function addOperation<Body, Query>(
+  app: App,
+  control: AccessControl,
+  operation: OpenOperation<Body, Query> | GuardedOperation<Body, Query>,
+  handle: (call: Call<Body, Query>) => Promise<Answer>,
+): void {
+  describe(app, operation);
+  const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
+  const method = operation.method.toUpperCase();
+  if (operation.access !== 'anyone') app.on(method, path, requireAccess(control, operation.access));
+  if (operation.body !== undefined) app.on(method, path, readJsonBody);
+  app.on(method, path, async (c) => {
+    const body = await parseRequestPart(operation.body, () => c.req.json());
+    const query = await parseRequestPart(operation.query, async () => c.req.query());
+    return send(c, await handle({ c, body, query }));
+  });
+}
+
+/** The token of a request to a guarded operation. */
+export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
+  status,
+  headers,
+  body: JSON.stringify(body),
+});
+
+export const emptyAnswer = (status: number): Answer => ({ status, headers: {}, body: '' });
+
+export const jsonResponse = (description: string, schema: z.ZodType) => ({
+  description,
+  content: { 'application/json': { schema } },
+});

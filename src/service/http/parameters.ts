@@ -1,0 +1,42 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { type LockPath, lockPathFromUrl } from '../../interface/lock-path.ts';
+import type { Storage } from '../storage/storage.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { findVisibleWorkspace, type StoredWorkspace } from '../workspaces/workspaces.ts';
+import type { Environment } from './environment.ts';
+import { bearerOf } from './operation.ts';
+import { lastSegment } from './raw-target.ts';
+import { invalid, noSuchWorkspace } from './refusal.ts';
+
+export const workspaceParameter = z.object({
+  id: z.string().openapi({ param: { name: 'id', in: 'path' }, example: 'game' }),
+});
+
+export const lockPathParameter = workspaceParameter.extend({
+  path: z.string().openapi({
+    param: { name: 'path', in: 'path' },
+    description: 'Percent-encoded as one segment; slashes may also be sent as they are.',
+    example: 'Content%2FHero.uasset',
+  }),
+});
+
+export const syncParameter = workspaceParameter.extend({
+  sync_id: z.string().openapi({ param: { name: 'sync_id', in: 'path' } }),
+});
+
+/** The workspace that the request addresses, if its token may know of it. */
+export async function addressedWorkspace(c: Context<Environment>, { read }: Storage): Promise<StoredWorkspace> {
+  const id = c.req.param('id') ?? '';
+  // An id that cannot be one is not asked for: it may have characters that a database refuses.
+  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(read, bearerOf(c), id) : undefined;
+  if (workspace === undefined) throw noSuchWorkspace(id);
+  return workspace;
+}
+
+/** From the path as it was sent: a decoded one no longer tells which slashes were meant as such. */
+export function addressedLockPath(c: Context<Environment>): LockPath {
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.why });
+  return path.value;
+}

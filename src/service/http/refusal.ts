@@ -1,0 +1,32 @@
+import type { FieldError, ProblemName } from '../../interface/problem.ts';
+import type { Lock } from '../../interface/resources.ts';
+
+export interface RefusalExtras {
+  readonly errors?: readonly FieldError[];
+  /** The lock that stands in the way. */
+  readonly lock?: Lock;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Ends a request with a problem; nothing that it changed is kept. */
+export class Refusal extends Error {
+  readonly problem: ProblemName;
+  readonly extras: RefusalExtras;
+
+  constructor(problem: ProblemName, detail: string, extras: RefusalExtras = {}) {
+    super(detail);
+    this.name = 'Refusal';
+    this.problem = problem;
+    this.extras = extras;
+  }
+}
+
+export const noSuchWorkspace = (id: string): Refusal =>
+  new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
+
+/** One or more fields are wrong; the detail repeats the first, for clients that show nothing else. */
+export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return new Refusal('invalid-request', `${first.pointer.replace(/^#\//, '')}: ${first.detail}${more}`, { errors });
+}

@@ -1,0 +1,69 @@
+import type { Storage } from '../../storage/storage.ts';
+import { registerHook } from '../../webhooks/hooks.ts';
+import { checkTarget } from '../../webhooks/target.ts';
+import type { TargetCheck } from '../../webhooks/target-address.ts';
+import type { AccessControl } from '../access.ts';
+import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
+import type { Once } from '../idempotency.ts';
+import { keyedRequestOf } from '../keyed-request.ts';
+import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
+import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
+import { invalid } from '../refusal.ts';
+import { hookSchema, keyHeader } from '../schemas.ts';
+
+export interface HookRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly once: Once;
+  readonly targets: TargetCheck;
+}
+
+export function addHookRoutes(app: App, routes: HookRoutes): void {
+  const { storage, once, targets } = routes;
+
+  addOperation(
+    app,
+    routes,
+    {
+      operationId: 'registerHook',
+      summary: 'Register a build webhook; the same url again replaces it',
+      method: 'post',
+      path: '/v1/workspaces/{id}/hooks',
+      access: 'hooks:write',
+      params: workspaceParameter,
+      headers: keyHeader,
+      body: hookRequestSchema,
+      responses: {
+        200: jsonResponse('Replaced.', hookSchema),
+        201: jsonResponse('Registered.', createdHookSchema),
+      },
+      refusals: [404, 409],
+    },
+    async ({ c, body }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      return once(
+        keyedRequestOf(c),
+        async () => {
+          const target = await checkTarget(body.url, targets);
+          if (!target.ok) throw invalid({ pointer: '#/url', detail: target.why });
+          return target.value;
+        },
+        async (db, { url }) => {
+          const registered = await registerHook(db, storage.now, {
+            ...body,
+            url,
+            workspace: workspace.id,
+            secret: body.secret ?? null,
+          });
+          switch (registered.kind) {
+            case 'updated':
+              return jsonAnswer(200, registered.hook);
+            case 'created': {
+              const { hook, madeSecret } = registered;
+              return jsonAnswer(201, madeSecret === null ? hook : { ...hook, secret: madeSecret });
+            }
+          }
+        },
+      );
+    },
+  );
+}

@@ -1,0 +1,193 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Lock } from '../../../interface/resources.ts';
+import { grants } from '../../../interface/scopes.ts';
+import { acquireLock } from '../../locks/acquire.ts';
+import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
+import { releaseLock } from '../../locks/release.ts';
+import { renewLock } from '../../locks/renew.ts';
+import type { Database, Storage } from '../../storage/storage.ts';
+import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
+import { type AccessControl, insufficientScope } from '../access.ts';
+import type { Environment } from '../environment.ts';
+import type { Once } from '../idempotency.ts';
+import { keyedRequestOf } from '../keyed-request.ts';
+import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
+import { originOf } from '../origin.ts';
+import { addressedLockPath, addressedWorkspace, lockPathParameter, workspaceParameter } from '../parameters.ts';
+import type { Answer } from '../problem-answer.ts';
+import { Refusal } from '../refusal.ts';
+import { conditionHeader, keyHeader, lockRequestSchema, lockSchema } from '../schemas.ts';
+
+/** Locks are mostly released long before they expire, and who slept until then would miss it. */
+const longestRetryAfter = 10;
+
+export interface LockRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly once: Once;
+}
+
+const heldBy = (lock: Lock): string =>
+  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
+
+const lockAnswer = (status: number, { id: workspace }: StoredWorkspace, lock: Lock): Answer =>
+  jsonAnswer(status, lock, {
+    etag: entityTag(lock.id),
+    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
+  });
+
+const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `If-Match does not name the lock on ${lock.path}: it is ${heldBy(lock)}.`, {
+    lock,
+    headers: { etag: entityTag(lock.id) },
+  });
+
+type LockBody = z.output<typeof lockRequestSchema>;
+
+async function acquire(
+  { storage }: LockRoutes,
+  c: Context<Environment>,
+  db: Database,
+  workspace: StoredWorkspace,
+  body: LockBody,
+): Promise<Answer> {
+  const acquisition = await acquireLock(db, storage.now, {
+    ...body,
+    workspace: workspace.id,
+    bearer: bearerOf(c),
+    origin: originOf(c.req.header('referer')),
+  });
+  switch (acquisition.kind) {
+    case 'acquired':
+      return lockAnswer(201, workspace, acquisition.lock);
+    case 'held': {
+      const { lock, remainingSeconds } = acquisition;
+      throw new Refusal('locked', `${lock.path} is ${heldBy(lock)}.`, {
+        lock,
+        headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
+      });
+    }
+  }
+}
+
+async function renew(
+  { storage }: LockRoutes,
+  c: Context<Environment>,
+  db: Database,
+  workspace: StoredWorkspace,
+  { path, ttl }: LockBody,
+  ifMatch: string,
+): Promise<Answer> {
+  const renewal = await renewLock(db, storage.now, {
+    path,
+    ttl,
+    workspace: workspace.id,
+    bearer: bearerOf(c),
+    match: parseIfMatch(ifMatch),
+  });
+  switch (renewal.kind) {
+    case 'renewed':
+      return lockAnswer(200, workspace, renewal.lock);
+    case 'absent':
+      throw new Refusal('lock-changed', `There is no lock on ${path} to renew: it was released, or it has expired.`);
+    case 'another-lock':
+      throw anotherLock(renewal.lock);
+    case 'another-token':
+      throw new Refusal(
+        'lock-of-another-token',
+        `Only the token that took a lock can renew it: ${path} is ${heldBy(renewal.lock)}.`,
+        {
+          lock: renewal.lock,
+        },
+      );
+  }
+}
+
+export function addLockRoutes(app: App, routes: LockRoutes): void {
+  const { storage, once } = routes;
+
+  addOperation(
+    app,
+    routes,
+    {
+      operationId: 'acquireLock',
+      summary: 'Take a lock on a path; with If-Match, renew one',
+      method: 'post',
+      path: '/v1/workspaces/{id}/locks',
+      access: 'locks:write',
+      params: workspaceParameter,
+      headers: keyHeader.extend(conditionHeader.shape),
+      body: lockRequestSchema,
+      responses: { 200: jsonResponse('Renewed.', lockSchema), 201: jsonResponse('Taken.', lockSchema) },
+      refusals: [404, 409, 412],
+    },
+    async ({ c, body }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const ifMatch = c.req.header('if-match');
+      return once(
+        keyedRequestOf(c),
+        async () => undefined,
+        (db) =>
+          ifMatch === undefined
+            ? acquire(routes, c, db, workspace, body)
+            : renew(routes, c, db, workspace, body, ifMatch),
+      );
+    },
+  );
+
+  addOperation(
+    app,
+    routes,
+    {
+      operationId: 'releaseLock',
+      summary: 'Release the lock on a path',
+      method: 'delete',
+      path: '/v1/workspaces/{id}/locks/{path}',
+      access: 'locks:write',
+      params: lockPathParameter,
+      query: z.object({
+        force: z
+          .enum(['true', 'false'])
+          .default('false')
+          .openapi({ description: "Release another token's lock; needs locks:admin, and is recorded." }),
+      }),
+      headers: conditionHeader,
+      responses: { 204: { description: 'Released.' } },
+      refusals: [404, 412],
+    },
+    async ({ c, query }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const path = addressedLockPath(c);
+      const bearer = bearerOf(c);
+      const ifMatch = c.req.header('if-match');
+      const admin = grants(bearer.scopes, 'locks:admin');
+      const asked = query.force === 'true';
+      const release = await storage.commit((db) =>
+        releaseLock(db, storage.now, {
+          workspace: workspace.id,
+          path,
+          match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
+          releaser: { name: bearer.name, tokenId: bearer.id, force: asked && admin },
+        }),
+      );
+      switch (release.kind) {
+        case 'released':
+          return emptyAnswer(204);
+        case 'absent':
+          throw new Refusal(
+            'not-found',
+            `There is no lock on ${path}: it was released, has expired, or was never taken.`,
+          );
+        case 'another-lock':
+          throw anotherLock(release.lock);
+        case 'another-token':
+          if (asked) throw insufficientScope('locks:admin', bearer.scopes);
+          throw new Refusal(
+            'lock-of-another-token',
+            `${path} is ${heldBy(release.lock)}. A token with the scope locks:admin can release it with ?force=true.`,
+            { lock: release.lock },
+          );
+      }
+    },
+  );
+}

@@ -1,0 +1,101 @@
+import { z } from '@hono/zod-openapi';
+import { parseBranchName } from '../../git/branch-name.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { enqueue, findSync, isSyncId } from '../../syncs/queue.ts';
+import type { PrepareSync } from '../../syncs/trigger.ts';
+import type { AccessControl } from '../access.ts';
+import type { Once } from '../idempotency.ts';
+import { keyedRequestOf } from '../keyed-request.ts';
+import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
+import { addressedWorkspace, syncParameter, workspaceParameter } from '../parameters.ts';
+import { invalid, Refusal } from '../refusal.ts';
+import { keyHeader, parsedBy, syncSchema } from '../schemas.ts';
+
+export interface SyncRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly once: Once;
+  readonly prepareSync: PrepareSync;
+  /** There is a sync to run. */
+  readonly onQueued: () => void;
+}
+
+const syncRequestSchema = z
+  .object({
+    branch: z
+      .string()
+      .transform(parsedBy(parseBranchName))
+      .openapi({ type: 'string', description: 'The short name, without refs/heads/.', example: 'main' }),
+  })
+  .openapi('SyncRequest');
+
+const mostNamed = 5;
+
+const some = (names: readonly string[]): string =>
+  names.length === 0
+    ? 'It has none yet.'
+    : `It has ${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''}.`;
+
+export function addSyncRoutes(app: App, routes: SyncRoutes): void {
+  const { storage, once, prepareSync, onQueued } = routes;
+
+  addOperation(
+    app,
+    routes,
+    {
+      operationId: 'startSync',
+      summary: 'Sync a branch; joins the sync of the branch that is queued already',
+      method: 'post',
+      path: '/v1/workspaces/{id}/sync',
+      access: 'sync',
+      params: workspaceParameter,
+      headers: keyHeader,
+      body: syncRequestSchema,
+      responses: { 202: jsonResponse('Queued. Location tells how it goes on.', syncSchema) },
+      refusals: [404, 409],
+    },
+    async ({ c, body: { branch } }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const answer = await once(
+        keyedRequestOf(c),
+        () => prepareSync(workspace, branch),
+        async (db, preparation) => {
+          switch (preparation.kind) {
+            case 'unknown-branch': {
+              const detail = `The remote has no branch ${branch}. ${some(preparation.known)}`;
+              throw invalid({ pointer: '#/branch', detail });
+            }
+            case 'ready': {
+              const { estimatedObjects } = preparation;
+              const sync = await enqueue(db, storage.now, { workspace: workspace.id, branch, estimatedObjects });
+              return jsonAnswer(202, sync, { location: `/v1/workspaces/${workspace.id}/syncs/${sync.sync_id}` });
+            }
+          }
+        },
+      );
+      onQueued();
+      return answer;
+    },
+  );
+
+  addOperation(
+    app,
+    routes,
+    {
+      operationId: 'getSync',
+      summary: 'How far a sync is',
+      method: 'get',
+      path: '/v1/workspaces/{id}/syncs/{sync_id}',
+      access: 'sync',
+      params: syncParameter,
+      responses: { 200: jsonResponse('The sync.', syncSchema) },
+      refusals: [404],
+    },
+    async ({ c }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const id = c.req.param('sync_id') ?? '';
+      const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
+      if (sync === undefined) throw new Refusal('not-found', 'There is no such sync in this workspace.');
+      return jsonAnswer(200, sync);
+    },
+  );
+}

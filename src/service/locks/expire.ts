@@ -1,0 +1,32 @@
+import { sql } from 'kysely';
+import type { Storage } from '../storage/storage.ts';
+import { recordExpired } from './lock-events.ts';
+
+const atOnce = 500;
+
+/**
+ * Removes locks that have expired and tells of it. Nothing waits for this: an expired lock holds nobody up, whether
+ * its row is still there or not. Gives how many there were; as many as it takes at once means that there may be more.
+ */
+export async function removeExpiredLocks(storage: Storage): Promise<number> {
+  const { read, now } = storage;
+  const expired = await read
+    .selectFrom('locks')
+    .select('expires_at')
+    .where(sql<boolean>`expires_at <= ${now}`)
+    .orderBy('expires_at')
+    .limit(atOnce)
+    .execute();
+  const last = expired.at(-1);
+  if (last === undefined) return 0;
+  return storage.commit(async (db) => {
+    const removed = await db
+      .deleteFrom('locks')
+      .where('expires_at', '<=', last.expires_at)
+      .where(sql<boolean>`expires_at <= ${now}`)
+      .returningAll()
+      .execute();
+    for (const lock of removed) await recordExpired(db, now, lock);
+    return removed.length;
+  });
+}

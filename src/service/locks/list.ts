@@ -1,0 +1,41 @@
+import { sql } from 'kysely';
+import type { Lock } from '../../interface/resources.ts';
+import type { Storage } from '../storage/storage.ts';
+import { lockOf } from './lock-row.ts';
+
+export interface LockQuery {
+  readonly workspace: string;
+  readonly path?: string | undefined;
+  readonly prefix?: string | undefined;
+  /** The last path of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface LockPage {
+  readonly locks: readonly Lock[];
+  /** The path to go on after; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+/** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
+const beyond = '\u{10FFFF}';
+
+export async function listLocks({ read, now }: Storage, query: LockQuery): Promise<LockPage> {
+  const { workspace, path, prefix, after, limit } = query;
+  const rows = await read
+    .selectFrom('locks')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
+    .$if(prefix !== undefined, (locks) =>
+      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${beyond}`),
+    )
+    .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
+    .orderBy('path')
+    .limit(limit + 1)
+    .execute();
+  const locks = rows.slice(0, limit).map(lockOf);
+  return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
+}

@@ -1,0 +1,20 @@
+import type { Selectable } from 'kysely';
+import { type Lock, type LockType, lockTypes } from '../../interface/resources.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+
+export type LockRow = Selectable<Tables['locks']>;
+
+// A newer version of the service may have stored a type that this one does not know.
+const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
+
+export const lockOf = (row: LockRow): Lock => ({
+  id: row.id,
+  path: row.path,
+  type: typeOf(row.type),
+  owner: row.owner,
+  origin: row.origin,
+  acquired_at: asTimestamp(row.acquired_at),
+  expires_at: asTimestamp(row.expires_at),
+  fence: row.fence,
+});

@@ -1,0 +1,45 @@
+import { sql } from 'kysely';
+import { milliseconds } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
+import type { Ttl } from '../../interface/ttl.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { findLock } from './find.ts';
+import type { IdMatch } from './id-match.ts';
+import { lockOf } from './lock-row.ts';
+
+export interface RenewalRequest {
+  readonly workspace: string;
+  readonly path: LockPath;
+  readonly ttl: Ttl;
+  readonly bearer: Bearer;
+  readonly match: IdMatch;
+}
+
+export type Renewal =
+  | { readonly kind: 'renewed'; readonly lock: Lock }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'another-lock'; readonly lock: Lock }
+  | { readonly kind: 'another-token'; readonly lock: Lock };
+
+export async function renewLock(
+  db: Database,
+  now: Now,
+  { workspace, path, ttl, bearer, match }: RenewalRequest,
+): Promise<Renewal> {
+  const found = await findLock(db, now, workspace, path);
+  if (!found?.live) return { kind: 'absent' };
+  if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
+  if (found.token_id !== bearer.id) return { kind: 'another-token', lock: lockOf(found) };
+  const renewed = await db
+    .updateTable('locks')
+    .set({ expires_at: sql<number>`${now} + ${milliseconds(ttl)}` })
+    .where('id', '=', found.id)
+    .where('workspace_id', '=', workspace)
+    .where('path', '=', path)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .returningAll()
+    .executeTakeFirst();
+  return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf(renewed) };
+}

@@ -1,0 +1,43 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Histogram({
+      name: 'workspace_http_request_duration_seconds',
+      help: 'Time from the first byte of a request to its answer.',
+      labelNames: ['method', 'route', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    commits: new Histogram({
+      name: 'workspace_commit_changes',
+      help: 'How many changes shared a flush to disk.',
+      buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
+      registers,
+    }),
+    syncs: new Counter({
+      name: 'workspace_syncs_total',
+      help: 'Syncs that ended, by how.',
+      labelNames: ['status'],
+      registers,
+    }),
+    syncsRunning: new Gauge({ name: 'workspace_syncs_running', help: 'Syncs that this instance runs now.', registers }),
+    deliveries: new Counter({
+      name: 'workspace_webhook_attempts_total',
+      help: 'Attempts to deliver a webhook, by how they ended.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    expiredLocks: new Counter({
+      name: 'workspace_locks_expired_total',
+      help: 'Locks that reached the end of their ttl.',
+      registers,
+    }),
+  };
+}

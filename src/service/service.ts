@@ -1,0 +1,143 @@
+import type { Logger } from 'pino';
+import type { Duration } from '../interface/duration.ts';
+import { milliseconds } from '../interface/duration.ts';
+import type { Git } from './git/git.ts';
+import { createApp } from './http/app.ts';
+import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
+import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
+import { startServer } from './http/server.ts';
+import { removeExpiredLocks } from './locks/expire.ts';
+import type { Metrics } from './operation/metrics.ts';
+import { repeat } from './operation/repeat.ts';
+import { startWorker } from './operation/worker.ts';
+import type { Storage } from './storage/storage.ts';
+import { claimSync } from './syncs/queue.ts';
+import { runSync } from './syncs/run.ts';
+import { createPrepareSync } from './syncs/trigger.ts';
+import { type ClaimedDelivery, claimDelivery, removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { runDelivery } from './webhooks/run.ts';
+import type { TargetCheck } from './webhooks/target-address.ts';
+import { createListBranches } from './workspaces/branches.ts';
+import { createRemotes } from './workspaces/remotes.ts';
+
+export interface ServiceOptions {
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly targets: TargetCheck;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly host: string;
+  readonly port: number;
+  readonly allowFileRemotes: boolean;
+  readonly syncTimeout: Duration;
+  readonly parallelSyncs: number;
+  readonly rateLimit: RateLimit;
+  readonly version: string;
+}
+
+export interface Service {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+const pollMs = 500;
+const expiryEveryMs = 500;
+const tidyEveryMs = 10 * 60_000;
+const parallelDeliveries = 16;
+/** A receiver that hangs must not keep the others waiting. */
+const parallelDeliveriesPerHook = 4;
+const drainMs = 10_000;
+
+function startDeliveries(options: ServiceOptions, onError: (error: unknown) => void) {
+  const { storage } = options;
+  const underWay = new Map<string, number>();
+  const count = ({ hook }: ClaimedDelivery, change: 1 | -1) =>
+    underWay.set(hook.id, (underWay.get(hook.id) ?? 0) + change);
+  return startWorker({
+    parallel: parallelDeliveries,
+    pollMs,
+    onError,
+    async claim() {
+      const busy = [...underWay].filter(([, deliveries]) => deliveries >= parallelDeliveriesPerHook);
+      const delivery = await claimDelivery(
+        storage,
+        busy.map(([hook]) => hook),
+      );
+      if (delivery !== undefined) count(delivery, 1);
+      return delivery;
+    },
+    async run(delivery, stopping) {
+      try {
+        await runDelivery(options, delivery, stopping);
+      } finally {
+        count(delivery, -1);
+      }
+    },
+  });
+}
+
+/** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs } = options;
+  const onError = (error: unknown) => log.error({ err: error }, 'work in the background went wrong; it is tried again');
+
+  const deliveries = startDeliveries(options, onError);
+  const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
+  const syncs = startWorker({
+    parallel: parallelSyncs,
+    pollMs,
+    onError,
+    claim: () => claimSync(storage),
+    run: (sync, stopping) => runSync(syncRun, sync, stopping),
+  });
+  const stopExpiry = repeat(
+    expiryEveryMs,
+    async () => {
+      const expired = await removeExpiredLocks(storage);
+      if (expired === 0) return;
+      metrics.expiredLocks.inc(expired);
+      deliveries.wake();
+    },
+    onError,
+  );
+  const stopTidying = repeat(
+    tidyEveryMs,
+    async () => {
+      await forgetOldAnswers(storage);
+      await removeOldDeliveries(storage);
+    },
+    onError,
+  );
+
+  let stopping = false;
+  const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const app = createApp({
+    storage,
+    admit: createRateLimiter(rateLimit, () => performance.now()),
+    once: createOnce(storage),
+    prepareSync: createPrepareSync({ storage, git, remotes }),
+    listBranches: createListBranches(storage, remotes),
+    targets,
+    metrics,
+    log,
+    version,
+    onQueued: syncs.wake,
+    isStopping: () => stopping,
+  });
+
+  const stopWork = () => Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying()]);
+  try {
+    const server = await startServer(app, host, port);
+    return {
+      port: server.port,
+      async stop() {
+        stopping = true;
+        await server.close(drainMs);
+        await stopWork();
+      },
+    };
+  } catch (error) {
+    await stopWork();
+    throw error;
+  }
+}

@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Sync } from '../../interface/resources.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { type SyncRow, syncOf } from './sync-row.ts';
+
+/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
+export const leaseMs = 30_000;
+
+/** A sync whose instance died this often probably kills it. */
+const mostAttempts = 5;
+
+export const isSyncId = (text: string): boolean => /^sync_[0-9a-f-]{36}$/.test(text);
+
+export interface QueuedSync {
+  readonly workspace: string;
+  readonly branch: string;
+  readonly estimatedObjects: number;
+}
+
+export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
+  const row = await db
+    .selectFrom('syncs')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where('branch', '=', branch)
+    .where('status', '=', 'queued')
+    .executeTakeFirst();
+  return row && syncOf(row);
+}
+
+/** Joins the sync of the branch that is queued already, if there is one: it will fetch what this one would. */
+export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise<Sync> {
+  const { workspace, branch, estimatedObjects } = sync;
+  const inserted = await db
+    .insertInto('syncs')
+    .values({
+      id: `sync_${randomUUID()}`,
+      workspace_id: workspace,
+      branch,
+      status: 'queued',
+      estimated_objects: estimatedObjects,
+      received_objects: 0,
+      attempts: 0,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.columns(['workspace_id', 'branch']).where('status', '=', 'queued').doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (inserted !== undefined) return syncOf(inserted);
+  // A worker may have claimed the queued one between the two statements.
+  return (await findQueued(db, workspace, branch)) ?? enqueue(db, now, sync);
+}
+
+export async function findSync(db: Database, workspace: string, id: string): Promise<Sync | undefined> {
+  const row = await db
+    .selectFrom('syncs')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && syncOf(row);
+}
+
+export interface ClaimedSync {
+  readonly id: string;
+  readonly workspace: string;
+  readonly branch: string;
+  /** As stored, with its credentials. */
+  readonly remote: string;
+  /** Names this claim: a later one of the same sync has another. */
+  readonly lease: string;
+  /** It was begun too often without an end. */
+  readonly exhausted: boolean;
+}
+
+const uniqueViolation = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === '23505';
+
+/**
+ * Takes the oldest sync that waits, or that an instance has left without renewing its lease. One that runs keeps
+ * others of its branch waiting; an index makes sure of it where two instances claim at the same moment.
+ */
+export async function claimSync({ claim, dialect, now }: Storage): Promise<ClaimedSync | undefined> {
+  const lease = randomUUID();
+  try {
+    return await claim(async (db) => {
+      const next = await db
+        .selectFrom('syncs')
+        .select('id')
+        .where('finished_at', 'is', null)
+        .where((where) =>
+          where.or([
+            where.and([
+              where('status', '=', 'queued'),
+              where.not(
+                where.exists(
+                  where
+                    .selectFrom('syncs as other')
+                    .select('other.id')
+                    .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
+                    .whereRef('other.branch', '=', 'syncs.branch')
+                    .where('other.status', '=', 'running'),
+                ),
+              ),
+            ]),
+            where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
+          ]),
+        )
+        .orderBy('created_at')
+        .orderBy('id')
+        .limit(1)
+        .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+        .executeTakeFirst();
+      if (next === undefined) return undefined;
+      const row = await db
+        .updateTable('syncs')
+        .set({
+          status: 'running',
+          attempts: sql<number>`attempts + 1`,
+          received_objects: 0,
+          started_at: sql<number>`coalesce(started_at, ${now})`,
+          lease_owner: lease,
+          lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}`,
+        })
+        .where('id', '=', next.id)
+        .returningAll()
+        .executeTakeFirstOrThrow();
+      const { remote } = await db
+        .selectFrom('workspaces')
+        .select('remote')
+        .where('id', '=', row.workspace_id)
+        .executeTakeFirstOrThrow();
+      return {
+        id: row.id,
+        workspace: row.workspace_id,
+        branch: row.branch,
+        remote,
+        lease,
+        exhausted: row.attempts > mostAttempts,
+      };
+    });
+  } catch (error) {
+    if (uniqueViolation(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Tells how far it is and keeps it; false when it has been taken over, or its workspace removed. */
+export async function renewSync(
+  { claim, now }: Storage,
+  { id, lease }: ClaimedSync,
+  receivedObjects: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await claim((db) =>
+    db
+      .updateTable('syncs')
+      .set({ received_objects: receivedObjects, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+      .where('id', '=', id)
+      .where('lease_owner', '=', lease)
+      .where('finished_at', 'is', null)
+      .executeTakeFirst(),
+  );
+  return numUpdatedRows > 0n;
+}
+
+/** Ends the lease at once, so that the next instance to look goes on with it. */
+export async function abandonSync({ claim }: Storage, { id, lease }: ClaimedSync): Promise<void> {
+  await claim((db) =>
+    db.updateTable('syncs').set({ lease_until: 0 }).where('id', '=', id).where('lease_owner', '=', lease).execute(),
+  );
+}
+
+/** For a database that no other instance uses: whatever runs there was left by an earlier process. */
+export async function abandonAllSyncs({ claim }: Storage): Promise<void> {
+  await claim((db) => db.updateTable('syncs').set({ lease_until: 0 }).where('status', '=', 'running').execute());
+}
+
+export type SyncEnd =
+  | { readonly kind: 'succeeded'; readonly head: string; readonly receivedObjects: number }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** The row as it ended; undefined when it was no longer this instance's to end. */
+export async function finishSync(
+  db: Database,
+  now: Now,
+  { id, lease }: ClaimedSync,
+  end: SyncEnd,
+): Promise<SyncRow | undefined> {
+  const outcome =
+    end.kind === 'succeeded' ? { head: end.head, received_objects: end.receivedObjects } : { error: end.error };
+  return db
+    .updateTable('syncs')
+    .set({ ...outcome, status: end.kind, finished_at: now, lease_owner: null, lease_until: null })
+    .where('id', '=', id)
+    .where('lease_owner', '=', lease)
+    .where('finished_at', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { Selectable } from 'kysely';
+import type { Duration } from '../../interface/duration.ts';
+import { milliseconds } from '../../interface/duration.ts';
+import type { Timestamp } from '../../interface/resources.ts';
+import { isScope, type Scope } from '../../interface/scopes.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { newTokenSecret, sameHash, tokenHash } from './secret.ts';
+
+/** What a request may do, once its token has been found. */
+export interface Bearer {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Null: all. */
+  readonly workspaces: readonly string[] | null;
+}
+
+export type TokenState = 'active' | 'expired' | 'revoked';
+
+export interface Token extends Bearer {
+  readonly state: TokenState;
+  readonly created_at: Timestamp;
+  readonly expires_at: Timestamp | null;
+}
+
+export interface NewToken {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly workspaces: readonly string[] | null;
+  readonly lifetime: Duration | null;
+}
+
+type Row = Selectable<Tables['tokens']>;
+
+// Only createToken writes these two columns.
+const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
+const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
+
+const bearerOf = (row: Row): Bearer => ({
+  id: row.id,
+  name: row.name,
+  scopes: scopesOf(row),
+  workspaces: workspacesOf(row),
+});
+
+function stateOf(row: Row, now: number): TokenState {
+  if (row.revoked_at !== null) return 'revoked';
+  return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
+}
+
+const tokenOf = (row: Row & { now: number }): Token => ({
+  ...bearerOf(row),
+  state: stateOf(row, row.now),
+  created_at: asTimestamp(row.created_at),
+  expires_at: asTimestampOrNull(row.expires_at),
+});
+
+const withNow = (db: Database, now: Now) => db.selectFrom('tokens').selectAll().select(now.as('now'));
+
+/** The secret is in the answer and nowhere else: only its hash is kept. */
+export async function createToken(
+  db: Database,
+  now: Now,
+  { name, scopes, workspaces, lifetime }: NewToken,
+): Promise<{ readonly token: Token; readonly secret: string }> {
+  const secret = newTokenSecret();
+  const id = `tok_${randomUUID()}`;
+  const { created_at } = await db
+    .insertInto('tokens')
+    .values({
+      id,
+      name,
+      hash: tokenHash(secret),
+      scopes: JSON.stringify(scopes),
+      workspaces: workspaces === null ? null : JSON.stringify(workspaces),
+      created_at: now,
+    })
+    .returning('created_at')
+    .executeTakeFirstOrThrow();
+  if (lifetime !== null) {
+    const expires_at = created_at + milliseconds(lifetime);
+    await db.updateTable('tokens').set({ expires_at }).where('id', '=', id).execute();
+  }
+  return { token: tokenOf(await withNow(db, now).where('id', '=', id).executeTakeFirstOrThrow()), secret };
+}
+
+export async function listTokens({ read, now }: Storage): Promise<Token[]> {
+  return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
+}
+
+export type Revocation = 'revoked' | 'already-revoked' | 'unknown';
+
+export async function revokeToken(db: Database, now: Now, id: string): Promise<Revocation> {
+  const row = await db.selectFrom('tokens').select('revoked_at').where('id', '=', id).executeTakeFirst();
+  if (row === undefined) return 'unknown';
+  if (row.revoked_at !== null) return 'already-revoked';
+  await db.updateTable('tokens').set({ revoked_at: now }).where('id', '=', id).execute();
+  return 'revoked';
+}
+
+export type Authentication =
+  | { readonly kind: 'known'; readonly bearer: Bearer }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Asked anew for every request, so that expiry and revocation hold at once. */
+export async function authenticate({ read, now }: Storage, secret: string): Promise<Authentication> {
+  const hash = tokenHash(secret);
+  const row = await withNow(read, now).where('hash', '=', hash).executeTakeFirst();
+  if (row === undefined || !sameHash(row.hash, hash))
+    return { kind: 'refused', why: 'The API token is not known here.' };
+  switch (stateOf(row, row.now)) {
+    case 'active':
+      return { kind: 'known', bearer: bearerOf(row) };
+    case 'expired':
+      return { kind: 'refused', why: `The API token "${row.name}" has expired.` };
+    case 'revoked':
+      return { kind: 'refused', why: `The API token "${row.name}" has been revoked.` };
+  }
+}
+
+export const maySee = (bearer: Bearer, workspace: string): boolean =>
+  bearer.workspaces === null || bearer.workspaces.includes(workspace);

@@ -1,0 +1,39 @@
+import type { BranchName } from '../git/branch-name.ts';
+import type { Estimate } from '../git/estimate.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { parseRemote } from '../git/remote.ts';
+import type { RemoteBranches } from '../git/remote-branches.ts';
+import type { Limits } from '../git/run-git.ts';
+import { limitParallel } from '../operation/limit.ts';
+import type { StoredWorkspace } from './workspaces.ts';
+
+/** Requests start git processes; so many at a time, whatever comes in. */
+const mostProcesses = 8;
+
+export interface RemotesOptions {
+  readonly git: Git;
+  readonly allowFile: boolean;
+}
+
+/** What requests ask remotes. Whatever goes wrong is a GitError. */
+export interface Remotes {
+  branches(workspace: StoredWorkspace, limits: Limits): Promise<RemoteBranches>;
+  estimate(workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate>;
+}
+
+export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
+  const inTurn = limitParallel(mostProcesses);
+
+  const remoteOf = ({ remote }: StoredWorkspace) => {
+    const parsed = parseRemote(remote, { allowFile });
+    if (!parsed.ok) throw new GitError('failed', parsed.why);
+    return parsed.value;
+  };
+
+  return {
+    branches: (workspace, limits) => inTurn(async () => git.branches(remoteOf(workspace), limits)),
+    estimate: (workspace, branch, limits) =>
+      inTurn(async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
+  };
+}

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import type { Workspace } from '../../interface/resources.ts';
+import { shownRemote } from '../git/remote.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { type Bearer, maySee } from '../tokens/tokens.ts';
+
+export interface StoredWorkspace {
+  readonly id: string;
+  /** With its credentials: for git alone. */
+  readonly remote: string;
+}
+
+interface Row extends StoredWorkspace {
+  readonly created_at: number;
+}
+
+export const workspaceOf = ({ id, remote, created_at }: Row): Workspace => ({
+  id,
+  remote: shownRemote(remote),
+  created_at: asTimestamp(created_at),
+});
+
+export async function listWorkspaces(db: Database): Promise<Workspace[]> {
+  return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(workspaceOf);
+}
+
+/** Undefined too for a workspace that the token is not meant to know of. */
+export async function findVisibleWorkspace(
+  db: Database,
+  bearer: Bearer,
+  id: string,
+): Promise<StoredWorkspace | undefined> {
+  return maySee(bearer, id) ? findWorkspace(db, id) : undefined;
+}
+
+export function findWorkspace(db: Database, id: string): Promise<StoredWorkspace | undefined> {
+  return db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id).executeTakeFirst();
+}
+
+/** False: there is one with this id already. */
+export async function addWorkspace(db: Database, now: Now, { id, remote }: StoredWorkspace): Promise<boolean> {
+  const { numInsertedOrUpdatedRows = 0n } = await db
+    .insertInto('workspaces')
+    .values({ id, remote, created_at: now })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows > 0n;
+}
+
+export type Removal =
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'locked'; readonly locks: number };
+
+/** A workspace in which somebody holds a lock stays: the holder counts on the lock. */
+export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
+  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
+  const { live } = await db
+    .selectFrom('locks')
+    .select((select) => select.fn.countAll<number>().as('live'))
+    .where('workspace_id', '=', id)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .executeTakeFirstOrThrow();
+  if (Number(live) > 0) return { kind: 'locked', locks: Number(live) };
+  await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
+  await db.deleteFrom('workspaces').where('id', '=', id).execute();
+  return { kind: 'removed' };
+}
