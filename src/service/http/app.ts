@@ -63,7 +63,7 @@ function addUnknownAnswers(app: App): void {
       });
     });
   }
-  app.notFound((c) => {
+  app.all('*', (c) => {
     throw new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
   });
 }

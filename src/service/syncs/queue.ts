@@ -44,7 +44,9 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
       attempts: 0,
       created_at: now,
     })
-    .onConflict((conflict) => conflict.columns(['workspace_id', 'branch']).where('status', '=', 'queued').doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'branch']).where('status', '=', sql.lit('queued')).doNothing(),
+    )
     .returningAll()
     .executeTakeFirst();
   if (inserted !== undefined) return syncOf(inserted);

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
+import { PGliteDialect } from 'kysely';
+import pg from 'pg';
+import { openPostgres, openPostgresDialect } from '../../src/service/storage/postgres.ts';
+import { openSqlite } from '../../src/service/storage/sqlite.ts';
+import type { Storage } from '../../src/service/storage/storage.ts';
+
+export interface TestDatabase {
+  readonly storage: Storage;
+  remove(): Promise<void>;
+}
+
+export interface DatabaseKind {
+  readonly name: 'SQLite' | 'PostgreSQL' | 'PGlite';
+  /** An empty database of its own. */
+  open(onCommit?: (changes: number) => void): Promise<TestDatabase>;
+}
+
+export async function temporaryDataFolder(): Promise<{ readonly folder: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-service-'));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+const sqlite: DatabaseKind = {
+  name: 'SQLite',
+  async open(onCommit = () => undefined) {
+    const { folder, remove } = await temporaryDataFolder();
+    const storage = await openSqlite({ folder, onCommit });
+    return {
+      storage,
+      async remove() {
+        await storage.close();
+        await remove();
+      },
+    };
+  },
+};
+
+const pglite: DatabaseKind = {
+  name: 'PGlite',
+  async open(onCommit) {
+    const storage = await openPostgresDialect(new PGliteDialect({ pglite: new PGlite() }), onCommit);
+    return { storage, remove: () => storage.close() };
+  },
+};
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A database of its own on a server, and its address. */
+export async function createPostgresDatabase(
+  server: string,
+): Promise<{ readonly url: string; remove(): Promise<void> }> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await onServer(server, `create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, remove: () => onServer(server, `drop database ${name} with (force)`) };
+}
+
+const postgres = (server: string): DatabaseKind => ({
+  name: 'PostgreSQL',
+  async open(onCommit = () => undefined) {
+    const { url, remove } = await createPostgresDatabase(server);
+    const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
+    return {
+      storage,
+      async remove() {
+        await storage.close();
+        await remove();
+      },
+    };
+  },
+});
+
+/** Where tests of what only a real PostgreSQL can do find one; they are left out without. */
+export const postgresServer = process.env['TEST_DATABASE_URL'];
+
+/** What everything about the database is tested on. */
+export const databaseKinds: readonly DatabaseKind[] = [
+  sqlite,
+  postgresServer === undefined ? pglite : postgres(postgresServer),
+];

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import pino from 'pino';
+import type { Duration } from '../../src/interface/duration.ts';
+import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
+import { createGit } from '../../src/service/git/git.ts';
+import type { RateLimit } from '../../src/service/http/rate-limit.ts';
+import { createMetrics } from '../../src/service/operation/metrics.ts';
+import { startService } from '../../src/service/service.ts';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import { createToken } from '../../src/service/tokens/tokens.ts';
+import { parseCidr } from '../../src/service/webhooks/cidr.ts';
+import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body as JSON, for tests to look into; null when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  readonly body: any;
+}
+
+export interface Ask {
+  readonly token?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+}
+
+export interface TokenOptions {
+  readonly name?: string;
+  readonly scopes?: readonly Scope[];
+  readonly workspaces?: readonly string[] | null;
+  readonly lifetime?: Duration | null;
+}
+
+export interface RunningService {
+  readonly baseUrl: string;
+  readonly port: number;
+  readonly storage: Storage;
+  readonly dataFolder: string;
+  /** Everything that was logged, as JSON lines. */
+  log(): string;
+  ask(method: string, path: string, ask?: Ask): Promise<Reply>;
+  token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
+  /** A new workspace; its remote is not asked unless a test syncs it. */
+  workspace(remote?: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface RunningServiceOptions {
+  readonly rateLimit?: RateLimit;
+  readonly allowFileRemotes?: boolean;
+  readonly syncTimeout?: Duration;
+  readonly parallelSyncs?: number;
+  readonly allowedNetworks?: readonly string[];
+  readonly resolve?: Resolve;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+export async function ask(base: string, method: string, path: string, given: Ask = {}): Promise<Reply> {
+  const { token, headers = {}, json, raw } = given;
+  const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+  const response = await fetch(base + path, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+}
+
+const cidr = (text: string) => {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+};
+
+/** The whole service in this process, on a real socket and a database of its own. */
+export async function startTestService(
+  kind: DatabaseKind,
+  options: RunningServiceOptions = {},
+): Promise<RunningService> {
+  const data = await temporaryDataFolder();
+  const metrics = createMetrics();
+  const { storage, remove } = await kind.open((changes) => metrics.commits.observe(changes));
+  const lines: string[] = [];
+  const { allowFileRemotes = true, environment = process.env, allowedNetworks = [], resolve } = options;
+  const service = await startService({
+    storage,
+    git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
+    targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
+    metrics,
+    log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    host: '127.0.0.1',
+    port: 0,
+    allowFileRemotes,
+    syncTimeout: options.syncTimeout ?? { seconds: 60 },
+    parallelSyncs: options.parallelSyncs ?? 2,
+    rateLimit: options.rateLimit ?? null,
+    version: '0.0.0-test',
+  });
+  const baseUrl = `http://127.0.0.1:${service.port}`;
+  return {
+    baseUrl,
+    port: service.port,
+    storage,
+    dataFolder: data.folder,
+    log: () => lines.join(''),
+    ask: (method, path, given) => ask(baseUrl, method, path, given),
+    async token({ name = 'ada', scopes = allScopes, workspaces = null, lifetime = null } = {}) {
+      const { token, secret } = await storage.commit((db) =>
+        createToken(db, storage.now, { name, scopes, workspaces, lifetime }),
+      );
+      return { id: token.id, secret };
+    },
+    async workspace(remote = 'https://git.example.com/assets.git') {
+      const id = `w${randomUUID()}`;
+      await storage.commit((db) => addWorkspace(db, storage.now, { id, remote }));
+      return id;
+    },
+    async stop() {
+      await service.stop();
+      await remove();
+      await data.remove();
+    },
+  };
+}
