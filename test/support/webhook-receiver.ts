@@ -32,7 +32,7 @@ export interface Delivery {
 
 export interface WebhookReceiver {
   readonly port: number;
-  /** The address of the receiver at 127.0.0.1, with the given path. */
+  /** The URL of the receiver, with the given path. */
   readonly url: (path?: string) => string;
   /** Everything that has arrived. */
   readonly deliveries: readonly Delivery[];
@@ -49,10 +49,13 @@ export interface WebhookReceiver {
 
 const dripEveryMs = 10;
 
-/** A receiver of webhooks at 127.0.0.1. It answers 204 until it is told otherwise. */
-export async function startWebhookReceiver(
-  options: { readonly tls?: { readonly key: string; readonly cert: string } } = {},
-): Promise<WebhookReceiver> {
+interface Options {
+  readonly host?: '127.0.0.1' | '::1';
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+/** A receiver of webhooks at a loopback address. It answers 204 until it is told otherwise. */
+export async function startWebhookReceiver({ host = '127.0.0.1', tls }: Options = {}): Promise<WebhookReceiver> {
   const deliveries: Delivery[] = [];
   const awaited: ((delivery: Delivery) => void)[] = [];
   let handedOut = 0;
@@ -74,7 +77,7 @@ export async function startWebhookReceiver(
   // A sender that goes away in the middle of its request is part of some tests.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void =>
     void listener(request, response).catch(() => response.destroy());
-  const server = options.tls === undefined ? http.createServer(onRequest) : https.createServer(options.tls, onRequest);
+  const server = tls === undefined ? http.createServer(onRequest) : https.createServer(tls, onRequest);
   server.on('tlsClientError', () => {});
 
   const open = new Set<Socket>();
@@ -92,13 +95,14 @@ export async function startWebhookReceiver(
     });
   });
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   // A server that listens on a port has an address of this form (node:net, server.address()).
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
-    url: (path = '/hook') => `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}${path}`,
+    url: (path = '/hook') =>
+      `${tls === undefined ? 'http' : 'https'}://${host === '::1' ? '[::1]' : host}:${port}${path}`,
     deliveries,
     connections: () => connections,
     behave(...next) {

@@ -86,14 +86,13 @@ function exchange(
   signal: AbortSignal,
   reached: (stage: Stage) => void,
 ): Promise<IncomingMessage> {
-  const { host, hostname, port, pathname, search } = new URL(target.url);
-  const bytes = Buffer.from(body);
+  const { hostname, port, pathname, search } = new URL(target.url);
   const options: RequestOptions = {
     method: 'POST',
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port,
     path: pathname + search,
-    headers: { ...headers, host, 'content-length': bytes.length },
+    headers,
     lookup: answering(addresses),
     signal,
   };
@@ -111,18 +110,15 @@ function exchange(
     request.once('response', resolve);
     request.on('error', reject);
     request.once('close', () => reject(new Error('There was no answer.')));
-    request.end(bytes);
+    request.end(body);
   });
 }
 
 const answering =
   (addresses: Addresses): LookupFunction =>
   (_hostname, { all }, callback) => {
-    if (all)
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: isIP(address) })),
-      );
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    if (all) callback(null, found);
     else callback(null, addresses[0], isIP(addresses[0]));
   };
 

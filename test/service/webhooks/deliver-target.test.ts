@@ -1,4 +1,5 @@
 import http from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
 import { deliver } from '../../../src/service/webhooks/deliver.ts';
 import { checkTarget } from '../../../src/service/webhooks/target.ts';
@@ -23,6 +24,14 @@ test('a name is reached at any of its addresses', async () => {
   const outcome = await deliver(requestTo(`http://ci.internal:${to.port}/`), { check });
   expect(outcome.kind).toBe('delivered');
   expect((await to.nextDelivery()).headers.host).toBe(`ci.internal:${to.port}`);
+});
+
+test('an IPv6 address is reached', async ({ skip }) => {
+  const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  skip(!addresses.some(({ address }) => address === '::1'), 'This machine has no ::1.');
+  const to = await receiver({ host: '::1' });
+  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({ kind: 'delivered', status: 204 });
+  expect((await to.nextDelivery()).headers.host).toBe(`[::1]:${to.port}`);
 });
 
 test('a name that led to a public address when it was registered is refused once it leads inside', async () => {

@@ -26,6 +26,15 @@ test('https is delivered to a receiver whose certificate is for the name and tru
   expect(to.deliveries).toHaveLength(1);
 });
 
+test('a receiver that stalls after the handshake is said not to answer', async () => {
+  const tls = selfSigned(name);
+  setDefaultCACertificates([tls.cert]);
+  const to = await receiver({ tls });
+  to.behave({ does: 'hang' });
+  const { why } = failed(await deliver(requestTo(`https://${name}:${to.port}/`), { check: toName, timeoutMs: 300 }));
+  expect(why).toContain('did not answer within 0.3 s');
+});
+
 test('a certificate that is not trusted is said to be the reason, and nothing is sent', async () => {
   const to = await receiver({ tls: selfSigned(name) });
   const { why } = failed(await deliver(requestTo(`https://${name}:${to.port}/`), { check: toName }));
