@@ -1,0 +1,48 @@
+import { headOf } from './bare-repository.ts';
+import type { BranchName } from './branch-name.ts';
+import type { GitCommand } from './git-command.ts';
+import { GitError } from './git-error.ts';
+import { land } from './land.ts';
+import { type Mirror, openMirror } from './mirror.ts';
+import type { Remote } from './remote.ts';
+import type { Limits } from './run-git.ts';
+import { type Progress, transferBeside } from './transfer.ts';
+
+export interface Fetched {
+  readonly head: string;
+  readonly receivedObjects: number;
+}
+
+/** Fetches the branch into the mirror. It is there with all its objects afterwards, or the mirror is as it was. */
+export async function fetchBranch(
+  git: GitCommand,
+  mirror: Mirror,
+  remote: Remote,
+  branch: BranchName,
+  limits: Limits,
+  onReceived: (objects: number) => void,
+): Promise<Fetched> {
+  let receivedObjects = 0;
+  const transfer = {
+    mirror: await openMirror(git, mirror),
+    remote,
+    branch,
+    limits,
+    onProgress: (progress: Progress) => {
+      if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
+      receivedObjects = progress.received;
+      onReceived(receivedObjects);
+    },
+  };
+  return transferBeside(git, transfer, async (repository) => {
+    const head = await headOf(git, repository, branch);
+    if (head === undefined) {
+      throw new GitError(
+        'failed',
+        `git could not fetch the branch ${branch} of ${remote.address}: that repository is a shallow clone and lacks part of its history. Complete it there with git fetch --unshallow.`,
+      );
+    }
+    await land(git, repository, mirror, branch, head);
+    return { head, receivedObjects };
+  });
+}

@@ -1,0 +1,70 @@
+import { formatDuration } from '../../interface/duration.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { GitError } from './git-error.ts';
+import { redact } from './redact.ts';
+import type { Remote } from './remote.ts';
+import { accessSettings } from './remote-access.ts';
+import { type Limits, runGit } from './run-git.ts';
+import { wordsOfGit } from './words-of-git.ts';
+
+export interface GitTask {
+  /** What it is for, to complete the sentence "git could not …". */
+  readonly purpose: string;
+  readonly limits: Limits;
+  readonly repository?: string | undefined;
+  /** The remote it talks to; its credentials are given to git and kept out of errors. */
+  readonly remote?: Remote | undefined;
+  readonly input?: Uint8Array | undefined;
+  readonly onErrorLine?: ((line: string) => void) | undefined;
+}
+
+/** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
+export type GitCommand = (args: readonly string[], task: GitTask) => Promise<string>;
+
+/** For work on the local disk alone, which is quick or stuck. */
+export const localLimits: Limits = { timeoutMs: 60_000 };
+
+const inSeconds = (milliseconds: number): string =>
+  milliseconds < 1_000 ? `${milliseconds} ms` : formatDuration({ seconds: Math.round(milliseconds / 1_000) });
+
+export function gitCommand(setup: {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly allowFile: boolean;
+}): GitCommand {
+  return async (args, { purpose, limits, repository, remote, input, onErrorLine }) => {
+    const environment = gitEnvironment(setup.environment, {
+      allowFile: setup.allowFile,
+      repository,
+      secretSettings: remote === undefined ? {} : accessSettings(remote),
+    });
+    const outcome = await runGit(args, { environment, limits, input, onErrorLine });
+    switch (outcome.kind) {
+      case 'exited': {
+        if (outcome.status === 0) return outcome.output;
+        const said =
+          wordsOfGit(outcome.errorLines.map((line) => redact(line, remote))) || `it ended with ${outcome.status}.`;
+        throw new GitError('failed', `git could not ${purpose}: ${said}`, said);
+      }
+      case 'timeout':
+        throw new GitError(
+          'timeout',
+          `git did not ${purpose} within ${inSeconds(limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
+        );
+      case 'aborted':
+        throw new GitError('aborted', `git was told to stop before it could ${purpose}.`);
+      case 'not-started':
+        throw outcome.code === 'ENOENT'
+          ? new GitError(
+              'not-installed',
+              `git could not ${purpose}: there is no git on the PATH of the service. Install git 2.39 or newer.`,
+            )
+          : new GitError(
+              'failed',
+              `git could not ${purpose}: it could not be started (${outcome.code}).`,
+              outcome.code,
+            );
+      case 'too-much-output':
+        throw new GitError('failed', `git could not ${purpose}: the answer is larger than the service takes.`);
+    }
+  };
+}

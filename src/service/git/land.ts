@@ -1,0 +1,82 @@
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BranchName, branchRef } from './branch-name.ts';
+import { type GitCommand, localLimits } from './git-command.ts';
+import type { Mirror } from './mirror.ts';
+
+/** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
+const staleLock = 60_000;
+
+async function syncFolder(folder: string): Promise<void> {
+  // Windows cannot open a folder as a file, and keeps its own order of writes.
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The index goes last: with it the pack begins to count. Renames are on disk before a ref relies on them. */
+async function movePacks(from: string, mirror: Mirror): Promise<void> {
+  const source = join(from, 'objects', 'pack');
+  const target = join(mirror.repository, 'objects', 'pack');
+  const files = (await readdir(source)).filter((file) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(file));
+  if (files.length === 0) return;
+  await mkdir(target, { recursive: true });
+  const indexLast = files.toSorted((one, other) => Number(one.endsWith('.idx')) - Number(other.endsWith('.idx')));
+  for (const file of indexLast) await rename(join(source, file), join(target, file));
+  await syncFolder(target);
+}
+
+async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<void> {
+  for (const file of [branchRef(branch), 'packed-refs']) {
+    const lock = join(mirror.repository, `${file}.lock`);
+    const age = await stat(lock).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > staleLock) await rm(lock, { force: true });
+  }
+}
+
+/**
+ * Removes the branches that cannot be beside this one: `a` where it is `a/b`, and `a/b` where it is `a`. The remote has
+ * this one, so it no longer has those. Says whether there were any.
+ */
+async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
+  const task = { limits: localLimits, repository: mirror.repository };
+  const purpose = `find the branches that ${branch} replaces`;
+  const refs = (await git(['for-each-ref', '--format=%(refname)', 'refs/heads/'], { ...task, purpose })).split('\n');
+  const own = branchRef(branch);
+  const replaced = refs.filter((ref) => ref.startsWith(`${own}/`) || (ref !== '' && own.startsWith(`${ref}/`)));
+  for (const ref of replaced) {
+    await git(['update-ref', '-d', ref], { ...task, purpose: `remove ${ref}, which ${branch} replaces` });
+  }
+  return replaced.length > 0;
+}
+
+/** Brings into the mirror what was fetched beside it, and moves the branch to its new head. */
+export async function land(
+  git: GitCommand,
+  from: string,
+  mirror: Mirror,
+  branch: BranchName,
+  head: string,
+): Promise<void> {
+  await movePacks(from, mirror);
+  await removeStaleLocks(mirror, branch);
+  const moveBranch = (): Promise<string> =>
+    git(['update-ref', branchRef(branch), head], {
+      purpose: `move the branch ${branch} of the mirror to ${head}`,
+      limits: localLimits,
+      repository: mirror.repository,
+    });
+  try {
+    await moveBranch();
+  } catch (error) {
+    if (!(await removeReplacedBranches(git, mirror, branch))) throw error;
+    await moveBranch();
+  }
+}

@@ -1,0 +1,145 @@
+import { isAbsolute } from 'node:path';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A repository elsewhere, at an address that may be shown and may stand on a command line: it holds no credentials. */
+export interface Remote {
+  readonly kind: 'https' | 'ssh' | 'file';
+  readonly address: string;
+  readonly credentials?: Credentials;
+}
+
+export const longestRemote = 2_048;
+
+const allowedForms =
+  'It has to be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
+
+/** RFC 3986 lets more into a name; whatever is left out here would mean something else to ssh or to a shell. */
+const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
+const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;
+
+const isHost = (text: string): boolean => plainName.test(text) || bracketedAddress.test(text);
+
+/** A reason with nothing of the address in it: the address may hold a password. */
+function whyNotInAnyForm(text: string): string | undefined {
+  if (text === '') return 'The address of a remote must not be empty.';
+  if (text.length > longestRemote) {
+    return `The address of a remote must not be longer than ${longestRemote} characters.`;
+  }
+  if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
+  if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text))
+    return 'The address must not have control characters, encoded ones neither.';
+  if (/\s/u.test(text)) return 'The address must not have spaces. In a URL, a space is written %20.';
+  if (text.startsWith('-')) return 'The address must not start with -: git would take it for an option.';
+  return undefined;
+}
+
+function whyNotAsPath(path: string): string | undefined {
+  if (path.startsWith('-')) return 'The path must not start with -: git would take it for an option.';
+  if (/(^|\/)--/.test(path)) return 'No part of the path may start with --: it looks like an option of git.';
+  return undefined;
+}
+
+/** Credentials are left out wherever the remote is printed or serialised as a whole: only code that asks gets them. */
+function httpsRemote(address: string, credentials: Credentials | undefined): Remote {
+  const remote: Remote = { kind: 'https', address };
+  return credentials === undefined
+    ? remote
+    : Object.defineProperty(remote, 'credentials', { value: credentials, enumerable: false });
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseHttps(text: string): Parsed<Remote> {
+  if (text.includes('\\')) return refused('The address is written with /, not with a backslash.');
+  if (/[?#]/.test(text)) {
+    return refused('The address must not have a query or a fragment. In a password, ? is written %3F and # is %23.');
+  }
+  if (!URL.canParse(text)) return refused('The address is not a valid URL. It has to be like https://host/path.');
+  const url = new URL(text);
+  if (url.hostname.startsWith('-')) return refused('The host must not start with -: git would take it for an option.');
+  if (url.pathname === '/') return refused('The address names a host but no repository on it: its path is missing.');
+  const whyNotPath = whyNotAsPath(url.pathname);
+  if (whyNotPath !== undefined) return refused(whyNotPath);
+  const address = `${url.origin}${url.pathname}`;
+  if (url.username === '' && url.password === '') return accepted(httpsRemote(address, undefined));
+
+  const username = decoded(url.username);
+  const password = decoded(url.password);
+  if (username === undefined || password === undefined) {
+    return refused('The user name or the password is not valid percent-encoding. A % in it is written %25.');
+  }
+  // RFC 7617, section 2: the first colon ends the user name.
+  if (username.includes(':')) return refused('The user name must not have a colon.');
+  return accepted(httpsRemote(address, { username, password }));
+}
+
+function sshRemote(user: string | undefined, host: string, path: string, address: string): Parsed<Remote> {
+  if (user?.includes(':')) {
+    return refused('An ssh address takes no password: leave it out and give the service a key that ssh finds.');
+  }
+  if (user !== undefined && !plainName.test(user)) {
+    return refused('The user name of an ssh address starts with a letter or digit and has only these, and . _ + -.');
+  }
+  if (!isHost(host)) {
+    return refused('The host of an ssh address starts with a letter or digit and has only these, and . _ + -.');
+  }
+  const whyNotPath = whyNotAsPath(path);
+  if (whyNotPath !== undefined) return refused(whyNotPath);
+  return accepted({ kind: 'ssh', address });
+}
+
+function parseSsh(text: string): Parsed<Remote> {
+  const rest = text.slice('ssh://'.length);
+  const [, user, host, port, path] = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/.exec(rest) ?? [];
+  if (host === undefined || path === undefined || path === '/') {
+    return refused('The ssh address is not complete. It has to be like ssh://user@host/path.');
+  }
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
+    return refused('The port of the address is not between 1 and 65535.');
+  }
+  return sshRemote(user, host, path, `ssh://${rest}`);
+}
+
+function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
+  if (!allowFile) {
+    return refused('Repositories on the disk of the service are refused, unless it runs with --allow-file-remotes.');
+  }
+  const whyNotPath = whyNotAsPath(text);
+  if (whyNotPath !== undefined) return refused(whyNotPath);
+  if (isAbsolute(text)) return accepted({ kind: 'file', address: text });
+  const path = text.slice('file://'.length);
+  if (!path.startsWith('/')) return refused('A file address names no host: it has to be like file:///path.');
+  return accepted({ kind: 'file', address: `file://${path}` });
+}
+
+/** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
+export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
+  const why = whyNotInAnyForm(text);
+  if (why !== undefined) return refused(why);
+  if (/^https:\/\//i.test(text)) return parseHttps(text);
+  if (/^ssh:\/\//i.test(text)) return parseSsh(text);
+  if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);
+  if (/^http:/i.test(text))
+    return refused('Plain http is refused: anyone on the way could change what is fetched. Use https.');
+  if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
+  const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
+  if (host === undefined || path === undefined) return refused(allowedForms);
+  return sshRemote(user, host, path, text);
+}
+
+/** A stored address as it may be shown, whether or not it would be accepted today. */
+export function shownRemote(text: string): string {
+  const remote = parseRemote(text, { allowFile: true });
+  return remote.ok ? remote.value.address : '';
+}

@@ -1,0 +1,123 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { intoLines } from './lines.ts';
+
+/** How long a piece of work may take, and what ends it before that. */
+export interface Limits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface GitProcess {
+  /** The whole environment: nothing is added to it. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly limits: Limits;
+  /** What git reads from its standard input, which is empty otherwise. */
+  readonly input?: Uint8Array | undefined;
+  readonly onErrorLine?: ((line: string) => void) | undefined;
+  readonly outputLimit?: number | undefined;
+}
+
+export type GitOutcome =
+  | {
+      readonly kind: 'exited';
+      /** A status, or the name of the signal that ended it. */
+      readonly status: number | NodeJS.Signals;
+      readonly output: string;
+      readonly errorLines: readonly string[];
+    }
+  | { readonly kind: 'not-started'; readonly code: string }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'too-much-output' };
+
+const defaultOutputLimit = 64 * 1_024 * 1_024;
+const keptErrorLines = 100;
+const patienceAfterTerminate = 2_000;
+const longestTimer = 2 ** 31 - 1;
+
+/**
+ * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
+ * child processes is ended.
+ */
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  if (process.platform === 'win32') {
+    spawn('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on('error', () =>
+      child.kill(),
+    );
+    return;
+  }
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The whole group has ended already.
+  }
+}
+
+/** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
+export function runGit(args: readonly string[], options: GitProcess): Promise<GitOutcome> {
+  const { limits, input, onErrorLine, outputLimit = defaultOutputLimit } = options;
+  const { signal } = limits;
+  if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
+
+  return new Promise((resolve) => {
+    const child = spawn('git', args, {
+      env: options.environment,
+      detached: process.platform !== 'win32',
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+
+    let stopped: GitOutcome | undefined;
+    let lastResort: NodeJS.Timeout | undefined;
+    const stop = (why: GitOutcome): void => {
+      if (stopped !== undefined) return;
+      stopped = why;
+      end(child, 'SIGTERM');
+      lastResort = setTimeout(() => {
+        end(child, 'SIGKILL');
+        // A process that left the group may still hold the pipes open; it must not hold up the caller.
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      }, patienceAfterTerminate);
+    };
+
+    const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, longestTimer));
+    const onAbort = (): void => stop({ kind: 'aborted' });
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const finish = (outcome: GitOutcome): void => {
+      clearTimeout(timer);
+      clearTimeout(lastResort);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(outcome);
+    };
+
+    const output: Buffer[] = [];
+    let outputSize = 0;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      outputSize += chunk.length;
+      if (outputSize > outputLimit) stop({ kind: 'too-much-output' });
+      else output.push(chunk);
+    });
+
+    const errorLines: string[] = [];
+    const errors = intoLines((line) => {
+      errorLines.push(line);
+      if (errorLines.length > keptErrorLines) errorLines.shift();
+      if (stopped === undefined) onErrorLine?.(line);
+    });
+    child.stderr?.setEncoding('utf8').on('data', errors.push);
+
+    // git may end without reading all of its input: its status tells, not the broken pipe.
+    child.stdin?.on('error', () => {}).end(input);
+
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      finish({ kind: 'not-started', code: error.code ?? error.message });
+    });
+    child.on('close', (code, endedBy) => {
+      errors.end();
+      const status = code ?? endedBy ?? 'SIGKILL';
+      finish(stopped ?? { kind: 'exited', status, output: Buffer.concat(output).toString('utf8'), errorLines });
+    });
+  });
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { createBareRepository, isRepository, moveInto } from './bare-repository.ts';
+import { type GitCommand, localLimits } from './git-command.ts';
+import { inScratchFolder } from './scratch.ts';
+
+interface SampleCommit {
+  readonly branch: string;
+  readonly message: string;
+  /** Where the branch begins; otherwise the commit follows the one before on its branch. */
+  readonly from?: string;
+  readonly assets: readonly string[];
+}
+
+const history: readonly SampleCommit[] = [
+  { branch: 'main', message: 'Add the hero', assets: ['Content/Hero.uasset', 'Content/Textures/Hero.png'] },
+  { branch: 'main', message: 'Build the arena', assets: ['Content/Maps/Arena.umap', 'Content/Props/Gate.fbx'] },
+  { branch: 'main', message: 'Score the arena', assets: ['Content/Audio/Arena.wav'] },
+  {
+    branch: 'release/1.0',
+    message: 'Tune the arena for the release',
+    from: 'main',
+    assets: ['Content/Maps/Arena.umap'],
+  },
+  { branch: 'main', message: 'Give the hero a cape', assets: ['Content/Hero.uasset', 'Content/Textures/Cape.png'] },
+];
+
+const firstCommitTime = Date.UTC(2025, 0, 6, 9) / 1_000;
+const daySeconds = 86_400;
+const assetSize = 4_096;
+
+/** Bytes that do not compress, as those of an asset, and are the same every time. */
+function assetBytes(seed: string): Buffer {
+  const digest = (block: number): Buffer => createHash('sha512').update(`${seed} ${block}`).digest();
+  return Buffer.concat(Array.from({ length: assetSize / 64 }, (_, block) => digest(block)));
+}
+
+/** The history in the format of git-fast-import(1). */
+function sampleHistory(): Buffer {
+  const parts: (string | Buffer)[] = [];
+  const data = (content: string | Buffer): void => {
+    parts.push(`data ${Buffer.byteLength(content)}\n`, content, '\n');
+  };
+  for (const [index, { branch, message, from, assets }] of history.entries()) {
+    parts.push(`commit refs/heads/${branch}\n`);
+    parts.push(`committer Sample <sample@example.com> ${firstCommitTime + index * daySeconds} +0000\n`);
+    data(`${message}\n`);
+    if (from !== undefined) parts.push(`from refs/heads/${from}\n`);
+    for (const path of assets) {
+      parts.push(`M 100644 inline ${path}\n`);
+      data(assetBytes(`${index} ${path}`));
+    }
+  }
+  parts.push('done\n');
+  return Buffer.concat(parts.map((part) => Buffer.from(part)));
+}
+
+/** A small repository of assets to try the service with. One that is there already is left as it is. */
+export async function createSampleRepository(git: GitCommand, repository: string, scratch: string): Promise<void> {
+  if (await isRepository(repository)) return;
+  await inScratchFolder(scratch, async (folder) => {
+    const fresh = join(folder, 'sample.git');
+    await createBareRepository(git, fresh);
+    await git(['fast-import', '--quiet', '--done'], {
+      purpose: 'make the sample repository',
+      limits: localLimits,
+      repository: fresh,
+      input: sampleHistory(),
+    });
+    await moveInto(fresh, repository);
+  });
+}

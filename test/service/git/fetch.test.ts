@@ -1,0 +1,269 @@
+import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { processesNaming } from '../../support/git-processes.ts';
+import { createRepository, gitAt, manyCommits, type Repository } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+
+const main = branchNamed('main');
+
+async function setUp() {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  const data = join(folder, 'data');
+  return {
+    folder,
+    repository,
+    data,
+    git: gitIn(data),
+    remote: remoteAt(repository.path),
+    mirror: join(data, 'mirrors', 'game.git'),
+  };
+}
+
+/** Everything the branch needs is there, by git's own judgement, and nothing of a work in progress. */
+async function expectSound(mirror: string, data: string): Promise<void> {
+  expect(gitAt(mirror, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress')).toBe('');
+  const files = await readdir(mirror, { recursive: true });
+  expect(files.filter((file) => /\.lock$|tmp_|\.tmp-|\.keep$/.test(file))).toEqual([]);
+  expect(await readdir(join(data, 'scratch'))).toEqual([]);
+}
+
+const countOf = (repository: Repository, ...revisions: string[]): number =>
+  repository
+    .git('rev-list', '--objects', ...revisions)
+    .trim()
+    .split('\n').length;
+
+describe('a fetch', () => {
+  test('brings the branch with all its objects, and tells of them as they come', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(60), { branch: 'other', from: 'main', files: { other: 'x' } });
+    repository.git('tag', '-m', 'tag', 'v1', 'main');
+
+    const received: number[] = [];
+    const fetched = await git.fetch('game', remote, main, enoughTime, (objects) => received.push(objects));
+
+    expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main') });
+    expect(received.at(-1)).toBe(fetched.receivedObjects);
+    expect(received).toEqual(received.toSorted((one, other) => one - other));
+    expect(await git.head('game', main)).toBe(repository.head('main'));
+    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main\n');
+    await expectSound(mirror, data);
+  });
+
+  test('transfers only what is new, and nothing twice', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(30));
+    await git.fetch('game', remote, main, enoughTime);
+    const before = repository.head('main');
+    repository.commit(...manyCommits(5, 'main', 'more'));
+
+    const more = await git.fetch('game', remote, main, enoughTime);
+    expect(more).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main', `^${before}`) });
+    expect(await git.fetch('game', remote, main, enoughTime)).toEqual({ head: more.head, receivedObjects: 0 });
+    await expectSound(mirror, data);
+  });
+
+  test('of a commit that another branch brought transfers nothing', async () => {
+    const { git, repository, remote } = await setUp();
+    repository.commit(...manyCommits(3));
+    await git.fetch('game', remote, main, enoughTime);
+    repository.git('update-ref', 'refs/heads/release', 'main~1');
+    expect(await git.fetch('game', remote, branchNamed('release'), enoughTime)).toEqual({
+      head: repository.head('release'),
+      receivedObjects: 0,
+    });
+    expect(await git.head('game', branchNamed('release'))).toBe(repository.head('release'));
+  });
+
+  test('follows a branch that was rewritten', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(10));
+    await git.fetch('game', remote, main, enoughTime);
+    repository.commit({ branch: 'main', from: `${repository.head('main')}~4`, files: { a: 'rewritten' } });
+    const { head } = await git.fetch('game', remote, main, enoughTime);
+    expect(head).toBe(repository.head('main'));
+    expect(await git.head('game', main)).toBe(head);
+    await expectSound(mirror, data);
+  });
+
+  test('of a branch that is not there is a failure of its own kind', async () => {
+    const { git, repository, remote } = await setUp();
+    repository.commit(...manyCommits(1));
+    for (const attempt of [git.fetch, git.estimate]) {
+      const failure = await failureOf(attempt('game', remote, branchNamed('nope'), enoughTime));
+      expect(failure.kind).toBe('no-such-branch');
+      expect(failure.message).toBe(`There is no branch nope in ${remote.address}.`);
+    }
+    expect(await git.head('game', branchNamed('nope'))).toBeUndefined();
+  });
+
+  test('takes a name that a branch above or below it had before', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit({ branch: 'release', files: { a: '1' } }, { branch: 'release-2', files: { a: '2' } });
+    await git.fetch('game', remote, branchNamed('release'), enoughTime);
+    await git.fetch('game', remote, branchNamed('release-2'), enoughTime);
+
+    repository.git('update-ref', '-d', 'refs/heads/release');
+    repository.commit({ branch: 'release/1.0', files: { a: '3' } });
+    await git.fetch('game', remote, branchNamed('release/1.0'), enoughTime);
+    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/release-2\nrefs/heads/release/1.0\n');
+
+    repository.git('update-ref', '-d', 'refs/heads/release/1.0');
+    repository.commit({ branch: 'release', files: { a: '4' } });
+    await git.fetch('game', remote, branchNamed('release'), enoughTime);
+    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/release\nrefs/heads/release-2\n');
+    await expectSound(mirror, data);
+  });
+
+  test('of several branches at once, into a mirror that is not there yet, brings them all', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    const branches = ['main', 'one', 'two', 'three', 'four/five'];
+    repository.commit(
+      ...manyCommits(20),
+      ...branches.slice(1).map((branch) => ({ branch, from: 'main', files: { a: branch } })),
+    );
+    await Promise.all(branches.map((branch) => git.fetch('game', remote, branchNamed(branch), enoughTime)));
+    for (const branch of branches) expect(await git.head('game', branchNamed(branch))).toBe(repository.head(branch));
+    await expectSound(mirror, data);
+  });
+
+  test('and upkeep do not get in the way of each other', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(10));
+    await git.fetch('game', remote, main, enoughTime);
+    for (let round = 0; round < 6; round += 1) {
+      const other = branchNamed(`other-${round}`);
+      repository.commit(...manyCommits(4, 'main', `round ${round}`), {
+        branch: other,
+        from: 'main',
+        files: { a: other },
+      });
+      await Promise.all([
+        git.maintain('game', enoughTime),
+        git.fetch('game', remote, main, enoughTime),
+        git.fetch('game', remote, other, enoughTime),
+      ]);
+      expect(await git.head('game', main)).toBe(repository.head('main'));
+    }
+    await git.maintain('game', enoughTime);
+    const packs = (await readdir(join(mirror, 'objects', 'pack'))).filter((file) => file.endsWith('.pack'));
+    expect(packs.length).toBeLessThan(6);
+    await expectSound(mirror, data);
+  });
+
+  test('is not stopped by what a killed service left behind', async () => {
+    const { git, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(3));
+    await git.fetch('game', remote, main, enoughTime);
+    repository.commit(...manyCommits(3, 'main', 'more'));
+
+    const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
+    const leave = async (path: string) => {
+      await writeFile(path, '');
+      await utimes(path, long, long);
+    };
+    const abandoned = join(data, 'scratch', 'work-abandoned');
+    await mkdir(abandoned);
+    await leave(join(abandoned, 'tmp_pack_1'));
+    await utimes(abandoned, long, long);
+    await leave(join(mirror, 'refs', 'heads', 'main.lock'));
+    await leave(join(mirror, 'packed-refs.lock'));
+    await leave(join(mirror, 'objects', 'pack', 'tmp_pack_2'));
+    await leave(join(mirror, 'objects', 'pack', '.tmp-3-pack-4.pack'));
+
+    await git.fetch('game', remote, main, enoughTime);
+    await git.maintain('game', enoughTime);
+    expect(await git.head('game', main)).toBe(repository.head('main'));
+    await expectSound(mirror, data);
+  });
+
+  test('leaves the work of others alone', async () => {
+    const { git, repository, remote, data } = await setUp();
+    repository.commit(...manyCommits(3));
+    const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
+    const others = join(data, 'scratch', 'work-of-another-instance');
+    await mkdir(others, { recursive: true });
+    await writeFile(join(others, 'tmp_pack_1'), 'arriving');
+    await utimes(others, long, long);
+    await git.fetch('game', remote, main, enoughTime);
+    expect((await stat(join(others, 'tmp_pack_1'))).isFile()).toBe(true);
+  });
+
+  test('of a shallow clone says what to do about it', async () => {
+    const { folder, git, repository } = await setUp();
+    repository.commit(...manyCommits(5));
+    const shallow = join(folder, 'shallow.git');
+    repository.git('clone', '--quiet', '--bare', '--depth=2', `file://${repository.path}`, shallow);
+    const failure = await failureOf(git.fetch('game', remoteAt(shallow), main, enoughTime));
+    expect(failure.kind).toBe('failed');
+    expect(failure.message).toContain('--unshallow');
+  });
+
+  test('takes no setting of the user, and runs no hook', async () => {
+    const { folder, repository, remote, mirror, data } = await setUp();
+    repository.commit(...manyCommits(2));
+    const home = join(folder, 'home');
+    const hook = `#!/bin/sh\ntouch ${folder}/hook-ran\n`;
+    await mkdir(join(home, 'hooks'), { recursive: true });
+    await writeFile(join(home, 'hooks', 'reference-transaction'), hook);
+    await chmod(join(home, 'hooks', 'reference-transaction'), 0o755);
+    await writeFile(
+      join(home, '.gitconfig'),
+      `[url "file:///elsewhere"]\n\tinsteadOf = ${remote.address}\n[core]\n\thooksPath = ${home}/hooks\n`,
+    );
+    const git = gitIn(data, { HOME: home });
+    await git.fetch('game', remote, main, enoughTime);
+    await mkdir(join(mirror, 'hooks'), { recursive: true });
+    await writeFile(join(mirror, 'hooks', 'reference-transaction'), hook);
+    await chmod(join(mirror, 'hooks', 'reference-transaction'), 0o755);
+    repository.commit(...manyCommits(2, 'main', 'more'));
+    await git.fetch('game', remote, main, enoughTime);
+    expect(await readdir(folder)).not.toContain('hook-ran');
+  });
+});
+
+describe('mirrors', () => {
+  test('of workspaces whose names differ in anything are apart', async () => {
+    const { git, repository, remote, data } = await setUp();
+    repository.commit(...manyCommits(1));
+    const names = ['game', 'Game', 'ga me', '../game', '..', 'ga%20me', 'größe'];
+    for (const name of names) await git.fetch(name, remote, main, enoughTime);
+    expect(await readdir(join(data, 'mirrors'))).toHaveLength(names.length);
+    expect(new Set((await readdir(join(data, 'mirrors'))).map((name) => name.toLowerCase())).size).toBe(names.length);
+  });
+
+  test('are gone when they are forgotten, and come back with the next fetch', async () => {
+    const { git, repository, remote, data } = await setUp();
+    repository.commit(...manyCommits(3));
+    const first = await git.fetch('game', remote, main, enoughTime);
+    await git.forget('game');
+    await git.forget('game');
+    expect(await readdir(join(data, 'mirrors'))).toEqual([]);
+    expect(await git.head('game', main)).toBeUndefined();
+    expect(await git.fetch('game', remote, main, enoughTime)).toEqual(first);
+  });
+});
+
+test('without git, every operation says what to install', async () => {
+  const { folder, remote } = await setUp();
+  const failure = await failureOf(gitIn(folder, { PATH: join(folder, 'empty') }).branches(remote, enoughTime));
+  expect(failure.kind).toBe('not-installed');
+  expect(failure.message).toContain('Install git');
+});
+
+test('the version of git is told', async () => {
+  const { git } = await setUp();
+  expect(await git.version()).toMatch(/^\d+\.\d+/);
+});
+
+test('a signal that was given before starts nothing', async () => {
+  const { git, repository, remote, data } = await setUp();
+  repository.commit(...manyCommits(1));
+  const failure = await failureOf(git.fetch('game', remote, main, { ...enoughTime, signal: AbortSignal.abort() }));
+  expect(failure.kind).toBe('aborted');
+  expect(await readdir(join(data, 'scratch'))).toEqual([]);
+  expect(processesNaming(repository.path)).toEqual([]);
+});

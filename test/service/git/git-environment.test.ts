@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { gitEnvironment } from '../../../src/service/git/git-environment.ts';
+
+describe('the environment of git', () => {
+  test('has nothing of the operator but what is passed on', () => {
+    const environment = gitEnvironment(
+      {
+        PATH: '/bin',
+        HOME: '/home/x',
+        SSH_AUTH_SOCK: '/agent',
+        GIT_SSL_CAINFO: '/ca',
+        https_proxy: 'http://proxy',
+        GIT_TRACE: '1',
+        GIT_CURL_VERBOSE: '1',
+        GIT_SSL_NO_VERIFY: '1',
+        GIT_CONFIG_PARAMETERS: "'core.sshCommand=evil'",
+        GIT_DIR: '/elsewhere',
+        DATABASE_URL: 'postgres://user:password@host',
+      },
+      { allowFile: false },
+    );
+    expect(environment).toMatchObject({
+      PATH: '/bin',
+      HOME: '/home/x',
+      SSH_AUTH_SOCK: '/agent',
+      GIT_SSL_CAINFO: '/ca',
+      https_proxy: 'http://proxy',
+    });
+    for (const name of [
+      'GIT_TRACE',
+      'GIT_CURL_VERBOSE',
+      'GIT_SSL_NO_VERIFY',
+      'GIT_CONFIG_PARAMETERS',
+      'DATABASE_URL',
+    ]) {
+      expect(environment).not.toHaveProperty(name);
+    }
+    expect(environment['GIT_DIR']).not.toBe('/elsewhere');
+  });
+
+  test('allows files only where the operator does', () => {
+    expect(gitEnvironment({}, { allowFile: false })['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
+    expect(gitEnvironment({}, { allowFile: true })['GIT_ALLOW_PROTOCOL']).toBe('https:ssh:file');
+  });
+
+  test('has an ssh that never asks, unless the operator set up ssh', () => {
+    const sshOf = (operator: NodeJS.ProcessEnv) => gitEnvironment(operator, { allowFile: false })['GIT_SSH_COMMAND'];
+    expect(sshOf({})).toContain('BatchMode=yes');
+    expect(sshOf({ GIT_SSH_COMMAND: 'ssh -i key' })).toBe('ssh -i key');
+    expect(sshOf({ GIT_SSH: '/bin/plink' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { redact } from '../../../src/service/git/redact.ts';
+import { wordsOfGit } from '../../../src/service/git/words-of-git.ts';
+import { remoteAt } from '../../support/git-service.ts';
+
+const token = fc.stringMatching(/^[A-Za-z0-9!$&'()*+,;=.~_-]{12,40}$/);
+
+describe('redaction', () => {
+  test('leaves no form of the credentials in a text', () => {
+    fc.assert(
+      fc.property(token, token, (username, password) => {
+        const remote = remoteAt(`https://${username}:${encodeURIComponent(password)}@example.com/a`);
+        const pair = `${username}:${password}`;
+        const encoded = Buffer.from(pair).toString('base64');
+        const text = [pair, password, encodeURIComponent(password), username, encoded, `https://${pair}@example.com/a`];
+        const shown = redact(text.join(' and '), remote);
+        for (const secret of [password, encodeURIComponent(password), username, encoded]) {
+          expect(shown).not.toContain(secret);
+        }
+      }),
+    );
+  });
+
+  test('takes a lone user name for a token, and leaves a common one readable', () => {
+    expect(redact('token t0k3n', remoteAt('https://t0k3n@example.com/a'))).toBe('token ***');
+    expect(redact('git failed', remoteAt('https://git:password@example.com/a'))).toBe('git failed');
+  });
+
+  test('cleans addresses and headers that it knows nothing of', () => {
+    expect(redact('at https://a:b@one/x and ssh://c@two/y', undefined)).toBe('at https://one/x and ssh://two/y');
+    expect(redact('< Authorization: Basic abc=', undefined)).toBe('< Authorization: ***');
+  });
+});
+
+describe('the words of git', () => {
+  test('are the last ones, without progress and advice', () => {
+    expect(
+      wordsOfGit([
+        'remote: Enumerating objects: 5, done.        ',
+        'remote: Total 5 (delta 0), reused 0 (delta 0)',
+        'Receiving objects:  40% (2/5)',
+        'git@example.com: Permission denied (publickey).',
+        'fatal: Could not read from remote repository.',
+        '',
+        'Please make sure you have the correct access rights',
+        'and the repository exists.',
+      ]),
+    ).toBe('git@example.com: Permission denied (publickey). fatal: Could not read from remote repository.');
+  });
+
+  test('are short and on one line, whatever a remote sends', () => {
+    const words = wordsOfGit([`remote: \u001b[31m${'x'.repeat(5_000)}`]);
+    expect(words).toMatch(/^remote: +\[31mx+…$/);
+    expect(words.length).toBeLessThan(600);
+  });
+});

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { readBranches } from '../../../src/service/git/remote-branches.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+
+test('the branches of a remote come with their commits and the default one', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(
+    { branch: 'main', files: { a: '1' } },
+    { branch: 'release/1.0', from: 'main', files: { a: '2' } },
+    { branch: 'größe', from: 'main', files: { a: '3' } },
+  );
+  repository.git('tag', 'release/1.0-tag', 'main');
+  repository.git('update-ref', 'refs/remotes/origin/refs/heads/other', 'main');
+  repository.git('update-ref', 'refs/heads/HEAD', 'main');
+  repository.git('update-ref', 'refs/heads/-option', 'main');
+  for (const address of [repository.path, `file://${repository.path}`]) {
+    const { branches, defaultBranch } = await gitIn(folder).branches(remoteAt(address), enoughTime);
+    expect([...branches]).toEqual(['größe', 'main', 'release/1.0'].map((name) => [name, repository.head(name)]));
+    expect(defaultBranch).toBe('main');
+  }
+});
+
+test('an empty repository has no branches', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  const { branches, defaultBranch } = await gitIn(folder).branches(remoteAt(repository.path), enoughTime);
+  expect([...branches]).toEqual([]);
+  expect(defaultBranch).toBeUndefined();
+});
+
+test('a repository that is not there is a failure in the words of git', async () => {
+  const folder = await temporaryFolder();
+  const failure = await failureOf(gitIn(folder).branches(remoteAt(`${folder}/nothing.git`), enoughTime));
+  expect(failure.kind).toBe('failed');
+  expect(failure.message).toContain(`git could not list the branches of ${folder}/nothing.git`);
+  expect(failure.message).toContain('does not appear to be a git repository');
+});
+
+test('names that could not be given back to git are left out', () => {
+  const commit = '0123456789012345678901234567890123456789';
+  const { branches } = readBranches(
+    ['refs/heads/ok', 'refs/heads/not-\ufffd-utf8', 'refs/heads/../evil', 'refs/heads/-x', 'refs/tags/v1', 'HEAD']
+      .map((ref) => `${commit}\t${ref}\n`)
+      .join(''),
+  );
+  expect([...branches.keys()]).toEqual(['ok']);
+});

@@ -1,0 +1,37 @@
+import { type BranchName, parseBranchName } from '../../src/service/git/branch-name.ts';
+import { createGit, type Git } from '../../src/service/git/git.ts';
+import { GitError } from '../../src/service/git/git-error.ts';
+import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
+
+/** What an operator's environment has at the least, and nothing of the one the tests run in but the path. */
+export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: folder, ...more };
+}
+
+export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}): Git {
+  return createGit({ dataFolder: folder, allowFile: true, environment: operatorEnvironment(folder, environment) });
+}
+
+export function remoteAt(address: string): Remote {
+  const remote = parseRemote(address, { allowFile: true });
+  if (!remote.ok) throw new Error(`${address}: ${remote.why}`);
+  return remote.value;
+}
+
+export function branchNamed(name: string): BranchName {
+  const branch = parseBranchName(name);
+  if (!branch.ok) throw new Error(`${name}: ${branch.why}`);
+  return branch.value;
+}
+
+/** What a promise that has to fail failed with. */
+export async function failureOf(work: Promise<unknown>): Promise<GitError> {
+  const outcome = await work.then(
+    (value) => ({ value }),
+    (error: unknown) => error,
+  );
+  if (outcome instanceof GitError) return outcome;
+  throw new Error('This had to fail with a GitError.', { cause: outcome });
+}
+
+export const enoughTime = { timeoutMs: 30_000 };
