@@ -1,0 +1,101 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { databaseTrouble } from '../../../src/service/storage/unavailable.ts';
+import { temporaryDataFolder } from '../../support/databases.ts';
+
+const run = promisify(execFile);
+
+async function folder(): Promise<string> {
+  const data = await temporaryDataFolder();
+  onTestFinished(data.remove);
+  return data.folder;
+}
+
+test('what was committed is there when the database is opened again', async () => {
+  const data = await folder();
+  const first = await openSqlite({ folder: data });
+  await first.commit((db) => db.updateTable('counters').set({ value: 42 }).execute());
+  await first.close();
+  const second = await openSqlite({ folder: data });
+  onTestFinished(second.close);
+  expect(await second.read.selectFrom('counters').selectAll().execute()).toEqual([{ name: 'fence', value: 42 }]);
+});
+
+test('every commit is flushed to disk: the journal is a WAL, and synchronous is full', async () => {
+  const storage = await openSqlite({ folder: await folder() });
+  onTestFinished(storage.close);
+  const settings = await storage.commit(async (db) => ({
+    journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(db)).rows[0]?.journal_mode,
+    synchronous: (await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows[0]?.synchronous,
+  }));
+  // 2 is FULL: https://www.sqlite.org/pragma.html#pragma_synchronous
+  expect(settings).toEqual({ journal: 'wal', synchronous: 2 });
+});
+
+test('readers see nothing of a change before it is committed', async () => {
+  const storage = await openSqlite({ folder: await folder() });
+  onTestFinished(storage.close);
+  const during = await storage.commit(async (db) => {
+    await db.updateTable('counters').set({ value: 42 }).execute();
+    return storage.read.selectFrom('counters').select('value').execute();
+  });
+  expect(during).toEqual([{ value: 0 }]);
+  expect(await storage.read.selectFrom('counters').select('value').execute()).toEqual([{ value: 42 }]);
+});
+
+test('several processes can open a new database at once, and none loses what another writes', async () => {
+  const data = await folder();
+  const script = fileURLToPath(new URL('count-in-process.ts', import.meta.url));
+  const processes = Array.from({ length: 4 }, () => run(process.execPath, [script, data, '25']));
+  await Promise.all(processes);
+  const storage = await openSqlite({ folder: data });
+  onTestFinished(storage.close);
+  expect(await storage.read.selectFrom('counters').select('value').execute()).toEqual([{ value: 100 }]);
+});
+
+test('a database of a newer version is refused with a sentence', async () => {
+  const data = await folder();
+  await (await openSqlite({ folder: data })).close();
+  const file = new DatabaseSync(databaseFile(data));
+  file.exec('update schema_version set version = 99');
+  file.close();
+  await expect(openSqlite({ folder: data })).rejects.toThrow(/newer version of the service/);
+});
+
+test.skipIf(process.platform === 'win32')('nobody else on the machine can read the database', async () => {
+  const data = await folder();
+  const storage = await openSqlite({ folder: data });
+  onTestFinished(storage.close);
+  expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);
+});
+
+test('on a full disk a change fails with a sentence, its group with it, and later ones work again', async () => {
+  const storage = await openSqlite({ folder: await folder() });
+  onTestFinished(storage.close);
+  // SQLite's own limit on the size of the file has the same effect as a full disk: SQLITE_FULL.
+  const limit = (pages: number) => storage.commit((db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
+  const fill = () =>
+    storage.commit((db) =>
+      db
+        .insertInto('audit')
+        .values({ at: 0, actor: 'a', action: 'b', detail: 'x'.repeat(1_000_000) })
+        .execute(),
+    );
+  await limit(1);
+  const [first, second] = await Promise.allSettled([fill(), fill()]);
+  for (const result of [first, second]) {
+    expect(result.status === 'rejected' && databaseTrouble(result.reason)).toBe(
+      'The database cannot be written: the disk is full.',
+    );
+  }
+  expect(await storage.read.selectFrom('audit').selectAll().execute()).toEqual([]);
+  await limit(1_000_000);
+  await fill();
+  expect(await storage.read.selectFrom('audit').select('actor').execute()).toEqual([{ actor: 'a' }]);
+});

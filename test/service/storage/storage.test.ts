@@ -1,0 +1,130 @@
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const setFence = (value: number) => (db: Database) =>
+  db.updateTable('counters').set({ value }).where('name', '=', 'fence').execute();
+
+const readFence = async ({ read }: Pick<Storage, 'read'>): Promise<number> =>
+  (await read.selectFrom('counters').select('value').where('name', '=', 'fence').executeTakeFirstOrThrow()).value;
+
+describe.each(databaseKinds)('storage on $name', (kind) => {
+  let database: TestDatabase | undefined;
+
+  async function open(onCommit?: (changes: number) => void): Promise<Storage> {
+    database = await kind.open(onCommit);
+    return database.storage;
+  }
+
+  afterEach(async () => {
+    await database?.remove();
+    database = undefined;
+  });
+
+  test('a change can be read once its promise is fulfilled', async () => {
+    const storage = await open();
+    await storage.commit(setFence(7));
+    expect(await readFence(storage)).toBe(7);
+  });
+
+  test('changes asked for together share commits, and each gets its own result', async () => {
+    const groups: number[] = [];
+    const storage = await open((changes) => groups.push(changes));
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        storage.commit(async (db) => {
+          await setFence(index)(db);
+          return index * 2;
+        }),
+      ),
+    );
+    expect(results).toEqual(Array.from({ length: 50 }, (_, index) => index * 2));
+    expect(groups.reduce((sum, changes) => sum + changes, 0)).toBe(50);
+    expect(groups.length).toBeLessThan(10);
+  });
+
+  test('a change that fails is undone alone, and the others of its group stay', async () => {
+    const storage = await open();
+    const [before, failing, after] = await Promise.allSettled([
+      storage.commit((db) => db.insertInto('counters').values({ name: 'before', value: 1 }).execute()),
+      storage.commit(async (db) => {
+        await db.insertInto('counters').values({ name: 'failing', value: 1 }).execute();
+        throw new Error('no');
+      }),
+      storage.commit((db) => db.insertInto('counters').values({ name: 'after', value: 1 }).execute()),
+    ]);
+    expect([before.status, failing.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const names = await storage.read.selectFrom('counters').select('name').orderBy('name').execute();
+    expect(names.map(({ name }) => name)).toEqual(['after', 'before', 'fence']);
+  });
+
+  test('a change that the database refuses is undone alone too', async () => {
+    const storage = await open();
+    const insert = (name: string) => (db: Database) => db.insertInto('counters').values({ name, value: 1 }).execute();
+    const [twice, once] = await Promise.allSettled([storage.commit(insert('fence')), storage.commit(insert('other'))]);
+    expect([twice.status, once.status]).toEqual(['rejected', 'fulfilled']);
+  });
+
+  test('changes are made one after the other, in the order in which they were asked for', async () => {
+    const storage = await open();
+    const seen: number[] = [];
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        storage.commit(async (db) => {
+          const { value } = await db
+            .updateTable('counters')
+            .set({ value: sql<number>`value + 1` })
+            .where('name', '=', 'fence')
+            .returning('value')
+            .executeTakeFirstOrThrow();
+          seen.push(value);
+        }),
+      ),
+    );
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  });
+
+  test('the clock is the time of the moment, in milliseconds', async () => {
+    const storage = await open();
+    const ask = async (db: Database) =>
+      (await db.selectFrom('counters').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
+    const before = Date.now();
+    const [first, second] = await storage.commit(async (db) => {
+      const one = await ask(db);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return [one, await ask(db)];
+    });
+    // PostgreSQL may run on another machine, whose clock may differ a little.
+    expect(Math.abs((first ?? 0) - before)).toBeLessThan(60_000);
+    expect(second).toBeGreaterThan(first ?? 0);
+    expect(Number.isInteger(first)).toBe(true);
+  });
+
+  test('sequences grow in the order of the commits', async () => {
+    const storage = await open();
+    const audit = (action: string) => (db: Database) =>
+      db.insertInto('audit').values({ at: storage.now, actor: 'a', action, detail: '{}' }).execute();
+    for (const action of ['1', '2', '3']) await storage.commit(audit(action));
+    const rows = await storage.read.selectFrom('audit').select('action').orderBy('sequence').execute();
+    expect(rows.map(({ action }) => action)).toEqual(['1', '2', '3']);
+  });
+
+  test('paths are ordered byte by byte, not by a language', async () => {
+    const storage = await open();
+    const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
+    await storage.commit(async (db) => {
+      await db.insertInto('workspaces').values({ id: 'w', remote: 'r', created_at: 0 }).execute();
+      for (const path of paths) {
+        const lock = { path, id: path, type: 'exclusive', token_id: 't', owner: 'o', origin: null, fence: 1 };
+        await db
+          .insertInto('locks')
+          .values({ workspace_id: 'w', ...lock, acquired_at: 0, expires_at: 1 })
+          .execute();
+      }
+    });
+    const rows = await storage.read.selectFrom('locks').select('path').orderBy('path').execute();
+    const byBytes = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    expect(rows.map(({ path }) => path)).toEqual(byBytes);
+  });
+});

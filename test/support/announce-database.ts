@@ -1,0 +1,7 @@
+/** Says once, before the tests, what stands in for PostgreSQL. */
+export default function announceDatabase(): void {
+  if (process.env['TEST_DATABASE_URL'] !== undefined) return;
+  process.stderr.write(
+    'No TEST_DATABASE_URL is set: the PostgreSQL dialect is tested on PGlite, and tests that need several connections are left out. `npm run test:postgres` runs them on a real server.\n',
+  );
+}
