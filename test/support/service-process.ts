@@ -1,0 +1,170 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+
+/** Generous: it only ends a test whose process hangs. */
+const patienceMs = 30_000;
+
+export interface CommandOptions {
+  /** The data folder. A command such as `--help` needs none. */
+  readonly folder?: string;
+  /** All that the process gets besides PATH and HOME: nothing of the environment the tests run in. */
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** How a process ended: its exit code, or the signal that ended it. */
+export type Ending = number | NodeJS.Signals;
+
+export interface RunningCommand {
+  readonly pid: number;
+  ended(): Promise<Ending>;
+  stdout(): string;
+  stderr(): string;
+  /** The first line on stdout that the test accepts, as soon as it is there; fails when the process ends before it. */
+  line(accept: (line: string) => boolean): Promise<string>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+export interface CommandResult {
+  readonly code: Ending;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+async function inTime<T>(work: Promise<T>, failure: () => string): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(failure())), patienceMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Starts the real command, as it is installed, on the Node that runs the tests. */
+export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
+  const { folder, environment = {}, cwd } = options;
+  const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
+  const child = spawn(process.execPath, [command, ...args], {
+    env: { PATH: process.env['PATH'], HOME: tmpdir(), ...data, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  });
+  running.add(child);
+
+  let stdout = '';
+  let stderr = '';
+  const onOutput = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const look of onOutput) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      // One of the two is there: a process ends by itself or by a signal.
+      resolve(code ?? signal ?? 'SIGKILL');
+    });
+  });
+  const state = (): string => `${args.join(' ')}\nstdout: ${stdout}\nstderr: ${stderr}`;
+
+  return {
+    pid: child.pid ?? 0,
+    ended: () => inTime(ended, () => `The command did not end: ${state()}`),
+    stdout: () => stdout,
+    stderr: () => stderr,
+    line(accept) {
+      const found = new Promise<string>((resolve, reject) => {
+        const look = () => {
+          const line = stdout.split('\n').slice(0, -1).find(accept);
+          if (line === undefined) return;
+          onOutput.delete(look);
+          resolve(line);
+        };
+        onOutput.add(look);
+        look();
+        ended.then((ending) => reject(new Error(`The command ended with ${ending}: ${state()}`)), reject);
+      });
+      return inTime(found, () => `The command did not write what was awaited: ${state()}`);
+    },
+    signal: (signal) => void child.kill(signal),
+  };
+}
+
+/** Runs the real command to its end. */
+export async function runCommand(args: readonly string[], options: CommandOptions = {}): Promise<CommandResult> {
+  const command = startCommand(args, options);
+  const code = await command.ended();
+  return { code, stdout: command.stdout(), stderr: command.stderr() };
+}
+
+export interface ServiceProcessOptions extends CommandOptions {
+  /** Further flags of `serve`. */
+  readonly args?: readonly string[];
+}
+
+/** The service as its own process, with the sample workspace and a token that may do everything. */
+export interface ServiceProcess {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly workspace: string;
+  readonly folder: string;
+  readonly command: RunningCommand;
+  /** Asks it to stop and waits until it has: 0 when all went well. */
+  stop(): Promise<Ending>;
+  /** Ends it as a crash would. */
+  kill(): Promise<Ending>;
+}
+
+interface Listening {
+  readonly event: 'listening';
+  readonly base_url: string;
+  readonly token: string;
+  readonly workspace: string;
+}
+
+/** Starts `serve --dev` on a free port. A folder that is not given is made, and removed when the process is ended. */
+export async function startServiceProcess(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'workspace-service-')));
+  const args = ['serve', '--dev', '--json', '--port', '0', ...(options.args ?? [])];
+  const command = startCommand(args, { ...options, folder });
+  const end = async (signal: NodeJS.Signals): Promise<Ending> => {
+    command.signal(signal);
+    const ending = await command.ended();
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    return ending;
+  };
+  try {
+    const line = await command.line((text) => text.includes('"listening"'));
+    // The command's own first line has this form; a test of `serve` holds it to that.
+    const { base_url, token, workspace } = JSON.parse(line) as Listening;
+    return {
+      baseUrl: base_url,
+      token,
+      workspace,
+      folder,
+      command,
+      stop: () => end('SIGTERM'),
+      kill: () => end('SIGKILL'),
+    };
+  } catch (error) {
+    await end('SIGKILL');
+    throw error;
+  }
+}
