@@ -1,22 +1,35 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-function commandLine(entry: string): string {
+export interface RunningProcess {
+  readonly pid: number;
+  readonly commandLine: string;
+}
+
+function fromProc(entry: string): RunningProcess {
   try {
-    return readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return { pid: Number(entry), commandLine: readFileSync(`/proc/${entry}/cmdline`, 'utf8').replaceAll('\0', ' ') };
   } catch {
-    return '';
+    return { pid: Number(entry), commandLine: '' };
   }
 }
 
-/** The command lines of all processes of this machine, as anyone on it can read them. */
-export function commandLines(): readonly string[] {
-  if (process.platform !== 'linux')
-    return execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' }).split('\n');
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .map(commandLine);
+function fromPs(line: string): RunningProcess {
+  const [, pid, commandLine = ''] = /^ *(\d+) +(.*)$/.exec(line) ?? [];
+  return { pid: Number(pid), commandLine };
 }
 
-export const processesNaming = (text: string): readonly string[] =>
-  commandLines().filter((line) => line.includes(text));
+/** The processes of this machine with their command lines, as anyone on it can read them. */
+function processes(): readonly RunningProcess[] {
+  if (process.platform === 'linux') {
+    return readdirSync('/proc')
+      .filter((entry) => /^\d+$/.test(entry))
+      .map(fromProc);
+  }
+  return execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n').map(fromPs);
+}
+
+export const commandLines = (): readonly string[] => processes().map(({ commandLine }) => commandLine);
+
+export const processesNaming = (text: string): readonly RunningProcess[] =>
+  processes().filter(({ commandLine }) => commandLine.includes(text));

@@ -27,6 +27,9 @@ export const localLimits: Limits = { timeoutMs: 60_000 };
 const inSeconds = (milliseconds: number): string =>
   milliseconds < 1_000 ? `${milliseconds} ms` : formatDuration({ seconds: Math.round(milliseconds / 1_000) });
 
+const failed = (purpose: string, said: string): GitError =>
+  new GitError('failed', `git could not ${purpose}: ${said}`, said);
+
 export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
@@ -39,12 +42,14 @@ export function gitCommand(setup: {
     });
     const outcome = await runGit(args, { environment, limits, input, onErrorLine });
     switch (outcome.kind) {
-      case 'exited': {
+      case 'exited':
         if (outcome.status === 0) return outcome.output;
-        const said =
-          wordsOfGit(outcome.errorLines.map((line) => redact(line, remote))) || `it ended with ${outcome.status}.`;
-        throw new GitError('failed', `git could not ${purpose}: ${said}`, said);
-      }
+        throw failed(
+          purpose,
+          wordsOfGit(outcome.errorLines.map((line) => redact(line, remote))) || `status ${outcome.status}.`,
+        );
+      case 'killed':
+        throw failed(purpose, `something ended it with ${outcome.signal}.`);
       case 'timeout':
         throw new GitError(
           'timeout',
@@ -64,7 +69,7 @@ export function gitCommand(setup: {
               outcome.code,
             );
       case 'too-much-output':
-        throw new GitError('failed', `git could not ${purpose}: the answer is larger than the service takes.`);
+        throw failed(purpose, 'the answer is larger than the service takes.');
     }
   };
 }

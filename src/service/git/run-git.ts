@@ -20,11 +20,11 @@ export interface GitProcess {
 export type GitOutcome =
   | {
       readonly kind: 'exited';
-      /** A status, or the name of the signal that ended it. */
-      readonly status: number | NodeJS.Signals;
+      readonly status: number;
       readonly output: string;
       readonly errorLines: readonly string[];
     }
+  | { readonly kind: 'killed'; readonly signal: NodeJS.Signals }
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' }
@@ -42,6 +42,7 @@ const longestTimer = 2 ** 31 - 1;
 function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (child.pid === undefined) return;
   if (process.platform === 'win32') {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     spawn('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on('error', () =>
       child.kill(),
     );
@@ -70,9 +71,8 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
 
     let stopped: GitOutcome | undefined;
     let lastResort: NodeJS.Timeout | undefined;
-    const stop = (why: GitOutcome): void => {
-      if (stopped !== undefined) return;
-      stopped = why;
+    const endAll = (): void => {
+      if (lastResort !== undefined) return;
       end(child, 'SIGTERM');
       lastResort = setTimeout(() => {
         end(child, 'SIGKILL');
@@ -80,6 +80,10 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
         child.stdout?.destroy();
         child.stderr?.destroy();
       }, patienceAfterTerminate);
+    };
+    const stop = (why: GitOutcome): void => {
+      stopped ??= why;
+      endAll();
     };
 
     const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, longestTimer));
@@ -114,10 +118,13 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
     child.on('error', (error: NodeJS.ErrnoException) => {
       finish({ kind: 'not-started', code: error.code ?? error.message });
     });
+    // A git that was killed leaves its helpers behind, and they hold the pipes open.
+    child.on('exit', endAll);
     child.on('close', (code, endedBy) => {
       errors.end();
-      const status = code ?? endedBy ?? 'SIGKILL';
-      finish(stopped ?? { kind: 'exited', status, output: Buffer.concat(output).toString('utf8'), errorLines });
+      if (stopped !== undefined) finish(stopped);
+      else if (code === null) finish({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
+      else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
     });
   });
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -6,7 +7,8 @@ import { readProgress } from '../../../src/service/git/transfer.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { type Commit, createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, gitIn, remoteAt } from '../../support/git-service.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { fakeSsh } from '../../support/git-ssh.ts';
 
 const branches = ['main', 'one', 'two/three'] as const;
 
@@ -101,7 +103,7 @@ describe('the estimate', () => {
         flush();
         for (const name of branches) await sync(name);
       }),
-      { numRuns: 6 },
+      { numRuns: 5 },
     );
   });
 
@@ -149,6 +151,30 @@ describe('the estimate', () => {
     expect(await git.head('game', main)).toBe(head);
     expect(processesNaming(repository.path)).toEqual([]);
   });
+});
+
+test('an estimate whose time ends while the remote is packing is what was announced, if anything was', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(...manyCommits(3));
+  /** Estimates against a remote that says this much, and is busy packing from then on. */
+  const estimateOf = async (name: string, announcement: string) => {
+    const packer = join(folder, `packer-${name}`);
+    await writeFile(packer, `#!/bin/sh\necho "${announcement}" >&2\nsleep 600\n`);
+    await chmod(packer, 0o755);
+    const settings = `export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=uploadpack.packObjectsHook GIT_CONFIG_VALUE_0=${packer}`;
+    const git = gitIn(join(folder, name), { GIT_SSH_COMMAND: await fakeSsh(folder, `ssh-${name}`, settings) });
+    return git.estimate('game', remoteAt(`git@example.com:${repository.path}`), branchNamed('main'), {
+      timeoutMs: 3_000,
+    });
+  };
+  const [announced, silent] = await Promise.all([
+    estimateOf('announces', 'Enumerating objects: 41, done.'),
+    failureOf(estimateOf('is-silent', 'Enumerating objects: 41')),
+  ]);
+  expect(announced).toEqual({ objects: 41, exact: false });
+  expect(silent.kind).toBe('timeout');
+  expect(processesNaming(folder)).toEqual([]);
 });
 
 describe('progress', () => {

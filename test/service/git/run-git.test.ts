@@ -75,6 +75,12 @@ describe('git as a process', () => {
     expect(outcome).toEqual({ kind: 'too-much-output' });
   });
 
+  test('tells that something else ended it, and ends the helpers it leaves behind', async () => {
+    const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
+    expect(await runGit([], { environment, limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
+    expect(processesNaming(environment.folder)).toEqual([]);
+  });
+
   test('tells that there is no git', async () => {
     const environment = { PATH: await temporaryFolder() };
     expect(await runGit([], { environment, limits })).toEqual({ kind: 'not-started', code: 'ENOENT' });

@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createGit } from '../../../src/service/git/git.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository, manyCommits } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, operatorEnvironment, remoteAt } from '../../support/git-service.ts';
+
+const main = branchNamed('main');
+
+test('a repository that another user owns is served all the same', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(...manyCommits(3));
+  // git's own tests set this to make every repository seem to be owned by another user.
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'bin', 'git'), `#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec ${git} "$@"\n`);
+  await chmod(join(folder, 'bin', 'git'), 0o755);
+  const service = gitIn(join(folder, 'data'), { PATH: `${join(folder, 'bin')}:${process.env['PATH']}` });
+
+  const remote = remoteAt(repository.path);
+  expect([...(await service.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
+  expect((await service.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
+});
+
+test('a repository on the disk is not read where the operator does not allow it', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(...manyCommits(1));
+  const git = createGit({ dataFolder: folder, allowFile: false, environment: operatorEnvironment(folder) });
+  const failure = await failureOf(git.fetch('game', remoteAt(repository.path), main, enoughTime));
+  expect(failure.message).toContain("transport 'file' not allowed");
+});

@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { type GitHttpsOptions, startGitHttpsServer } from '../../support/git-https-server.ts';
+import { commandLines, processesNaming } from '../../support/git-processes.ts';
+import { createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+
+const main = branchNamed('main');
+
+async function setUp(options: Omit<GitHttpsOptions, 'folder'> = {}) {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  const server = await startGitHttpsServer({ folder, ...options });
+  const data = join(folder, 'data');
+  return { repository, server, data, git: gitIn(data, { GIT_SSL_CAINFO: server.certificate }) };
+}
+
+/** Lets in only who knows the password, and notes what anyone on the machine can see of the processes meanwhile. */
+function guard(username: string, password: string) {
+  const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  const seen: string[] = [];
+  const answer: GitHttpsOptions['answer'] = (request, response) => {
+    seen.push(...commandLines());
+    if (request.headers.authorization === expected) return false;
+    response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="assets"' }).end(`no entry for ${username}:${password}`);
+    return true;
+  };
+  return { answer, seen };
+}
+
+describe('an https remote', () => {
+  test('is listed, estimated and fetched', async () => {
+    const { repository, server, git } = await setUp();
+    repository.commit(...manyCommits(20));
+    const remote = remoteAt(server.address('remote.git'));
+    const { branches, defaultBranch } = await git.branches(remote, enoughTime);
+    expect([...branches]).toEqual([['main', repository.head('main')]]);
+    expect(defaultBranch).toBe('main');
+    for (const round of ['first', 'second']) {
+      const { objects } = await git.estimate('game', remote, main, enoughTime);
+      const fetched = await git.fetch('game', remote, main, enoughTime);
+      expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: objects });
+      expect(objects).toBeGreaterThan(0);
+      repository.commit(...manyCommits(5, 'main', round));
+    }
+  });
+
+  test('gets its credentials in a header, and nobody sees them', async () => {
+    const { answer, seen } = guard('builder', 'p@ss:w%rd/1');
+    const { repository, server, data, git } = await setUp({ answer });
+    repository.commit(...manyCommits(3));
+    const remote = remoteAt(server.address('remote.git', 'builder:p%40ss%3Aw%25rd%2F1'));
+
+    await git.branches(remote, enoughTime);
+    await git.estimate('game', remote, main, enoughTime);
+    await git.fetch('game', remote, main, enoughTime);
+
+    const secrets = ['p@ss', 'p%40ss', Buffer.from('builder:p@ss:w%rd/1').toString('base64')];
+    const visible = seen.filter((line) => line.includes(server.host));
+    expect(visible.length).toBeGreaterThan(0);
+    for (const secret of secrets) expect(seen.filter((line) => line.includes(secret))).toEqual([]);
+    const mirror = join(data, 'mirrors', 'game.git');
+    expect(gitAt(mirror, 'config', '--list', '--local')).not.toMatch(/http|remote/);
+    expect((await readdir(mirror)).toSorted()).not.toContain('FETCH_HEAD');
+  });
+
+  test.each([
+    ['without credentials', undefined],
+    ['with wrong ones', 'builder:wr0ng-pa55'],
+  ])('that wants a password fails %s, without asking and without repeating them', async (_, userinfo) => {
+    const { answer } = guard('builder', 'right');
+    const { repository, server, git } = await setUp({ answer });
+    repository.commit(...manyCommits(1));
+    const remote = remoteAt(server.address('remote.git', userinfo));
+    const failure = await failureOf(git.branches(remote, enoughTime));
+    expect(failure.kind).toBe('failed');
+    expect(failure.message).toContain(remote.address);
+    expect(failure.message).not.toMatch(/wr0ng|d3Iwbm|Basic/);
+    expect(processesNaming(server.host)).toEqual([]);
+  });
+
+  test('that repeats the password does not get it into an error', async () => {
+    const { server, git } = await setUp({
+      answer: (_, response) => {
+        response
+          .writeHead(403, { 'Content-Type': 'text/plain' })
+          .end('t0ken-of-the-builder may not, nor may s3cret-word');
+        return true;
+      },
+    });
+    const remote = remoteAt(server.address('remote.git', 't0ken-of-the-builder:s3cret-word'));
+    const failure = await failureOf(git.branches(remote, enoughTime));
+    expect(failure.message).toContain('*** may not, nor may ***');
+    expect(`${failure.message} ${failure.said} ${failure.stack}`).not.toMatch(/t0ken|s3cret/);
+  });
+
+  test('that redirects is refused, and its credentials go nowhere else', async () => {
+    const elsewhere = await setUp();
+    elsewhere.repository.commit(...manyCommits(1));
+    const { server, git } = await setUp({
+      answer: (request, response) => {
+        response.writeHead(302, { Location: `https://${elsewhere.server.host}${request.url}` }).end();
+        return true;
+      },
+    });
+    const failure = await failureOf(git.branches(remoteAt(server.address('remote.git', 'user:password')), enoughTime));
+    expect(failure.kind).toBe('failed');
+    expect(failure.message).toContain('302');
+    expect(elsewhere.server.requests).toEqual([]);
+  });
+
+  test('with a certificate that nobody vouches for is refused', async () => {
+    const { repository, server, data } = await setUp();
+    repository.commit(...manyCommits(1));
+    const failure = await failureOf(gitIn(data).branches(remoteAt(server.address('remote.git')), enoughTime));
+    expect(failure.kind).toBe('failed');
+    expect(failure.message).toMatch(/certificate/i);
+    expect(server.requests).toEqual([]);
+  });
+
+  test('that is not there is a failure', async () => {
+    const { server, git } = await setUp();
+    const failure = await failureOf(git.branches(remoteAt(server.address('nothing.git')), enoughTime));
+    expect(failure).toMatchObject({ kind: 'failed', said: expect.stringContaining('not found') });
+  });
+});
+
+describe('a remote that hangs', () => {
+  test('ends at its limit, with nothing left running', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => sockets.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
+    // A server that listens on TCP has an address with a port.
+    const { port } = silent.address() as AddressInfo;
+    const folder = await temporaryFolder();
+    const git = gitIn(folder);
+    const remote = remoteAt(`https://user:pa55word@127.0.0.1:${port}/remote.git`);
+    const limits = { timeoutMs: 400 };
+    for (const work of [
+      git.branches(remote, limits),
+      git.estimate('game', remote, main, limits),
+      git.fetch('game', remote, main, limits),
+    ]) {
+      const failure = await failureOf(work);
+      expect(failure.kind).toBe('timeout');
+      expect(failure.message).toContain('400 ms');
+      expect(failure.message).not.toContain('pa55word');
+    }
+    expect(processesNaming(`127.0.0.1:${port}`)).toEqual([]);
+    expect(await readdir(join(folder, 'scratch'))).toEqual([]);
+  });
+});
+
+describe('a fetch that stops in the middle of the pack', () => {
+  /** Holds the pack back once a part of it is on its way. */
+  async function setUpStalled() {
+    const stall = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    let stalling = true;
+    const running = await setUp({
+      beforeSending: async (bytesSent) => {
+        if (!stalling || bytesSent < 200_000) return;
+        stall.resolve();
+        await release.promise;
+      },
+    });
+    onTestFinished(() => release.resolve());
+    running.repository.commit(...manyCommits(5));
+    const remote = remoteAt(running.server.address('remote.git'));
+    const first = await running.git.fetch('game', remote, main, enoughTime);
+    running.repository.commit({ branch: 'main', files: { large: randomBytes(3_000_000) } });
+    return {
+      ...running,
+      remote,
+      first,
+      stalled: stall.promise,
+      proceed: () => {
+        stalling = false;
+        release.resolve();
+      },
+    };
+  }
+
+  async function expectUnharmed(mirror: string, data: string): Promise<void> {
+    expect(gitAt(mirror, 'fsck', '--full', '--no-dangling', '--no-progress')).toBe('');
+    const files = await readdir(mirror, { recursive: true });
+    expect(files.filter((file) => /\.lock$|tmp_|\.keep$/.test(file))).toEqual([]);
+    expect(await readdir(join(data, 'scratch'))).toEqual([]);
+  }
+
+  test.each([
+    { end: 'it is aborted', kind: 'aborted' },
+    { end: 'its time is over', kind: 'timeout' },
+    { end: 'git is killed', kind: 'failed' },
+  ] as const)('because $end leaves the mirror as it was', async ({ kind }) => {
+    const { git, remote, repository, server, data, first, stalled, proceed } = await setUpStalled();
+    const mirror = join(data, 'mirrors', 'game.git');
+    const abort = new AbortController();
+    const limits = kind === 'timeout' ? { timeoutMs: 1_000 } : { ...enoughTime, signal: abort.signal };
+    const fetching = failureOf(git.fetch('game', remote, main, limits));
+    await Promise.race([stalled, fetching]);
+    if (kind === 'aborted') abort.abort();
+    if (kind === 'failed') {
+      for (const { pid, commandLine } of processesNaming(server.host)) {
+        if (commandLine.startsWith('git fetch')) process.kill(pid, 'SIGKILL');
+      }
+    }
+    const failure = await fetching;
+    expect(failure.kind).toBe(kind);
+    if (kind === 'failed') expect(failure.message).toContain('SIGKILL');
+
+    expect(processesNaming(server.host)).toEqual([]);
+    expect(await git.head('game', main)).toBe(first.head);
+    await expectUnharmed(mirror, data);
+
+    proceed();
+    const again = await git.fetch('game', remote, main, enoughTime);
+    expect(again).toEqual({ head: repository.head('main'), receivedObjects: 3 });
+    await expectUnharmed(mirror, data);
+  });
+
+  test('does not stand in the way of an estimate, nor of another branch', async () => {
+    const { git, remote, repository, stalled, proceed } = await setUpStalled();
+    const other = branchNamed('other');
+    repository.commit({ branch: 'other', from: 'main~1', files: { small: 'x' } });
+    const fetching = git.fetch('game', remote, main, enoughTime);
+    await stalled;
+    expect(await git.estimate('game', remote, other, enoughTime)).toEqual({ objects: 3, exact: true });
+    expect((await git.fetch('game', remote, other, enoughTime)).head).toBe(repository.head('other'));
+    proceed();
+    expect((await fetching).head).toBe(repository.head('main'));
+    expect(await git.head('game', other)).toBe(repository.head('other'));
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { gitAt } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, gitIn, remoteAt } from '../../support/git-service.ts';
+
+test('the sample repository is the same everywhere, and can be synced', async () => {
+  const [one, other] = [gitIn(await temporaryFolder()), gitIn(await temporaryFolder())];
+  const repository = await one.sampleRepository();
+  const remote = remoteAt(repository);
+  const { branches, defaultBranch } = await one.branches(remote, enoughTime);
+  expect([...branches.keys()]).toEqual(['main', 'release/1.0']);
+  expect(defaultBranch).toBe('main');
+  expect(branches).toEqual((await other.branches(remoteAt(await other.sampleRepository()), enoughTime)).branches);
+
+  const release = branchNamed('release/1.0');
+  const { objects } = await one.estimate('sample', remote, release, enoughTime);
+  expect((await one.fetch('sample', remote, release, enoughTime)).receivedObjects).toBe(objects);
+  expect(gitAt(repository, 'ls-tree', '-r', '--name-only', 'main')).toContain('Content/Hero.uasset');
+  expect(gitAt(repository, 'fsck', '--strict', '--no-progress')).toBe('');
+});
+
+test('a sample repository that is there is left as it is', async () => {
+  const git = gitIn(await temporaryFolder());
+  const repository = await git.sampleRepository();
+  gitAt(repository, 'branch', 'mine', 'main');
+  expect(await git.sampleRepository()).toBe(repository);
+  expect(gitAt(repository, 'branch', '--list', 'mine')).toContain('mine');
+});
+
+test('two that make it at once get the same one', async () => {
+  const folder = await temporaryFolder();
+  await Promise.all([gitIn(folder).sampleRepository(), gitIn(folder).sampleRepository()]);
+  const { branches } = await gitIn(folder).branches(remoteAt(`${folder}/sample.git`), enoughTime);
+  expect(branches.size).toBe(2);
+});

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository, manyCommits } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { fakeSsh } from '../../support/git-ssh.ts';
+
+const main = branchNamed('main');
+
+async function setUp() {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(...manyCommits(10));
+  return { folder, repository };
+}
+
+describe('an ssh remote', () => {
+  test.each([
+    ['with the form of a URL', (path: string) => `ssh://git@example.com:2222${path}`],
+    ['with the short form', (path: string) => `git@example.com:${path}`],
+  ])('%s is listed, estimated and fetched', async (_, addressOf) => {
+    const { folder, repository } = await setUp();
+    const git = gitIn(join(folder, 'data'), { GIT_SSH_COMMAND: await fakeSsh(folder, 'operators-ssh') });
+    const remote = remoteAt(addressOf(repository.path));
+    expect([...(await git.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
+    const { objects } = await git.estimate('game', remote, main, enoughTime);
+    expect(await git.fetch('game', remote, main, enoughTime)).toEqual({
+      head: repository.head('main'),
+      receivedObjects: objects,
+    });
+    expect(await readFile(join(folder, 'arguments'), 'utf8')).toContain('git@example.com');
+  });
+
+  test('is reached by an ssh that never asks, where the operator sets up none', async () => {
+    const { folder, repository } = await setUp();
+    await fakeSsh(folder, 'ssh');
+    const git = gitIn(join(folder, 'data'), { PATH: `${folder}:${process.env['PATH']}` });
+    await git.branches(remoteAt(`git@example.com:${repository.path}`), enoughTime);
+    expect(await readFile(join(folder, 'arguments'), 'utf8')).toContain('BatchMode=yes');
+  });
+
+  test('that refuses the key is a failure in the words of ssh', async () => {
+    const { folder, repository } = await setUp();
+    const refuse = 'echo "git@example.com: Permission denied (publickey)." >&2; exit 255';
+    const git = gitIn(join(folder, 'data'), { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', refuse) });
+    const failure = await failureOf(git.branches(remoteAt(`git@example.com:${repository.path}`), enoughTime));
+    expect(failure.kind).toBe('failed');
+    expect(failure.message).toContain('Permission denied (publickey)');
+  });
+
+  test('that hangs ends at its limit', async () => {
+    const { folder, repository } = await setUp();
+    const git = gitIn(join(folder, 'data'), { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', 'sleep 600') });
+    const failure = await failureOf(git.branches(remoteAt(`git@example.com:${repository.path}`), { timeoutMs: 300 }));
+    expect(failure.kind).toBe('timeout');
+  });
+});

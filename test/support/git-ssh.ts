@@ -1,0 +1,22 @@
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * Stands for ssh: notes its arguments in the file `arguments`, and runs the command here. `first` is what the other
+ * side does before that.
+ */
+export async function fakeSsh(folder: string, name: string, first = ''): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(
+    path,
+    `#!/bin/sh
+[ "$1" = -G ] && exit 0
+printf '%s\\n' "$@" >> ${folder}/arguments
+${first}
+for last; do :; done
+exec sh -c "$last"
+`,
+  );
+  await chmod(path, 0o755);
+  return path;
+}
