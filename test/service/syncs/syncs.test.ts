@@ -1,0 +1,274 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
+import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+
+describe.each(databaseKinds)('syncs on $name', (kind) => {
+  let service: RunningService;
+  let token: string;
+  let folder: string;
+  let repositories = 0;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'workspace-syncs-'));
+    service = await startTestService(kind);
+    token = (await service.token({ scopes: ['sync'] })).secret;
+  });
+  afterAll(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  async function workspaceWithRepository(): Promise<{ readonly workspace: string; readonly remote: Repository }> {
+    repositories += 1;
+    const remote = createRepository(folder, `remote-${repositories}.git`);
+    return { remote, workspace: await service.workspace(remote.path) };
+  }
+
+  const trigger = (workspace: string, branch: string, headers: Record<string, string> = {}) =>
+    service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, headers, json: { branch } });
+
+  /** Follows a sync from the answer to its trigger to its end. */
+  async function ended(
+    { headers }: Reply,
+    seen: (sync: Reply['body']) => void = () => undefined,
+  ): Promise<Reply['body']> {
+    const location = headers.get('location') ?? '';
+    await expect
+      .poll(
+        async () => {
+          const { body } = await service.ask('GET', location, { token });
+          seen(body);
+          return body.finished_at;
+        },
+        { timeout: 40_000, interval: 20 },
+      )
+      .not.toBeNull();
+    return (await service.ask('GET', location, { token })).body;
+  }
+
+  test('a trigger is queued, says what the fetch will transfer, and the fetch transfers it', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit(...manyCommits(300));
+    const queued = await trigger(workspace, 'main');
+    expect(queued.status).toBe(202);
+    expect(queued.body).toMatchObject({
+      sync_id: expect.stringMatching(/^sync_/),
+      status: 'queued',
+      branch: 'main',
+      received_objects: 0,
+      head: null,
+      error: null,
+      started_at: null,
+    });
+    const sync = await ended(queued);
+    expect(sync).toMatchObject({ status: 'succeeded', head: remote.head('main'), error: null });
+    expect(sync.received_objects).toBeGreaterThan(300);
+    const estimate = queued.body.estimated_objects;
+    expect(Math.abs(estimate - sync.received_objects)).toBeLessThanOrEqual(sync.received_objects / 10);
+  });
+
+  test('a branch that is up to date has nothing to transfer, and one that went on has what is new', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit(...manyCommits(150));
+    const all = await ended(await trigger(workspace, 'main'));
+    const again = await trigger(workspace, 'main');
+    expect(again.body.estimated_objects).toBe(0);
+    expect(await ended(again)).toMatchObject({ status: 'succeeded', received_objects: 0, head: remote.head('main') });
+    remote.commit(...manyCommits(40, 'main', 'more'));
+    const more = await trigger(workspace, 'main');
+    const sync = await ended(more);
+    expect(sync.head).toBe(remote.head('main'));
+    expect(sync.received_objects).toBeGreaterThan(40);
+    expect(sync.received_objects).toBeLessThan(all.received_objects / 2);
+    expect(Math.abs(more.body.estimated_objects - sync.received_objects)).toBeLessThanOrEqual(
+      sync.received_objects / 10,
+    );
+  });
+
+  test('branches are those of the remote, each with what has been synced of it', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'release/1.0', from: 'main', files: { b: '2' } });
+    const list = async () =>
+      (await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token })).body.branches;
+    const unsynced = { synced_head: null, synced_at: null };
+    expect(await list()).toEqual([
+      { name: 'main', head: remote.head('main'), ...unsynced, default: true },
+      { name: 'release/1.0', head: remote.head('release/1.0'), ...unsynced, default: false },
+    ]);
+    const before = remote.head('main');
+    await ended(await trigger(workspace, 'main'));
+    remote.commit({ branch: 'main', files: { a: '2' } });
+    expect((await list())[0]).toEqual({
+      name: 'main',
+      head: remote.head('main'),
+      synced_head: before,
+      synced_at: expect.stringMatching(/Z$/),
+      default: true,
+    });
+  });
+
+  test('a branch that the remote does not have is 422 and names some that it has', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const { status, body } = await trigger(workspace, 'mian');
+    expect([status, body.errors[0].pointer]).toEqual([422, '#/branch']);
+    expect(body.detail).toContain('main');
+    remote.commit({ branch: 'mian', from: 'main', files: { a: '2' } });
+    expect((await trigger(workspace, 'mian')).status).toBe(202);
+  });
+
+  test('a storm of triggers is a handful of syncs, and the last commit is in the mirror', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit(...manyCommits(20));
+    const replies: Reply[] = [];
+    for (let wave = 0; wave < 10; wave += 1) {
+      replies.push(...(await Promise.all(Array.from({ length: 100 }, () => trigger(workspace, 'main')))));
+    }
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
+    expect(new Set(replies.map(({ body }) => body.status))).toEqual(new Set(['queued']));
+    const ids = new Set(replies.map(({ body }) => body.sync_id));
+    // A trigger joins what is queued, so at most one sync begins for every wave and the one that runs.
+    expect(ids.size).toBeLessThanOrEqual(20);
+    for (const reply of replies.slice(-1)) expect((await ended(reply)).head).toBe(remote.head('main'));
+  });
+
+  test('a trigger while a sync of the branch runs queues another, which runs after it', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit(...manyCommits(3000));
+    const first = await trigger(workspace, 'main');
+    await expect
+      .poll(async () => (await service.ask('GET', first.headers.get('location') ?? '', { token })).body.status, {
+        interval: 2,
+      })
+      .not.toBe('queued');
+    const second = await trigger(workspace, 'main');
+    expect(second.body.sync_id).not.toBe(first.body.sync_id);
+    const [one, two] = [await ended(first), await ended(second)];
+    expect([one.status, two.status]).toEqual(['succeeded', 'succeeded']);
+    expect(Date.parse(two.started_at)).toBeGreaterThanOrEqual(Date.parse(one.finished_at));
+  });
+
+  test('without an answer, the estimate is what the sync before received', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit(...manyCommits(30));
+    const { received_objects } = await ended(await trigger(workspace, 'main'));
+    await service.storage.commit((db) =>
+      db.updateTable('workspaces').set({ remote: '/nowhere/at-all.git' }).where('id', '=', workspace).execute(),
+    );
+    const queued = await trigger(workspace, 'main');
+    expect([queued.status, queued.body.estimated_objects]).toEqual([202, received_objects]);
+    expect((await ended(queued)).status).toBe('failed');
+    const branches = await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token });
+    expect([branches.status, branches.body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
+  });
+
+  test('the credentials of a remote are in no answer, no error and no log', async () => {
+    // Nothing listens on port 1.
+    const workspace = await service.workspace('https://ada:s3cr3t-p4ss@127.0.0.1:1/assets.git');
+    const queued = await trigger(workspace, 'main');
+    const sync = await ended(queued);
+    expect(sync.status).toBe('failed');
+    const everything = [
+      queued.text,
+      JSON.stringify(sync),
+      (await service.ask('GET', '/v1/workspaces', { token })).text,
+      (await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token })).text,
+      service.log(),
+    ].join('\n');
+    expect(everything).toContain('127.0.0.1:1/assets.git');
+    expect(everything).not.toContain('s3cr3t-p4ss');
+  });
+
+  test('a sync whose instance has died is run again', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const id = 'sync_00000000-0000-4000-8000-000000000000';
+    await service.storage.commit((db) =>
+      db
+        .insertInto('syncs')
+        .values({
+          id,
+          workspace_id: workspace,
+          branch: 'main',
+          status: 'running',
+          estimated_objects: 1,
+          received_objects: 0,
+          attempts: 1,
+          created_at: 1,
+          started_at: 1,
+          lease_owner: 'somebody who is no more',
+          lease_until: 1,
+        })
+        .execute(),
+    );
+    const location = `/v1/workspaces/${workspace}/syncs/${id}`;
+    await expect
+      .poll(async () => (await service.ask('GET', location, { token })).body.status, { timeout: 20_000 })
+      .toBe('succeeded');
+  });
+
+  test('a sync that never survives its instance is given up', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const queued = await service.storage.commit((db) =>
+      db
+        .insertInto('syncs')
+        .values({
+          id: 'sync_00000000-0000-4000-8000-000000000001',
+          workspace_id: workspace,
+          branch: 'main',
+          status: 'running',
+          estimated_objects: 1,
+          received_objects: 0,
+          attempts: 5,
+          created_at: 1,
+          started_at: 1,
+          lease_owner: 'somebody who is no more',
+          lease_until: 1,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow(),
+    );
+    const location = `/v1/workspaces/${workspace}/syncs/${queued.id}`;
+    await expect
+      .poll(async () => (await service.ask('GET', location, { token })).body, { timeout: 20_000 })
+      .toMatchObject({ status: 'failed', error: expect.stringContaining('interrupted too often') });
+  });
+
+  test('a sync that is not of this workspace is 404', async () => {
+    const { workspace, remote } = await workspaceWithRepository();
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const { body } = await trigger(workspace, 'main');
+    const other = await service.workspace();
+    for (const path of [`${other}/syncs/${body.sync_id}`, `${workspace}/syncs/sync_1`, `${workspace}/syncs/%00`]) {
+      expect((await service.ask('GET', `/v1/workspaces/${path}`, { token })).status).toBe(404);
+    }
+  });
+});
+
+test('a file remote is not fetched unless the operator allows it', async () => {
+  const [kind] = databaseKinds;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-syncs-'));
+  const service = await startTestService(kind, { allowFileRemotes: false });
+  onTestFinished(async () => {
+    await service.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+  const remote = createRepository(folder);
+  remote.commit({ branch: 'main', files: { a: '1' } });
+  const { secret: token } = await service.token();
+  const workspace = await service.workspace(remote.path);
+  const { status, headers } = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, {
+    token,
+    json: { branch: 'main' },
+  });
+  expect(status).toBe(202);
+  await expect
+    .poll(async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body, { timeout: 20_000 })
+    .toMatchObject({ status: 'failed', error: expect.stringMatching(/https:|file/) });
+});
