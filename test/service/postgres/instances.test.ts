@@ -1,0 +1,134 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
+import { createPostgresDatabase, type DatabaseKind, postgresServer } from '../../support/databases.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+
+/** Several instances in this process, each with connections of its own, on one PostgreSQL database. */
+async function startInstances(url: string, count: number): Promise<RunningService[]> {
+  const shared: DatabaseKind = {
+    name: 'PostgreSQL',
+    async open(onCommit = () => undefined) {
+      const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
+      return { storage, remove: () => storage.close() };
+    },
+  };
+  return Promise.all(Array.from({ length: count }, () => startTestService(shared)));
+}
+
+describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (needs TEST_DATABASE_URL)', () => {
+  let instances: RunningService[];
+  let removeDatabase: () => Promise<void>;
+  let token: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'workspace-instances-'));
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    removeDatabase = remove;
+    // All at once, on an empty database: the migrations are made by one of them.
+    instances = await startInstances(url, 3);
+    token = (await first().token()).secret;
+  });
+  afterAll(async () => {
+    await Promise.all(instances.map((instance) => instance.stop()));
+    await removeDatabase();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const first = (): RunningService => instance(0);
+  function instance(index: number): RunningService {
+    const found = instances[index % instances.length];
+    if (found === undefined) throw new Error('No instance was started.');
+    return found;
+  }
+
+  const lock = (index: number, workspace: string, path: string, headers: Record<string, string> = {}) =>
+    ask(instance(index).baseUrl, 'POST', `/v1/workspaces/${workspace}/locks`, {
+      token,
+      headers,
+      json: { path, type: 'exclusive', ttl: '1h' },
+    });
+  const release = (index: number, workspace: string, { body, headers }: Reply) =>
+    ask(instance(index).baseUrl, 'DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(body.path)}`, {
+      token,
+      headers: { 'if-match': headers.get('etag') ?? '' },
+    });
+
+  test('of many that ask all instances at once for one path, one gets it', async () => {
+    const workspace = await first().workspace();
+    const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => lock(index, workspace, 'a')));
+    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(replies.filter(({ status }) => status === 409)).toHaveLength(59);
+  });
+
+  test('no two hold a path at the same time, and fences grow, whoever asks which instance when', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)), { minLength: 8, maxLength: 8 }),
+        async (clients) => {
+          const workspace = await first().workspace();
+          const holders = new Map<string, number>();
+          const fences = new Map<string, number[]>();
+          await Promise.all(
+            clients.map(async ([start, where, step], client) => {
+              for (let round = 0; round < 6; round += 1) {
+                const path = `path-${(start + round * step) % 3}`;
+                const reply = await lock(where + round, workspace, path);
+                if (reply.status !== 201) continue;
+                expect(holders.get(path)).toBeUndefined();
+                holders.set(path, client);
+                fences.set(path, [...(fences.get(path) ?? []), reply.body.fence]);
+                await new Promise(setImmediate);
+                holders.delete(path);
+                expect((await release(where + round + 1, workspace, reply)).status).toBe(204);
+              }
+            }),
+          );
+          for (const seen of fences.values()) expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  test('the same idempotency key at two instances at once is done once', async () => {
+    const workspace = await first().workspace();
+    for (let round = 0; round < 10; round += 1) {
+      const headers = { 'idempotency-key': `key-${round}` };
+      const replies = await Promise.all([0, 1, 2].map((index) => lock(index, workspace, `path-${round}`, headers)));
+      expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
+      expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    }
+  });
+
+  test('a sync is run by one of the instances, and all of them tell how it goes', async () => {
+    const remote = createRepository(folder);
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const workspace = await first().workspace(remote.path);
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        ask(instance(index).baseUrl, 'POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch: 'main' } }),
+      ),
+    );
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
+    for (const [index, { headers }] of replies.entries()) {
+      await expect
+        .poll(
+          async () => (await ask(instance(index + 1).baseUrl, 'GET', headers.get('location') ?? '', { token })).body,
+          { timeout: 30_000 },
+        )
+        .toMatchObject({ status: 'succeeded', head: remote.head('main') });
+    }
+    const rows = await first()
+      .storage.read.selectFrom('syncs')
+      .select('attempts')
+      .where('workspace_id', '=', workspace)
+      .execute();
+    expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([1]));
+  });
+});
