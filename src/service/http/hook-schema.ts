@@ -19,11 +19,14 @@ const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): 
 export const hookRequestSchema = z
   .object({
     url: z.string().openapi({ maxLength: longestUrl, example: 'https://ci.example.com/hooks/workspace' }),
-    events: z.array(z.enum(hookEvents)).min(1).default(['sync.succeeded']),
+    events: z
+      .array(z.enum(hookEvents))
+      .min(1, 'Name at least one event, or leave the field out.')
+      .default(['sync.succeeded']),
     branches: z
       .array(z.string().transform(parsedBy(parseBranchName)).openapi({ type: 'string' }))
-      .min(1)
-      .max(mostBranches)
+      .min(1, 'Name at least one branch, or leave the field out for all.')
+      .max(mostBranches, `A hook names at most ${mostBranches} branches. Leave the field out for all.`)
       .nullable()
       .default(null)
       .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),

@@ -1,3 +1,5 @@
+import { repeat } from './repeat.ts';
+
 export interface WorkerOptions<Job> {
   /** How many jobs this instance does at the same time. */
   readonly parallel: number;
@@ -72,18 +74,22 @@ export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: Work
   };
 }
 
-/** Renews a lease while a job runs, until the signal; `lost` is told once when it cannot be kept. */
+/** Renews a lease while a job runs, until it is told to stop; tells `lost` once when the lease cannot be kept. */
 export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: () => void): () => void {
-  const timer = setInterval(() => {
-    renew().then(
-      (kept) => {
-        if (kept) return;
-        clearInterval(timer);
-        lost();
-      },
-      // The database does not answer: the lease is longer than one interval, so the next renewal may still keep it.
-      () => undefined,
-    );
-  }, everyMs);
-  return () => clearInterval(timer);
+  let ended = false;
+  const end = (): void => {
+    ended = true;
+    void stopRepeating();
+  };
+  const stopRepeating = repeat(
+    everyMs,
+    async () => {
+      if ((await renew()) || ended) return;
+      end();
+      lost();
+    },
+    // The database does not answer: the lease is longer than one interval, so the next renewal may still keep it.
+    () => undefined,
+  );
+  return end;
 }

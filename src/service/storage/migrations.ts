@@ -46,10 +46,10 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `create table deliveries (
       sequence ${sequence}, id text not null unique, hook_id text not null references hooks (id) on delete cascade,
       ordering_key text not null, event text not null, status text not null, attempts integer not null,
-      next_attempt_at bigint not null, last_error text, created_at bigint not null, finished_at bigint,
+      next_attempt_at bigint, last_error text, created_at bigint not null, finished_at bigint,
       lease_owner text, lease_until bigint)`,
-    `create index pending_deliveries on deliveries (next_attempt_at) where finished_at is null`,
-    `create index pending_deliveries_in_order on deliveries (hook_id, ordering_key, sequence) where finished_at is null`,
+    `create index next_deliveries on deliveries (hook_id, next_attempt_at, sequence) where next_attempt_at is not null`,
+    `create index unfinished_deliveries on deliveries (hook_id, ordering_key, sequence) where finished_at is null`,
     `create index finished_deliveries on deliveries (finished_at)`,
     `create table remembered_answers (
       token_id text not null, key text not null, fingerprint text not null, status integer not null,

@@ -83,7 +83,8 @@ export interface Tables {
     event: string;
     status: string;
     attempts: number;
-    next_attempt_at: number;
+    /** Null while it waits for one before it, and when it is over. */
+    next_attempt_at: number | null;
     last_error: string | null;
     created_at: number;
     finished_at: number | null;

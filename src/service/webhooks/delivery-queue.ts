@@ -5,7 +5,7 @@ import type { Tables } from '../storage/tables.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow } from './hooks.ts';
 
-/** A delivery has its own time limit well below this, so the lease need not be renewed. */
+/** Longer than an attempt may take, so that most need no renewal. */
 export const leaseMs = 30_000;
 
 export interface ClaimedDelivery {
@@ -14,39 +14,55 @@ export interface ClaimedDelivery {
   readonly event: HookEventOccurrence;
   /** How many attempts were made before this one. */
   readonly attempts: number;
+  /** Since the event. */
+  readonly ageMs: number;
+  /** Names this claim: a later one of the same delivery has another. */
   readonly lease: string;
 }
 
 /**
- * Takes the oldest delivery that is due, but for hooks that are busy enough. One waits for all before it that go to
- * the same hook with the same key, however long these take: a receiver is never told of a release before the lock.
+ * What an instance may attempt now. Of the deliveries to one hook with the same key only the first has a time: the
+ * others wait, so that a receiver is never told of a release before the lock. The clock is read in a query of its own:
+ * PostgreSQL would ask it anew for every row, and could not look its answer up in an index.
  */
+const due = (now: Now) =>
+  sql<boolean>`next_attempt_at <= (select ${now}) and (lease_until is null or lease_until < (select ${now}))`;
+
+/** The hook that has waited longest, but for those that are busy enough. However much is due, each hook is one look. */
+async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]): Promise<string | undefined> {
+  const inTurn = await db
+    .selectFrom('hooks')
+    .select('id')
+    .select(({ selectFrom }) =>
+      selectFrom('deliveries')
+        .select('next_attempt_at')
+        .whereRef('hook_id', '=', 'hooks.id')
+        .where(due(now))
+        .orderBy('next_attempt_at')
+        .limit(1)
+        .as('since'),
+    )
+    .$if(busyHooks.length > 0, (query) => query.where('id', 'not in', [...busyHooks]))
+    .orderBy('since', (order) => order.asc().nullsLast())
+    .limit(1)
+    .executeTakeFirst();
+  return inTurn === undefined || inTurn.since === null ? undefined : inTurn.id;
+}
+
 export async function claimDelivery(
   { claim, dialect, now }: Storage,
   busyHooks: readonly string[],
 ): Promise<ClaimedDelivery | undefined> {
   const lease = randomUUID();
   return claim(async (db) => {
+    const hookId = await hookInTurn(db, now, busyHooks);
+    if (hookId === undefined) return undefined;
     const next = await db
       .selectFrom('deliveries')
       .select('id')
-      .where('finished_at', 'is', null)
-      .where(sql<boolean>`next_attempt_at <= ${now}`)
-      .where(sql<boolean>`(lease_until is null or lease_until < ${now})`)
-      .$if(busyHooks.length > 0, (query) => query.where('hook_id', 'not in', [...busyHooks]))
-      .where((where) =>
-        where.not(
-          where.exists(
-            where
-              .selectFrom('deliveries as earlier')
-              .select('earlier.id')
-              .whereRef('earlier.hook_id', '=', 'deliveries.hook_id')
-              .whereRef('earlier.ordering_key', '=', 'deliveries.ordering_key')
-              .whereRef('earlier.sequence', '<', 'deliveries.sequence')
-              .where('earlier.finished_at', 'is', null),
-          ),
-        ),
-      )
+      .where('hook_id', '=', hookId)
+      .where(due(now))
+      .orderBy('next_attempt_at')
       .orderBy('sequence')
       .limit(1)
       .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
@@ -57,12 +73,26 @@ export async function claimDelivery(
       .set({ lease_owner: lease, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
       .where('id', '=', next.id)
       .returningAll()
+      .returning(sql<number>`${now} - created_at`.as('age'))
       .executeTakeFirstOrThrow();
-    const hook = await db.selectFrom('hooks').selectAll().where('id', '=', row.hook_id).executeTakeFirstOrThrow();
+    const hook = await db.selectFrom('hooks').selectAll().where('id', '=', hookId).executeTakeFirstOrThrow();
     // Only recordEvent() writes the column.
     const event = JSON.parse(row.event) as HookEventOccurrence;
-    return { id: row.id, hook, event, attempts: row.attempts, lease };
+    return { id: row.id, hook, event, attempts: row.attempts, ageMs: row.age, lease };
   });
+}
+
+/** Keeps it for an attempt that takes long; false when it has been taken over, or its hook removed. */
+export async function renewDelivery({ claim, now }: Storage, { id, lease }: ClaimedDelivery): Promise<boolean> {
+  const { numUpdatedRows } = await claim((db) =>
+    db
+      .updateTable('deliveries')
+      .set({ lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+      .where('id', '=', id)
+      .where('lease_owner', '=', lease)
+      .executeTakeFirst(),
+  );
+  return numUpdatedRows > 0n;
 }
 
 export type DeliveryEnd =
@@ -74,54 +104,96 @@ export type DeliveryEnd =
 
 type Columns = Partial<Selectable<Tables['deliveries']>>;
 
-const release: Columns = { lease_owner: null, lease_until: null };
+const free: Columns = { lease_owner: null, lease_until: null };
 
+const over = (now: Now) => ({ ...free, next_attempt_at: null, finished_at: now });
+
+/** False when it was no longer this instance's to settle: then nothing is changed. */
 export async function settleDelivery(
   db: Database,
   now: Now,
-  delivery: ClaimedDelivery,
+  { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
-): Promise<void> {
+): Promise<boolean> {
   const mine = db
     .updateTable('deliveries')
-    .set({ ...release, attempts: delivery.attempts + 1 })
-    .where('id', '=', delivery.id)
-    .where('lease_owner', '=', delivery.lease);
+    .set({ attempts: attempts + 1 })
+    .where('id', '=', id)
+    .where('lease_owner', '=', lease);
+
+  async function finish(status: 'delivered' | 'failed', why: string | null): Promise<boolean> {
+    const row = await mine
+      .set({ ...over(now), status, last_error: why })
+      .returning('ordering_key')
+      .executeTakeFirst();
+    if (row === undefined) return false;
+    await makeNextDue(db, now, hook.id, row.ordering_key);
+    return true;
+  }
+
   switch (end.kind) {
     case 'delivered':
-      await mine.set({ status: 'delivered', finished_at: now, last_error: null }).execute();
-      return;
-    case 'retry':
-      await mine
-        .set({ next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}`, last_error: end.why })
-        .execute();
-      return;
+      return finish('delivered', null);
     case 'given-up':
-      await mine.set({ status: 'failed', finished_at: now, last_error: end.why }).execute();
-      return;
-    case 'gone':
-      await mine.set({ status: 'failed', finished_at: now, last_error: end.why }).execute();
-      await db.updateTable('hooks').set({ active: 0, updated_at: now }).where('id', '=', delivery.hook.id).execute();
-      await db
-        .updateTable('deliveries')
-        .set({ ...release, status: 'dropped', finished_at: now, last_error: end.why })
-        .where('hook_id', '=', delivery.hook.id)
-        .where('finished_at', 'is', null)
-        .execute();
-      return;
+      return finish('failed', end.why);
+    case 'gone': {
+      if (!(await finish('failed', end.why))) return false;
+      await putToSleep(db, now, hook, end.why);
+      return true;
+    }
+    case 'retry': {
+      const next = sql<number>`${now} + ${Math.round(end.afterMs)}`;
+      const { numUpdatedRows } = await mine
+        .set({ ...free, next_attempt_at: next, last_error: end.why })
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    }
   }
+}
+
+async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: string): Promise<void> {
+  await db
+    .updateTable('deliveries')
+    .set({ next_attempt_at: now })
+    .where('sequence', '=', ({ selectFrom }) =>
+      selectFrom('deliveries')
+        .select('sequence')
+        .where('hook_id', '=', hookId)
+        .where('ordering_key', '=', orderingKey)
+        .where('finished_at', 'is', null)
+        .orderBy('sequence')
+        .limit(1),
+    )
+    .execute();
+}
+
+/** Unless the hook was registered again since the attempt began: what the receiver said was not of that. */
+async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, why: string): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('hooks')
+    .set({ active: 0, updated_at: now })
+    .where('id', '=', id)
+    .where('updated_at', '=', updated_at)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  await db
+    .updateTable('deliveries')
+    .set({ ...over(now), status: 'dropped', last_error: why })
+    .where('hook_id', '=', id)
+    .where('finished_at', 'is', null)
+    .execute();
 }
 
 /** Ends the lease at once, so that the next instance to look makes the attempt. */
 export async function abandonDelivery({ claim }: Storage, { id, lease }: ClaimedDelivery): Promise<void> {
   await claim((db) =>
-    db.updateTable('deliveries').set(release).where('id', '=', id).where('lease_owner', '=', lease).execute(),
+    db.updateTable('deliveries').set(free).where('id', '=', id).where('lease_owner', '=', lease).execute(),
   );
 }
 
 /** For a database that no other instance uses: whatever is leased there was left by an earlier process. */
 export async function abandonAllDeliveries({ claim }: Storage): Promise<void> {
-  await claim((db) => db.updateTable('deliveries').set(release).where('finished_at', 'is', null).execute());
+  await claim((db) => db.updateTable('deliveries').set(free).where('finished_at', 'is', null).execute());
 }
 
 const keptForMs = 7 * 24 * 60 * 60 * 1_000;
@@ -130,7 +202,7 @@ export async function removeOldDeliveries(storage: Storage): Promise<void> {
   await storage.commit((db) =>
     db
       .deleteFrom('deliveries')
-      .where(sql<boolean>`finished_at <= ${storage.now} - ${sql.lit(keptForMs)}`)
+      .where(sql<boolean>`finished_at <= (select ${storage.now}) - ${sql.lit(keptForMs)}`)
       .execute(),
   );
 }

@@ -60,7 +60,7 @@ export async function registerHook(
   { workspace, url, secret, ...registration }: HookRegistration,
 ): Promise<RegisteredHook> {
   const values = {
-    events: JSON.stringify(registration.events),
+    events: JSON.stringify(hookEvents.filter((event) => registration.events.includes(event))),
     branches: registration.branches === null ? null : JSON.stringify(registration.branches),
     format: registration.format,
     headers: JSON.stringify(registration.headers),

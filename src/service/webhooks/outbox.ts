@@ -16,7 +16,10 @@ export interface EventSubject {
   readonly branch: string | null;
 }
 
-/** Puts down one delivery for each hook that asks for the event, in the transaction of what the event tells of. */
+/**
+ * Puts down one delivery for each hook that asks for the event, in the transaction of what the event tells of. It is
+ * due at once, or when the one before it is over: settleDelivery() sees to that.
+ */
 export async function recordEvent(
   db: Database,
   now: Now,
@@ -35,16 +38,28 @@ export async function recordEvent(
     const id = `msg_${randomUUID()}`;
     await db
       .insertInto('deliveries')
-      .values({
+      .values(({ selectFrom, exists, case: choose }) => ({
         id,
         hook_id: hook.id,
         ordering_key: orderingKey,
         event: JSON.stringify({ ...event, id }),
         status: 'pending',
         attempts: 0,
-        next_attempt_at: now,
+        next_attempt_at: choose()
+          .when(
+            exists(
+              selectFrom('deliveries')
+                .select('id')
+                .where('hook_id', '=', hook.id)
+                .where('ordering_key', '=', orderingKey)
+                .where('finished_at', 'is', null),
+            ),
+          )
+          .then(null)
+          .else(now)
+          .end(),
         created_at: now,
-      })
+      }))
       .execute();
   }
 }

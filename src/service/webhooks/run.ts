@@ -1,8 +1,15 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../operation/metrics.ts';
+import { keepLease } from '../operation/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deliver, type Outcome } from './deliver.ts';
-import { abandonDelivery, type ClaimedDelivery, type DeliveryEnd, settleDelivery } from './delivery-queue.ts';
+import {
+  abandonDelivery,
+  type ClaimedDelivery,
+  type DeliveryEnd,
+  renewDelivery,
+  settleDelivery,
+} from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
@@ -15,29 +22,55 @@ export interface DeliveryParts {
   readonly log: Logger;
 }
 
-async function attempt(targets: TargetCheck, { hook, event }: ClaimedDelivery, signal: AbortSignal): Promise<Outcome> {
+export interface DeliveryTerms {
+  readonly timeoutMs: number;
+  readonly renewEveryMs: number;
+  /** Milliseconds from the last attempt to the next one; undefined when the delivery is given up. */
+  readonly schedule: (attemptsMade: number) => number | undefined;
+}
+
+const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+
+/** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
+const longestAgeMs = 7 * 24 * 60 * 60 * 1_000;
+
+type Attempted = Outcome | { readonly kind: 'impossible'; readonly why: string };
+
+async function attempt(
+  targets: TargetCheck,
+  { hook, event }: ClaimedDelivery,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Attempted> {
   const receiver = { url: hook.url, format: formatOf(hook), secret: secretOf(hook), headers: headersOf(hook) };
   const request = deliveryRequest(receiver, event, new Date());
   // The hook was registered again in another format, which cannot express an event that is still under way.
-  if (!request.ok) return { kind: 'failed', why: request.why };
-  return deliver(request.value, { check: targets, signal });
+  if (!request.ok) return { kind: 'impossible', why: request.why };
+  return deliver(request.value, { check: targets, timeoutMs, signal });
 }
 
-function retry(attemptsMade: number, why: string, atLeastMs: number): DeliveryEnd {
-  const wait = nextAttemptAfter(attemptsMade);
-  return wait === undefined ? { kind: 'given-up', why } : { kind: 'retry', afterMs: Math.max(wait, atLeastMs), why };
-}
-
-function endOf(outcome: Outcome, attemptsMade: number): DeliveryEnd | undefined {
+/** Undefined when the attempt was called off, which says nothing about the receiver. */
+function endOf(
+  outcome: Attempted,
+  { attempts, ageMs }: ClaimedDelivery,
+  schedule: DeliveryTerms['schedule'],
+): DeliveryEnd | undefined {
+  const later = (why: string, atLeastSeconds = 0): DeliveryEnd => {
+    const wait = schedule(attempts + 1);
+    if (wait === undefined || ageMs > longestAgeMs) return { kind: 'given-up', why };
+    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), why };
+  };
   switch (outcome.kind) {
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
       return { kind: 'gone', why: 'The receiver answered 410: it wants nothing more.' };
     case 'failed':
-      return retry(attemptsMade, outcome.why, (outcome.retryAfterSeconds ?? 0) * 1_000);
+      return later(outcome.why, outcome.retryAfterSeconds);
     case 'refused-target':
-      return retry(attemptsMade, outcome.why, 0);
+      return later(outcome.why);
+    case 'impossible':
+      return { kind: 'given-up', why: outcome.why };
     case 'cancelled':
       return undefined;
   }
@@ -45,20 +78,31 @@ function endOf(outcome: Outcome, attemptsMade: number): DeliveryEnd | undefined 
 
 /** Makes one attempt at a claimed delivery, and puts down what came of it. */
 export async function runDelivery(
-  parts: DeliveryParts,
+  { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
+  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = usualTerms,
 ): Promise<void> {
-  const { storage, targets, metrics, log } = parts;
-  const end = endOf(await attempt(targets, delivery, stopping), delivery.attempts + 1);
+  const lost = new AbortController();
+  const stopRenewing = keepLease(
+    () => renewDelivery(storage, delivery),
+    renewEveryMs,
+    () => lost.abort(),
+  );
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
+  const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await abandonDelivery(storage, delivery);
     return;
   }
-  await storage.commit((db) => settleDelivery(db, storage.now, delivery, end));
+  const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
+  if (!(await storage.commit((db) => settleDelivery(db, storage.now, delivery, end)))) {
+    log.info(about, 'a webhook was taken over by another instance, or its hook is no more');
+    return;
+  }
   metrics.deliveries.inc({ outcome: end.kind });
   if (end.kind !== 'delivered') {
-    const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
     log.warn(
       { ...about, attempt: delivery.attempts + 1, outcome: end.kind, why: end.why },
       'a webhook was not delivered',
