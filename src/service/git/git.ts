@@ -1,6 +1,6 @@
-import { rename } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { headOf } from './bare-repository.ts';
+import { headOf, isRepository } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { type Estimate, estimateObjects } from './estimate.ts';
 import { type Fetched, fetchBranch } from './fetch.ts';
@@ -42,6 +42,11 @@ export interface Git {
   sampleRepository(): Promise<string>;
   /** Removes the mirror of a workspace that is no more. */
   forget(workspace: string): Promise<void>;
+  /**
+   * Removes the mirrors of all workspaces that are no more, and gives their ids. Which there are is asked when the
+   * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
+   */
+  forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]>;
 }
 
 /** One name of a folder for each identifier, also where a disk takes upper and lower case for the same. */
@@ -51,14 +56,41 @@ const folderName = (workspace: string): string =>
     .map((character) => (/[a-z0-9_-]/.test(character) ? character : `%${character.charCodeAt(0).toString(16)}`))
     .join('');
 
+const ending = '.git';
+
+/** The workspaces that there are mirrors of. */
+async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
+  const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return folders.flatMap((folder) => {
+    const name = folder.slice(0, -ending.length);
+    const workspace = name.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
+    // Any other folder was put there by somebody else.
+    return folder === `${folderName(workspace)}${ending}` ? [workspace] : [];
+  });
+}
+
 export function createGit({ dataFolder, allowFile, environment }: GitOptions): Git {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
+  const mirrors = join(root, 'mirrors');
   const mirrorOf = (workspace: string): Mirror => ({
-    repository: join(root, 'mirrors', `${folderName(workspace)}.git`),
+    repository: join(mirrors, `${folderName(workspace)}${ending}`),
     scratch,
   });
+
+  async function forget(workspace: string): Promise<void> {
+    const { repository } = mirrorOf(workspace);
+    if (!(await isRepository(repository))) return;
+    await inScratchFolder(scratch, async (folder) => {
+      await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOENT') throw error;
+      });
+    });
+  }
 
   return {
     async version() {
@@ -79,13 +111,14 @@ export function createGit({ dataFolder, allowFile, environment }: GitOptions): G
       await createSampleRepository(git, repository, scratch);
       return repository;
     },
-    forget: (workspace) =>
-      inScratchFolder(scratch, async (folder) => {
-        await rename(mirrorOf(workspace).repository, join(folder, 'forgotten.git')).catch(
-          (error: NodeJS.ErrnoException) => {
-            if (error.code !== 'ENOENT') throw error;
-          },
-        );
-      }),
+    forget,
+    async forgetAllBut(existing) {
+      const mirrored = await mirroredWorkspaces(mirrors);
+      if (mirrored.length === 0) return [];
+      const ids = new Set(await existing());
+      const left = mirrored.filter((workspace) => !ids.has(workspace));
+      for (const workspace of left) await forget(workspace);
+      return left;
+    },
   };
 }

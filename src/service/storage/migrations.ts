@@ -60,13 +60,18 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
 ];
 
+/** The message is a sentence for a person. */
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+}
+
 /** Brings the tables to this version. Has to run in a transaction that excludes all other writers. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
   const version = rows[0]?.version ?? 0;
   if (version > migrations.length) {
-    throw new Error(
+    throw new NewerSchemaError(
       `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
     );
   }

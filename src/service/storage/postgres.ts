@@ -54,10 +54,15 @@ export async function openPostgresDialect(
   const excludeOtherWriters = async (transaction: Kysely<Tables>) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(writersLock)})`.execute(transaction);
   };
-  await db.transaction().execute(async (transaction) => {
-    await excludeOtherWriters(transaction);
-    await migrate(transaction, 'postgres');
-  });
+  try {
+    await db.transaction().execute(async (transaction) => {
+      await excludeOtherWriters(transaction);
+      await migrate(transaction, 'postgres');
+    });
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
   return {
     dialect: 'postgres',
     read: db,

@@ -1,0 +1,33 @@
+import { removeHook } from '../../webhooks/hooks.ts';
+import { defineCommand } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { idOf } from '../line/values.ts';
+import { withStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import { commonFlags } from './common-flags.ts';
+import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
+
+export const hookRemove = defineCommand({
+  name: 'hook remove',
+  summary: 'remove a build webhook and what waits to be delivered to it',
+  details: [],
+  arguments: {
+    workspace: workspaceArgument,
+    id: { placeholder: 'ID', what: 'the id of the hook', parse: idOf('hook', 'workspace-service hook list') },
+  },
+  flags: commonFlags,
+  example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
+  async run({ flags, arguments: { workspace, id }, environment, outside }) {
+    const removed = await withStorage({ ...flags, environment }, 'there', async (storage) => {
+      await existingWorkspace(storage, workspace);
+      return storage.commit((db) => removeHook(db, workspace, id));
+    });
+    if (!removed) {
+      throw new Failure(
+        `The workspace "${workspace}" has no hook ${id}. The command "workspace-service hook list ${workspace}" shows those that it has.`,
+      );
+    }
+    if (flags.json) printJson(outside.stdout, { removed: id });
+    else printLines(outside.stdout, [`Removed the hook ${id} of the workspace "${workspace}".`]);
+  },
+});

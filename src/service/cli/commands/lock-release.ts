@@ -1,0 +1,59 @@
+import { userInfo } from 'node:os';
+import { canonicalLockPath } from '../../../interface/lock-path.ts';
+import type { Lock } from '../../../interface/resources.ts';
+import { releaseLock } from '../../locks/release.ts';
+import { defineCommand } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { toggle } from '../line/flag.ts';
+import { withStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import { shownTime } from '../output/times.ts';
+import { commonFlags } from './common-flags.ts';
+import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
+
+/** In a container, a user may have a number and no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
+  const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
+  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}`;
+}
+
+export const lockRelease = defineCommand({
+  name: 'lock release',
+  summary: 'release a lock that somebody else has left behind',
+  details: ['Its holder counts on it: make sure that the run it came from has ended.'],
+  arguments: {
+    workspace: workspaceArgument,
+    path: { placeholder: 'PATH', what: 'the locked path', parse: canonicalLockPath },
+  },
+  flags: { force: toggle('take the lock away from its holder'), ...commonFlags },
+  example: 'game Content/Hero.uasset --force',
+  async run({ flags, arguments: { workspace, path }, environment, outside }) {
+    const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
+      await existingWorkspace(storage, workspace);
+      const releaser = { name: `operator:${systemUser()}`, tokenId: null, force: flags.force };
+      return storage.commit((db) => releaseLock(db, storage.now, { workspace, path, match: null, releaser }));
+    });
+    switch (release.kind) {
+      case 'released':
+        if (flags.json) printJson(outside.stdout, { released: release.lock });
+        else printLines(outside.stdout, [`Released ${path}. It was held by ${heldBy(release.lock)}.`]);
+        return;
+      case 'absent':
+        throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
+      case 'another-token':
+      // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
+      case 'another-lock':
+        throw new Failure(
+          `The lock on ${path} is held by ${heldBy(release.lock)}. Nothing was released: add --force to take it away.`,
+        );
+    }
+  },
+});

@@ -1,0 +1,77 @@
+import { parseCidr } from '../../webhooks/cidr.ts';
+import { defineCommand } from '../command.ts';
+import { list, toggle, withDefault } from '../line/flag.ts';
+import { durationUpTo, logLevels, parseHost, parseLogLevel, parseRateLimit, wholeNumber } from '../line/values.ts';
+import { commonFlags } from './common-flags.ts';
+
+const longestSync = { seconds: 7 * 86_400 };
+
+export const serve = defineCommand({
+  name: 'serve',
+  summary: 'run the service',
+  details: [
+    'It speaks plain HTTP: put a proxy with TLS in front of it before other machines use it.',
+    'SIGTERM or SIGINT stops it in good order; a second one at once.',
+  ],
+  arguments: {},
+  flags: {
+    dev: toggle('start with a sample workspace and a token to try things with; not for production'),
+    host: withDefault({ placeholder: 'HOST', what: 'the address to listen on' }, '127.0.0.1', parseHost),
+    port: withDefault(
+      { placeholder: 'PORT', what: 'the port to listen on; 0 picks a free one' },
+      '8080',
+      wholeNumber(0, 65_535),
+    ),
+    data: commonFlags.data,
+    'allow-file-remotes': toggle('let workspaces mirror repositories of this machine'),
+    'allow-hook-network': list(
+      {
+        placeholder: 'CIDR',
+        what: 'a private network that webhooks may be delivered into; may be given several times',
+      },
+      'default none',
+      parseCidr,
+    ),
+    'sync-timeout': withDefault(
+      { placeholder: 'DURATION', what: 'how long a sync may take' },
+      '30m',
+      durationUpTo(longestSync, '7d'),
+    ),
+    'parallel-syncs': withDefault(
+      { placeholder: 'N', what: 'how many syncs run at the same time' },
+      '2',
+      wholeNumber(1, 64),
+    ),
+    'rate-limit': withDefault(
+      { placeholder: 'N/s', what: 'how many requests a token may send; 0 for no limit' },
+      '100/s',
+      parseRateLimit,
+    ),
+    'log-level': withDefault(
+      { placeholder: 'LEVEL', what: `how much is logged on stderr: ${logLevels.join(', ')}` },
+      'info',
+      parseLogLevel,
+    ),
+    json: toggle('write the line about listening as JSON'),
+  },
+  example: '--dev',
+  async run({ flags, environment, outside }) {
+    // Only this command needs the whole service to be read.
+    const { serve } = await import('../serve/run.ts');
+    const { dev, host, port, data, json } = flags;
+    const settings = {
+      dev,
+      host,
+      port,
+      data,
+      json,
+      allowFileRemotes: flags['allow-file-remotes'],
+      allowedHookNetworks: flags['allow-hook-network'],
+      syncTimeout: flags['sync-timeout'],
+      parallelSyncs: flags['parallel-syncs'],
+      rateLimit: flags['rate-limit'],
+      logLevel: flags['log-level'],
+    };
+    await serve(settings, environment, outside);
+  },
+});

@@ -1,0 +1,70 @@
+import type { Storage } from '../../storage/storage.ts';
+import { parseTokenName } from '../../tokens/token-name.ts';
+import { createToken } from '../../tokens/tokens.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { defineCommand } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { list, optional, required, requiredList } from '../line/flag.ts';
+import { didYouMean } from '../line/nearest.ts';
+import { durationUpTo, parseScope, scopeLines } from '../line/values.ts';
+import { withStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import { shownTime } from '../output/times.ts';
+import { commonFlags } from './common-flags.ts';
+
+const longestLifetime = { seconds: 36_500 * 86_400 };
+
+/** A mistyped id would make a token that sees nothing, and that would see a workspace made later by that name. */
+async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
+  const known = (await listWorkspaces(read)).map(({ id }) => id);
+  const unknown = ids.filter((id) => !known.includes(id));
+  if (unknown.length === 0) return;
+  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
+  const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
+  throw new Failure(`${sentences.join(' ')} ${there}; no token was made.`);
+}
+
+export const tokenCreate = defineCommand({
+  name: 'token create',
+  summary: 'create an API token and print its secret, this once',
+  details: ['Scopes:', ...scopeLines.map((line) => `  ${line}`)],
+  arguments: {},
+  flags: {
+    name: required({ placeholder: 'NAME', what: 'what its locks show as their owner' }, parseTokenName),
+    scopes: requiredList({ placeholder: 'LIST', what: 'what it may do, separated by commas' }, parseScope),
+    expires: optional(
+      { placeholder: 'DURATION', what: 'when it ends, such as 12h or 90d' },
+      'default never',
+      durationUpTo(longestLifetime, '36500d'),
+    ),
+    workspaces: list(
+      { placeholder: 'LIST', what: 'the only workspaces it may see, separated by commas' },
+      'default all',
+      parseWorkspaceId,
+    ),
+    ...commonFlags,
+  },
+  example: '--name ci --scopes sync,locks:write --expires 90d',
+  async run({ flags, environment, outside }) {
+    const { name, expires: lifetime } = flags;
+    const scopes = [...new Set(flags.scopes)];
+    const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
+    const { token, secret } = await withStorage({ ...flags, environment }, 'there or new', async (storage) => {
+      if (workspaces !== null) await checkWorkspaces(storage, workspaces);
+      return storage.commit((db) => createToken(db, storage.now, { name, scopes, workspaces, lifetime }));
+    });
+    if (flags.json) {
+      printJson(outside.stdout, { token, secret });
+      return;
+    }
+    const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
+    const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
+    printLines(outside.stdout, [
+      secret,
+      '',
+      `This is the secret of the token "${token.name}" (${token.id}). Keep it now: it is never shown again.`,
+      `It may ${scopes.join(', ')} in ${seen}; ${end}.`,
+    ]);
+  },
+});

@@ -1,0 +1,39 @@
+import { listTokens } from '../../tokens/tokens.ts';
+import { defineCommand } from '../command.ts';
+import { withStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import { table } from '../output/table.ts';
+import { shownTime } from '../output/times.ts';
+import { commonFlags } from './common-flags.ts';
+
+export const tokenList = defineCommand({
+  name: 'token list',
+  summary: 'list all API tokens, without their secrets',
+  details: [],
+  arguments: {},
+  flags: commonFlags,
+  example: '--json',
+  async run({ flags, environment, outside }) {
+    const tokens = await withStorage({ ...flags, environment }, 'there', listTokens);
+    if (flags.json) {
+      printJson(outside.stdout, { tokens });
+      return;
+    }
+    if (tokens.length === 0) {
+      printLines(outside.stdout, [
+        'There are no tokens yet. Make one with: workspace-service token create --name NAME --scopes LIST',
+      ]);
+      return;
+    }
+    const rows = tokens.map(({ id, name, state, scopes, workspaces, created_at, expires_at }) => [
+      id,
+      name,
+      state,
+      scopes.join(','),
+      workspaces?.join(',') ?? 'all',
+      shownTime(created_at),
+      expires_at === null ? 'never' : shownTime(expires_at),
+    ]);
+    printLines(outside.stdout, table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES'], rows));
+  },
+});

@@ -1,0 +1,79 @@
+import { type Duration, parseDuration } from '../../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import type { RateLimit } from '../../http/rate-limit.ts';
+import { didYouMean } from './nearest.ts';
+
+export function parseFolder(text: string): Parsed<string> {
+  if (text === '') return refused('It has to be the path of a folder.');
+  if (text.includes('\0')) return refused('The path of a folder has no NUL character.');
+  return accepted(text);
+}
+
+export function parseHost(text: string): Parsed<string> {
+  return /^[A-Za-z0-9.:%_-]+$/.test(text)
+    ? accepted(text)
+    : refused('It has to be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
+}
+
+export const wholeNumber =
+  (least: number, most: number, hint = '') =>
+  (text: string): Parsed<number> => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= least && number <= most
+      ? accepted(number)
+      : refused(`It has to be a whole number from ${least} to ${most}${hint}.`);
+  };
+
+/** Of at least a second, and so short that a time that lies as far ahead still has a date. */
+export const durationUpTo =
+  (most: Duration, named: string) =>
+  (text: string): Parsed<Duration> => {
+    const duration = parseDuration(text);
+    if (!duration.ok) return duration;
+    return duration.value.seconds >= 1 && duration.value.seconds <= most.seconds
+      ? duration
+      : refused(`It has to be from 1s to ${named}.`);
+  };
+
+const fastestRate = 1_000_000;
+
+/** A token that was idle may send this many seconds' worth of requests at once. */
+const burstSeconds = 20;
+
+export function parseRateLimit(text: string): Parsed<RateLimit> {
+  if (text === '0') return accepted(null);
+  const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
+  const perSecond = Number(digits);
+  if (digits === undefined || perSecond < 1 || perSecond > fastestRate) {
+    return refused(`It has to be requests a second, such as 100/s (1/s to ${fastestRate}/s), or 0 for no limit.`);
+  }
+  return accepted({ perSecond, burst: perSecond * burstSeconds });
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export function parseLogLevel(text: string): Parsed<LogLevel> {
+  const level = logLevels.find((name) => name === text);
+  return level === undefined
+    ? refused(`${didYouMean(text, logLevels)}It has to be one of ${logLevels.join(', ')}.`)
+    : accepted(level);
+}
+
+export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
+
+export function parseScope(text: string): Parsed<Scope> {
+  return isScope(text)
+    ? accepted(text)
+    : refused(`${didYouMean(text, scopes)}The scopes are ${scopeLines.join(', ')}.`);
+}
+
+/** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+export const idOf =
+  (kind: 'tok' | 'hook', listedBy: string) =>
+  (text: string): Parsed<string> =>
+    new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
+      ? accepted(text)
+      : refused(`It has to be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { databaseFile, openSqlite } from '../storage/sqlite.ts';
+import type { Storage } from '../storage/storage.ts';
+import { folderFailure } from './data-folder.ts';
+import { databaseUrl, postgresFailure } from './database-url.ts';
+import { Failure } from './failure.ts';
+import { quoted } from './output/safe-text.ts';
+
+/** Where the service keeps what it stores. */
+export interface Place {
+  readonly data: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+export interface StorageEvents {
+  readonly onCommit?: (changes: number) => void;
+  readonly onIdleError?: (error: Error) => void;
+}
+
+async function openDatabase(url: string, { onCommit, onIdleError = () => {} }: StorageEvents): Promise<Storage> {
+  // Only who uses PostgreSQL has to wait for its driver to be read.
+  const { openPostgres } = await import('../storage/postgres.ts');
+  try {
+    return await openPostgres({ url, onIdleError, ...(onCommit && { onCommit }) });
+  } catch (error) {
+    throw postgresFailure(error);
+  }
+}
+
+/** The database of the service, brought to the schema of this version. */
+export async function openStorage({ data, environment }: Place, events: StorageEvents = {}): Promise<Storage> {
+  const url = databaseUrl(environment);
+  if (url !== null) return openDatabase(url, events);
+  try {
+    return await openSqlite({ folder: data, ...(events.onCommit && { onCommit: events.onCommit }) });
+  } catch (error) {
+    throw folderFailure(data, error);
+  }
+}
+
+/** `there`: the database has to exist, so that a mistyped folder is not taken for an empty service. */
+export type Needs = 'there' | 'there or new';
+
+export async function withStorage<T>(place: Place, needs: Needs, work: (storage: Storage) => Promise<T>): Promise<T> {
+  if (needs === 'there' && databaseUrl(place.environment) === null && !existsSync(databaseFile(place.data))) {
+    throw new Failure(
+      `No service has stored anything in the folder ${quoted(place.data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
+    );
+  }
+  const storage = await openStorage(place);
+  try {
+    return await work(storage);
+  } finally {
+    await storage.close();
+  }
+}

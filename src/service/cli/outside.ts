@@ -1,0 +1,35 @@
+export interface Output {
+  write(text: string): void;
+}
+
+export type StopSignal = 'SIGINT' | 'SIGTERM';
+
+/** All that a command does to the world besides files, sockets and databases. */
+export interface Outside {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Gives what ends the listening. */
+  onSignal(listener: (signal: StopSignal) => void): () => void;
+  endAtOnce(exitCode: number): void;
+}
+
+/** A reader that has gone away, such as `head`, wants no more: that is no error. */
+function ignoreGoneReader(stream: NodeJS.WriteStream): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+export function thisProcess(): Outside {
+  const { stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) ignoreGoneReader(stream);
+  return {
+    stdout,
+    stderr,
+    onSignal(listener) {
+      process.on('SIGINT', listener).on('SIGTERM', listener);
+      return () => void process.off('SIGINT', listener).off('SIGTERM', listener);
+    },
+    endAtOnce: (exitCode) => process.exit(exitCode),
+  };
+}

@@ -1,0 +1,38 @@
+import { isInside, parseCidr } from '../../webhooks/cidr.ts';
+import { parseIpAddress } from '../../webhooks/ip-address.ts';
+import { Failure } from '../failure.ts';
+
+export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].flatMap((text) => {
+  const network = parseCidr(text);
+  return network.ok ? [network.value] : [];
+});
+
+export function isLoopback(host: string): boolean {
+  const address = parseIpAddress(host);
+  if (address === undefined) return host.toLowerCase() === 'localhost';
+  return loopbackNetworks.some((network) => isInside(address, network));
+}
+
+/** The base address of the interface. */
+export const baseUrl = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}/v1`;
+
+/** Why the server cannot listen, by the codes of system calls. */
+export function listenFailure(error: unknown, host: string, port: number): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return new Failure(
+        `The port ${port} of ${host} is in use. Stop what listens there, or choose another with --port (0 picks a free one).`,
+      );
+    case 'EACCES':
+      return new Failure(`This user may not listen on the port ${port}. Choose one above 1023 with --port.`);
+    case 'EADDRNOTAVAIL':
+      return new Failure(`${host} is not an address of this machine. Choose another with --host.`);
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new Failure(`The name ${host} does not resolve. Choose another with --host.`);
+    default:
+      return error;
+  }
+}

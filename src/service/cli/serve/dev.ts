@@ -1,0 +1,25 @@
+import { pathToFileURL } from 'node:url';
+import { scopes } from '../../../interface/scopes.ts';
+import type { Git } from '../../git/git.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { createToken } from '../../tokens/tokens.ts';
+import { addWorkspace } from '../../workspaces/workspaces.ts';
+
+export interface DevSetup {
+  readonly token: string;
+  readonly workspace: string;
+}
+
+const workspace = 'sample';
+const lifetime = { seconds: 7 * 86_400 };
+
+/** Something to try the service with: a workspace with a small repository behind it, and a token that may do everything. */
+export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevSetup> {
+  // As a URL, because a path with spaces is no address of a remote.
+  const remote = pathToFileURL(await git.sampleRepository()).href;
+  const { secret } = await commit(async (db) => {
+    await addWorkspace(db, now, { id: workspace, remote });
+    return createToken(db, now, { name: 'dev', scopes, workspaces: null, lifetime });
+  });
+  return { token: secret, workspace };
+}

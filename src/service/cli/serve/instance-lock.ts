@@ -1,0 +1,32 @@
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { folderFailure } from '../data-folder.ts';
+import { Failure } from '../failure.ts';
+import { quoted } from '../output/safe-text.ts';
+
+const busy = 5;
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === busy;
+
+/**
+ * Makes sure that no other service works on the folder. A database that nobody reads is locked for as long as the
+ * process lives: the system itself takes the lock back, however the process ends. Gives what releases it earlier.
+ */
+export function takeInstanceLock(folder: string): () => void {
+  const file = join(folder, 'instance.db');
+  const lock = new DatabaseSync(file, { timeout: 0, open: false });
+  try {
+    lock.open();
+    chmodSync(file, 0o600);
+    lock.exec('begin exclusive');
+    return () => lock.close();
+  } catch (error) {
+    if (lock.isOpen) lock.close();
+    if (!isBusy(error)) throw folderFailure(folder, error);
+    throw new Failure(
+      `Another service is running on the data folder ${quoted(folder)}. Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.`,
+    );
+  }
+}

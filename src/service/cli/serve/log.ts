@@ -1,0 +1,19 @@
+import { type Logger, pino } from 'pino';
+import type { LogLevel } from '../line/values.ts';
+import { safeJson } from '../output/safe-text.ts';
+import type { Output } from '../outside.ts';
+
+/** Of an error only what is known to be harmless: drivers hang more on theirs, such as values of columns. */
+function shownError(error: unknown): unknown {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { name, message, stack } = error;
+  return { type: name, message, stack, ...('code' in error && { code: error.code }) };
+}
+
+/** One JSON object a line. Nothing secret is ever handed to it. */
+export function createLog(level: LogLevel, output: Output): Logger {
+  return pino(
+    { level, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: shownError } },
+    { write: (line: string) => output.write(safeJson(line)) },
+  );
+}

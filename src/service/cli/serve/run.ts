@@ -1,0 +1,138 @@
+import type { Logger } from 'pino';
+import type { Duration } from '../../../interface/duration.ts';
+import { createGit, type Git } from '../../git/git.ts';
+import type { RateLimit } from '../../http/rate-limit.ts';
+import { createMetrics, type Metrics } from '../../operation/metrics.ts';
+import { type Service, startService } from '../../service.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { abandonAllSyncs } from '../../syncs/queue.ts';
+import type { Cidr } from '../../webhooks/cidr.ts';
+import { abandonAllDeliveries } from '../../webhooks/delivery-queue.ts';
+import { createTargetCheck } from '../../webhooks/target-address.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { prepareDataFolder } from '../data-folder.ts';
+import { databaseUrl } from '../database-url.ts';
+import type { LogLevel } from '../line/values.ts';
+import { openStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import type { Outside } from '../outside.ts';
+import { version } from '../version.ts';
+import { baseUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
+import { checkGit } from './check-git.ts';
+import { type DevSetup, setUpDev } from './dev.ts';
+import { takeInstanceLock } from './instance-lock.ts';
+import { createLog } from './log.ts';
+import { awaitStop } from './stop-request.ts';
+import { welcome } from './welcome.ts';
+
+export interface ServeSettings {
+  readonly dev: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly data: string;
+  readonly allowFileRemotes: boolean;
+  readonly allowedHookNetworks: readonly Cidr[];
+  readonly syncTimeout: Duration;
+  readonly parallelSyncs: number;
+  readonly rateLimit: RateLimit;
+  readonly logLevel: LogLevel;
+  readonly json: boolean;
+}
+
+interface Parts {
+  readonly settings: ServeSettings;
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly outside: Outside;
+}
+
+/** What earlier processes have left: nobody else can be at work on a folder whose instance lock is ours. */
+async function tidyUp({ storage, git, log }: Parts): Promise<void> {
+  if (storage.dialect === 'sqlite') {
+    await abandonAllSyncs(storage);
+    await abandonAllDeliveries(storage);
+  }
+  const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
+  if (forgotten.length > 0) log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that are no more');
+}
+
+async function listen({ settings, ...parts }: Parts): Promise<Service> {
+  const { dev, host, port, allowedHookNetworks } = settings;
+  const allowedNetworks = [...allowedHookNetworks, ...(dev ? loopbackNetworks : [])];
+  try {
+    return await startService({
+      ...settings,
+      ...parts,
+      allowFileRemotes: settings.allowFileRemotes || dev,
+      targets: createTargetCheck({ allowedNetworks }),
+      version: version(),
+    });
+  } catch (error) {
+    throw listenFailure(error, host, port);
+  }
+}
+
+function announce({ settings, outside, log }: Parts, port: number, dev: DevSetup | null): void {
+  const { host, json } = settings;
+  const base_url = baseUrl(host, port);
+  if (json) printJson(outside.stdout, { event: 'listening', base_url, version: version(), ...dev });
+  else {
+    const line = `workspace-service ${version()} listens on ${base_url}`;
+    printLines(outside.stdout, [line, ...(dev === null ? [] : welcome(base_url, dev))]);
+  }
+  log.info({ base_url, version: version() }, 'listening');
+  if (!isLoopback(host)) {
+    log.warn(
+      { host },
+      'this is plain HTTP on an address that other machines may reach: put a proxy with TLS in front of it',
+    );
+  }
+}
+
+async function serveOn(parts: Parts): Promise<void> {
+  const { settings, storage, git, log, outside } = parts;
+  await tidyUp(parts);
+  const stop = awaitStop(outside);
+  try {
+    const service = await listen(parts);
+    try {
+      announce(parts, service.port, settings.dev ? await setUpDev(storage, git) : null);
+      const signal = await stop.received;
+      log.info({ signal }, 'stopping: requests that have arrived are answered, syncs are left for the next start');
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    stop.forget();
+  }
+}
+
+/** Runs the service until it is told to stop. */
+export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, outside: Outside): Promise<void> {
+  const { data, dev, allowFileRemotes, logLevel } = settings;
+  const log = createLog(logLevel, outside.stderr);
+  const metrics = createMetrics();
+  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
+  const databaseIsElsewhere = databaseUrl(environment) !== null;
+  await checkGit(git);
+  prepareDataFolder(data);
+  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data);
+  try {
+    const storage = await openStorage(
+      { data, environment },
+      {
+        onCommit: (changes) => metrics.commits.observe(changes),
+        onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+      },
+    );
+    try {
+      await serveOn({ settings, storage, git, metrics, log, outside });
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    releaseInstance();
+  }
+}

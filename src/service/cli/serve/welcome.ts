@@ -1,0 +1,27 @@
+import type { DevSetup } from './dev.ts';
+
+/** What there is to try in development. This is the one place that shows the token. */
+export const welcome = (baseUrl: string, { token, workspace }: DevSetup): string[] => [
+  '',
+  'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
+  'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
+  '',
+  `  export WORKSPACE_BASE_URL=${baseUrl}`,
+  `  export WORKSPACE_TOKEN=${token}`,
+  `  export WORKSPACE_ID=${workspace}`,
+  '',
+  'Try it:',
+  '',
+  '  curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"',
+  '',
+  'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
+  '',
+  '  - uses: <owner>/workspace-automation@v1',
+  '    with:',
+  '      operation: lock',
+  `      base-url: ${baseUrl}`,
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a workflow names a secret.
+  '      token: ${{ secrets.WORKSPACE_TOKEN }}',
+  `      workspace: ${workspace}`,
+  '      path: Content/Hero.uasset',
+];
