@@ -5,28 +5,33 @@ import { Refusal } from './refusal.ts';
 
 export const largestBody = 1024 * 1024;
 
-const tooLarge = (): Refusal =>
-  new Refusal('body-too-large', `A request body has at most ${largestBody} bytes.`, {
-    headers: { connection: 'close' },
-  });
+const tooLarge = (): Refusal => new Refusal('body-too-large', `A request body has at most ${largestBody} bytes.`);
+
+/** The client has gone, or was told by the server that its time is up. */
+const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive as a whole.');
 
 async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > largestBody) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  // The stream is left open at the limit: destroying it would cut the connection before the answer is sent.
-  for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    size += chunk.length;
-    if (size > largestBody) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    // The stream is left open at the limit: destroying it would cut the connection before the answer is sent.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
+      if (!Buffer.isBuffer(chunk)) continue;
+      size += chunk.length;
+      if (size > largestBody) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw error instanceof Refusal ? error : cutShort();
   }
   return Buffer.concat(chunks);
 }
 
+/** A byte order mark stays and is no JSON: RFC 8259 section 8.1 has none. */
 function decode(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     throw new Refusal('malformed-request', 'The request body is not valid UTF-8.');
   }
@@ -42,14 +47,21 @@ function parse(text: string): unknown {
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
+/** RFC 9110 section 8.4: a coding that the service does not undo is refused, and not taken for JSON that is broken. */
+const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
+
 /** Reads the body once, strictly, so that the validators behind it see what was sent and nothing repaired. */
 export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   if (!isJson(c.req.header('content-type') ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
   }
+  if (!isPlain(c.req.header('content-encoding') ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send the request body as it is, without a Content-Encoding.', {
+      headers: { 'accept-encoding': 'identity' },
+    });
+  }
   const text = decode(await readBytes(c.env.incoming));
   c.set('bodyText', text);
-  // Where Hono keeps a body that has been read, for whoever asks for it next.
-  c.req.bodyCache.json = Promise.resolve(parse(text));
+  c.set('body', parse(text));
   await next();
 };

@@ -10,6 +10,8 @@ export interface Environment {
     bearer: Bearer;
     /** The body exactly as it was sent. */
     bodyText: string;
+    /** What the body says in JSON, not yet examined. */
+    body: unknown;
     /** Headers that every answer to this request gets. */
     answerHeaders: Readonly<Record<string, string>>;
   };

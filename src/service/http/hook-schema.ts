@@ -22,6 +22,7 @@ export const hookRequestSchema = z
     events: z
       .array(z.enum(hookEvents))
       .min(1, 'Name at least one event, or leave the field out.')
+      .max(hookEvents.length, 'Name each event once.')
       .default(['sync.succeeded']),
     branches: z
       .array(z.string().transform(parsedBy(parseBranchName)).openapi({ type: 'string' }))

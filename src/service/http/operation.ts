@@ -6,6 +6,7 @@ import { type Access, type AccessControl, requireAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
 import type { Environment } from './environment.ts';
 import type { Answer } from './problem-answer.ts';
+import { readQuery } from './query.ts';
 import { problemSchema } from './schemas.ts';
 import { parseRequestPart } from './validate.ts';
 
@@ -56,22 +57,24 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   503: 'The service cannot do this now.',
 };
 
+const problemResponse = (description: string) => ({
+  description,
+  content: { [problemMediaType]: { schema: problemSchema } },
+});
+
 function refusalsOf({ access, body, query, refusals = [] }: Shape<unknown, unknown> & { access: Access }): Responses {
   const statuses = new Set([
-    ...(access === 'anyone' ? [] : [401, 403, 429, 503]),
+    ...(access === 'anyone' ? [] : [401, 429, 503]),
+    ...(access === 'anyone' || access === 'any-token' ? [] : [403]),
     ...(body === undefined ? [] : [400, 413, 415, 422]),
     ...(query === undefined ? [] : [422]),
     ...refusals,
   ]);
-  return Object.fromEntries(
-    [...statuses].map((status) => [
-      status,
-      {
-        description: refusalDescriptions[status] ?? 'It went wrong.',
-        content: { [problemMediaType]: { schema: problemSchema } },
-      },
-    ]),
-  );
+  const expected = [...statuses].map((status) => [
+    status,
+    problemResponse(refusalDescriptions[status] ?? 'It went wrong.'),
+  ]);
+  return { ...Object.fromEntries(expected), default: problemResponse('What can go wrong with any request.') };
 }
 
 function describe(app: App, operation: Shape<unknown, unknown> & { access: Access }): void {
@@ -119,11 +122,12 @@ export function addOperation<Body, Query>(
   describe(app, operation);
   const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
   const method = operation.method.toUpperCase();
+  const queryNames = Object.keys(operation.query?.shape ?? {});
   if (operation.access !== 'anyone') app.on(method, path, requireAccess(control, operation.access));
   if (operation.body !== undefined) app.on(method, path, readJsonBody);
   app.on(method, path, async (c) => {
-    const body = await parseRequestPart(operation.body, () => c.req.json());
-    const query = await parseRequestPart(operation.query, async () => c.req.query());
+    const body = parseRequestPart(operation.body, () => c.get('body'));
+    const query = parseRequestPart(operation.query, () => readQuery(c.env.incoming.url ?? '', queryNames));
     return send(c, await handle({ c, body, query }));
   });
 }

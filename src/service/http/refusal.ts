@@ -28,5 +28,6 @@ export const noSuchWorkspace = (id: string): Refusal =>
 export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new Refusal('invalid-request', `${first.pointer.replace(/^#\//, '')}: ${first.detail}${more}`, { errors });
+  const what = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
+  return new Refusal('invalid-request', `${what}: ${first.detail}${more}`, { errors });
 }

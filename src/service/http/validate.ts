@@ -2,16 +2,17 @@ import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
 import { invalid } from './refusal.ts';
 
+/** Half of a surrogate pair, which a JSON key may have, cannot be encoded. */
+const reference = (key: PropertyKey): string =>
+  encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
+
 /** RFC 6901 section 6: a JSON pointer as a URI fragment. */
-const pointerTo = (path: readonly PropertyKey[]): string =>
-  `#${path.map((key) => `/${encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')}`;
+const pointerTo = (path: readonly PropertyKey[]): string => `#${path.map((key) => `/${reference(key)}`).join('')}`;
 
 function sentence(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined
-        ? `It is missing, or not of type ${issue.expected}.`
-        : `It has to be of type ${issue.expected}.`;
+      return issue.input === undefined ? 'It is missing.' : `It has to be of type ${issue.expected}.`;
     case 'invalid_value':
       return `It has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
     default:
@@ -28,13 +29,10 @@ const fieldError = (issue: z.core.$ZodIssue): FieldError => ({
 const mostErrors = 20;
 
 /** Reads a part of a request by its schema, or refuses the request with all that is wrong with it. */
-export async function parseRequestPart<Output>(
-  schema: z.ZodType<Output> | undefined,
-  read: () => Promise<unknown>,
-): Promise<Output> {
+export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
   // An operation without the schema has no such part, and its handler's type says so.
   if (schema === undefined) return undefined as Output;
-  const parsed = schema.safeParse(await read(), { reportInput: true });
+  const parsed = schema.safeParse(read(), { reportInput: true });
   if (parsed.success) return parsed.data;
   const [first, ...more] = parsed.error.issues.map(fieldError);
   throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, mostErrors - 1));

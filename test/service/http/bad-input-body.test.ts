@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { expectInvalid, expectProblem } from './expect-problem.ts';
+
+const halfPair = '\ud800';
+
+describe.each(databaseKinds)('a bad request body on $name', (kind) => {
+  let service: RunningService;
+  let token: string;
+  let workspace: string;
+
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    token = (await service.token()).secret;
+    workspace = await service.workspace('file:///there/is/no/such/repository');
+  });
+  afterAll(async () => {
+    expect((await service.ask('GET', '/readyz')).status).toBe(200);
+    await service.stop();
+  });
+
+  const post = (
+    collection: string,
+    raw: string | Uint8Array<ArrayBuffer>,
+    headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' },
+  ): Promise<Reply> => service.ask('POST', `/v1/workspaces/${workspace}/${collection}`, { token, raw, headers });
+  const postJson = (collection: string, json: unknown): Promise<Reply> => post(collection, JSON.stringify(json));
+
+  let paths = 0;
+  const freeLock = () => {
+    paths += 1;
+    return { path: `free/${paths}`, type: 'exclusive', ttl: '1h' };
+  };
+  const hook = { url: 'https://ci.example.com/hook' };
+
+  describe('that is not JSON is 400', () => {
+    test.each([
+      ['nothing', ''],
+      ['white space', ' \n'],
+      ['cut off', '{"path":"a","type":"exclusive","ttl":"1'],
+      ['with more behind it', '{"path":"a","type":"exclusive","ttl":"1h"} x'],
+      ['as JavaScript writes it', "{path:'a',type:'exclusive',ttl:'1h'}"],
+      ['with a comma too many', '{"path":"a",}'],
+      ['with a raw control character', '{"path":"a\u0000","type":"exclusive","ttl":"1h"}'],
+      ['not a number', 'NaN'],
+      ['behind a byte order mark', '\ufeff{"path":"a","type":"exclusive","ttl":"1h"}'],
+      ['a mebibyte of opened lists', '['.repeat(1024 * 1024)],
+      ['a form', 'path=a&type=exclusive&ttl=1h'],
+    ])('%s', async (_name, text) => {
+      expectProblem(await post('locks', text), 'malformed-request');
+    });
+
+    test.each([
+      ['a byte that is never in UTF-8', [0x22, 0xff, 0x22]],
+      ['a character that is cut off', [0x22, 0xc3, 0x22]],
+      ['a character that is longer than it needs to be', [0x22, 0xc0, 0xaf, 0x22]],
+      ['half of a surrogate pair', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+      ['UTF-16', [...Buffer.from('{"path":"a"}', 'utf16le')]],
+    ])('%s', async (_name, bytes) => {
+      expectProblem(await post('locks', new Uint8Array(bytes)), 'malformed-request');
+    });
+  });
+
+  test.each([
+    ['an empty list', '[]'],
+    ['a list of what is asked for', '[{"path":"a","type":"exclusive","ttl":"1h"}]'],
+    ['null', 'null'],
+    ['a string', '"a"'],
+    ['a number', '1'],
+    ['true', 'true'],
+    ['half a million lists in each other', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
+  ])('that is JSON but no object is 422: %s', async (_name, text) => {
+    for (const collection of ['locks', 'sync', 'hooks']) expectInvalid(await post(collection, text), '#');
+  });
+
+  describe('of another type is 415', () => {
+    const body = JSON.stringify({ path: 'a', type: 'exclusive', ttl: '1h' });
+    test.each([
+      ['text/plain'],
+      ['application/x-www-form-urlencoded'],
+      ['multipart/form-data; boundary=x'],
+      ['application/jsonp'],
+      ['application/json, text/plain'],
+      ['json'],
+      [''],
+    ])('%j', async (type) => {
+      expectProblem(await post('locks', body, { 'content-type': type }), 'unsupported-media-type');
+    });
+
+    test('no type at all', async () => {
+      // Of bytes fetch does not guess a type, as it does of text.
+      expectProblem(await post('locks', new Uint8Array(Buffer.from(body)), {}), 'unsupported-media-type');
+    });
+
+    test('a coding of the content, which would look like broken JSON', async () => {
+      const answer = await post('locks', body, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      expectProblem(answer, 'unsupported-media-type');
+      expect(answer.headers.get('accept-encoding')).toBe('identity');
+    });
+
+    test.each([
+      ['application/json; charset=utf-8'],
+      ['application/json;charset=UTF-8'],
+      ['APPLICATION/JSON'],
+      ['application/vnd.acme.v1+json'],
+    ])('but not %s', async (type) => {
+      expect((await post('locks', JSON.stringify(freeLock()), { 'content-type': type })).status).toBe(201);
+    });
+  });
+
+  describe('names every field that is wrong', () => {
+    test('because it is missing', async () => {
+      expectInvalid(await post('locks', '{}'), '#/path', '#/type', '#/ttl');
+      expectInvalid(await post('sync', '{}'), '#/branch');
+      expectInvalid(await post('hooks', '{}'), '#/url');
+      const { errors } = (await post('locks', '{"path":"a","type":"exclusive"}')).body;
+      expect(errors).toEqual([{ pointer: '#/ttl', detail: 'It is missing.' }]);
+    });
+
+    test.each([[null], [1], [true], [{}], [['a']]])('because it is %j', async (value) => {
+      expectInvalid(await postJson('locks', { path: value, type: value, ttl: value }), '#/path', '#/type', '#/ttl');
+      expectInvalid(await postJson('sync', { branch: value }), '#/branch');
+      expectInvalid(await postJson('hooks', { url: value }), '#/url');
+    });
+
+    test('inside other fields too, as RFC 6901 writes them', async () => {
+      const answer = await postJson('hooks', { ...hook, branches: ['main', '-x'], headers: { 'a/b~ü': 1 } });
+      expectInvalid(answer, '#/branches/1', '#/headers/a~1b~0%C3%BC');
+      expectInvalid(await postJson('hooks', { ...hook, headers: { [halfPair]: 1 } }), '#/headers/%EF%BF%BD');
+    });
+
+    test('up to a number that a person can read', async () => {
+      const { errors } = (await postJson('hooks', { ...hook, events: Array(5_000).fill('nothing') })).body;
+      expect(errors).toHaveLength(20);
+    });
+  });
+
+  test('no secret comes back in a refusal', async () => {
+    const secret = 'whsec_hunter2hunter2hunter2hunter2hunter2!!';
+    const { text } = await postJson('hooks', {
+      url: 'https://user:hunter2@ci.example.com/hunter2',
+      secret,
+      headers: { authorization: 'Bearer hunter2\n', 'x-token': ['hunter2'] },
+    });
+    expect(text).not.toContain('hunter2');
+    expect(service.log()).not.toContain('hunter2');
+  });
+
+  test('fields that are not known are ignored', async () => {
+    const { status } = await postJson('locks', { ...freeLock(), wait: '5m', nested: { [halfPair]: '\u0000' } });
+    expect(status).toBe(201);
+  });
+
+  test('__proto__ and its like are fields that are not known', async () => {
+    const inherited = '"path":"a","type":"exclusive","ttl":"1h","polluted":"yes"';
+    expectInvalid(await post('locks', `{"__proto__":{${inherited}}}`), '#/path', '#/type', '#/ttl');
+    expectInvalid(await post('locks', `{"constructor":{"prototype":{${inherited}}}}`), '#/path', '#/type', '#/ttl');
+    const { path } = freeLock();
+    const answer = await post('locks', `{"path":"${path}","type":"exclusive","ttl":"1h","__proto__":{"path":"b"}}`);
+    expect([answer.status, answer.body.path]).toEqual([201, path]);
+    expect('polluted' in {}).toBe(false);
+  });
+});

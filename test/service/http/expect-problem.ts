@@ -1,0 +1,43 @@
+import { expect } from 'vitest';
+import {
+  type Problem,
+  type ProblemName,
+  problemMediaType,
+  problems,
+  problemTypePrefix,
+} from '../../../src/interface/problem.ts';
+
+/** An answer, however it was fetched. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: { get(name: string): string | null | undefined };
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  readonly body: any;
+}
+
+/** That the answer is this problem, with all that every problem has. */
+export function expectProblem({ status, headers, body }: Answered, name: ProblemName): Problem {
+  expect(body, `an answer ${status} with a body`).not.toBeNull();
+  expect(body).toMatchObject({
+    type: problemTypePrefix + name,
+    title: problems[name].title,
+    status: problems[name].status,
+    detail: expect.stringMatching(/^\S.*[.)]$/s),
+    request_id: expect.stringMatching(/^req_[0-9a-f-]{36}$/),
+  });
+  expect(status).toBe(problems[name].status);
+  expect(headers.get('content-type')).toBe(problemMediaType);
+  expect(headers.get('x-request-id')).toBe(body.request_id);
+  expect(headers.get('cache-control')).toBe('no-store');
+  return body;
+}
+
+/** That the answer names exactly these fields of the request as wrong. */
+export function expectInvalid(answer: Answered, ...pointers: readonly string[]): void {
+  const { errors = [], detail } = expectProblem(answer, 'invalid-request');
+  expect(errors.map(({ pointer }) => pointer).sort()).toEqual([...pointers].sort());
+  for (const error of errors) expect(error.detail).toMatch(/^\S.*\.$/s);
+  // For clients that show nothing but the detail.
+  expect(detail).toContain(errors[0]?.detail);
+}
