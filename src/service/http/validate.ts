@@ -25,6 +25,12 @@ const fieldError = (issue: z.core.$ZodIssue): FieldError => ({
   detail: sentence(issue),
 });
 
+/** What follows from the first mistake in a field would only tell of it again. */
+function oneOfEachField(errors: readonly FieldError[]): readonly FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ pointer }) => !seen.has(pointer) && seen.add(pointer));
+}
+
 /** What is wrong with a request is told in full, up to this many fields. */
 const mostErrors = 20;
 
@@ -34,6 +40,6 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   if (schema === undefined) return undefined as Output;
   const parsed = schema.safeParse(read(), { reportInput: true });
   if (parsed.success) return parsed.data;
-  const [first, ...more] = parsed.error.issues.map(fieldError);
+  const [first, ...more] = oneOfEachField(parsed.error.issues.map(fieldError));
   throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, mostErrors - 1));
 }
