@@ -1,0 +1,118 @@
+import { afterAll, afterEach, beforeAll } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { type HookEvent, hookEvents, type Lock } from '../../../src/interface/resources.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLock } from '../../../src/service/locks/acquire.ts';
+import { releaseLock } from '../../../src/service/locks/release.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
+import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
+import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import type { DatabaseKind, TestDatabase } from '../../support/databases.ts';
+import { valueIn } from './samples.ts';
+
+const workspace = 'game';
+const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null } as const;
+
+export const secret = newSecret();
+
+/** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
+export interface HookedStorage {
+  readonly storage: Storage;
+  /** A hook for all events, unless told otherwise. Gives its id. */
+  hook(url: string, given?: Partial<HookRegistration>): Promise<string>;
+  acquire(path: string): Promise<Lock>;
+  release(path: string): Promise<Lock>;
+  /** All deliveries, in the order of their events. */
+  deliveries(): Promise<StoredDelivery[]>;
+}
+
+export interface StoredDelivery {
+  readonly id: string;
+  readonly hook_id: string;
+  readonly ordering_key: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly next_attempt_at: number | null;
+  readonly last_error: string | null;
+  readonly finished_at: number | null;
+  readonly type: HookEvent;
+}
+
+export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
+  const acquisition = await acquireLock(db, now, {
+    workspace,
+    path: valueIn(parseLockPath(path)),
+    type: 'exclusive',
+    ttl: valueIn(parseTtl('1h')),
+    bearer,
+    origin: null,
+  });
+  if (acquisition.kind === 'held') throw new Error(`${path} is locked.`);
+  return acquisition.lock;
+}
+
+export async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
+  const release = await releaseLock(db, now, {
+    workspace,
+    path: valueIn(parseLockPath(path)),
+    match: null,
+    releaser: { name: bearer.name, tokenId: bearer.id, force: false },
+  });
+  if (release.kind !== 'released') throw new Error(`${path} is not locked.`);
+  return release.lock;
+}
+
+async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
+  await storage.commit((db) =>
+    addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
+  );
+  return {
+    storage,
+    async hook(url, given = {}) {
+      const registration = {
+        workspace,
+        url,
+        events: hookEvents,
+        branches: null,
+        format: 'standard',
+        headers: valueIn(parseExtraHeaders({})),
+        secret,
+        ...given,
+      } as const;
+      return (await storage.commit((db) => registerHook(db, storage.now, registration))).hook.id;
+    },
+    acquire: (path) => storage.commit((db) => acquireIn(db, storage, path)),
+    release: (path) => storage.commit((db) => releaseIn(db, storage, path)),
+    async deliveries() {
+      const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
+      return rows.map((row) => ({ ...row, type: JSON.parse(row.event).type }));
+    },
+  };
+}
+
+/** One database for the tests of a file, without hooks and locks at the beginning of each. */
+export function hookedStorage(kind: DatabaseKind): () => HookedStorage {
+  let database: TestDatabase | undefined;
+  let hooked: HookedStorage | undefined;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    hooked = await hookedStorageOn(database.storage);
+  });
+
+  afterEach(async () => {
+    await database?.storage.commit(async (db) => {
+      await db.deleteFrom('hooks').execute();
+      await db.deleteFrom('locks').execute();
+    });
+  });
+
+  afterAll(() => database?.remove());
+
+  return () => {
+    if (hooked === undefined) throw new Error('The database is there only while tests run.');
+    return hooked;
+  };
+}

@@ -1,0 +1,141 @@
+import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import {
+  abandonDelivery,
+  type ClaimedDelivery,
+  claimDelivery,
+  removeOldDeliveries,
+  renewDelivery,
+  settleDelivery,
+} from '../../../src/service/webhooks/delivery-queue.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { acquireIn, hookedStorage, releaseIn } from './hooked-storage.ts';
+
+interface Recorded {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+}
+
+/** What a database is asked, in the words it is asked in. */
+function recording(queries: Recorded[]): (db: Database) => Database {
+  return (db) => {
+    const plugin: KyselyPlugin = {
+      transformQuery({ node, queryId }): RootOperationNode {
+        const { sql: text, parameters } = db.getExecutor().compileQuery(node, queryId);
+        queries.push({ text, parameters });
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    return db.withPlugin(plugin);
+  };
+}
+
+function recorded(storage: Storage, queries: Recorded[]): Storage {
+  const record = recording(queries);
+  return {
+    ...storage,
+    read: record(storage.read),
+    commit: (change) => storage.commit((db) => change(record(db))),
+    claim: (work) => storage.claim((db) => work(record(db))),
+  };
+}
+
+const url = 'https://a.example.com/';
+
+describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
+  const hooked = hookedStorage(kind);
+
+  test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
+    const { storage } = hooked();
+    const queries: Recorded[] = [];
+    await recorded(storage, queries).commit((db) => acquireIn(db, storage, 'a'));
+    await recorded(storage, queries).commit((db) => releaseIn(db, storage, 'a'));
+    const [one, other, ...more] = queries.filter(({ text }) => /"hooks"|"deliveries"/.test(text));
+    expect([one?.text, other?.text]).toEqual([
+      expect.stringMatching(/^select .* from "hooks"/),
+      expect.stringMatching(/^select .* from "hooks"/),
+    ]);
+    expect(more).toEqual([]);
+  });
+
+  /** How the database finds the rows of a query, in its own words. */
+  async function planOf({ storage }: { storage: Storage }, { text, parameters }: Recorded): Promise<string> {
+    const pieces = storage.dialect === 'sqlite' ? text.split('?') : text.split(/\$\d+/);
+    // No query has a question mark or a dollar sign but for its parameters.
+    const query = sql.join(
+      pieces.flatMap((piece, index) => [
+        ...(index === 0 ? [] : [sql`${sql.val(parameters[index - 1])}`]),
+        sql.raw(piece),
+      ]),
+      sql``,
+    );
+    const explain = storage.dialect === 'sqlite' ? sql`explain query plan ` : sql`explain `;
+    return storage.commit(async (db) => {
+      const { rows } = await sql<Record<string, unknown>>`${explain}${query}`.execute(db);
+      return rows.map((row) => row['detail'] ?? row['QUERY PLAN']).join('\n');
+    });
+  }
+
+  test('however many deliveries there are, no query of the work looks at all of them', async () => {
+    const { hook, storage } = hooked();
+    await hook(url);
+    const dead = await hook('https://dead.example.com/');
+    const { now } = storage;
+    await storage.commit(async (db) => {
+      // Half of them are over; of the others, some thousand are due, some are put off, and some wait for others.
+      for (let thousand = 0; thousand < 12; thousand += 1) {
+        const over = thousand % 2 === 0;
+        const rows = Array.from({ length: 1_000 }, (_, index) => ({
+          id: `msg_${thousand}_${index}`,
+          hook_id: dead,
+          ordering_key: thousand === 1 ? 'lock:one' : `lock:${thousand}/${index}`,
+          event: '{}',
+          status: over ? 'delivered' : 'pending',
+          attempts: 0,
+          next_attempt_at: over || thousand === 1 ? null : thousand === 3 ? 8_000_000_000_000 : 0,
+          finished_at: over ? 8_000_000_000_000 : null,
+          created_at: 0,
+        }));
+        for (let from = 0; from < 1_000; from += 100) {
+          await db
+            .insertInto('deliveries')
+            .values(rows.slice(from, from + 100))
+            .execute();
+        }
+      }
+      if (storage.dialect === 'postgres') await sql`analyze`.execute(db);
+    });
+
+    const queries: Recorded[] = [];
+    const watched = recorded(storage, queries);
+    await watched.commit((db) => acquireIn(db, storage, 'a'));
+    await watched.commit((db) => releaseIn(db, storage, 'a'));
+    const claim = async (busy: readonly string[]) => {
+      const claimed = await claimDelivery(watched, busy);
+      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      return claimed;
+    };
+    const settle = (claimed: ClaimedDelivery, kind: 'delivered' | 'retry' | 'gone') =>
+      watched.commit((db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }));
+    expect(await settle(await claim([dead]), 'delivered')).toBe(true);
+    expect(await settle(await claim([dead]), 'retry')).toBe(true);
+    const ofTheDead = await claim([]);
+    expect(await renewDelivery(watched, ofTheDead)).toBe(true);
+    await abandonDelivery(watched, ofTheDead);
+    expect(await settle(await claim([]), 'gone')).toBe(true);
+    await removeOldDeliveries(watched);
+
+    const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries'));
+    expect(aboutDeliveries.length).toBeGreaterThan(20);
+    for (const query of aboutDeliveries) {
+      const plan = await planOf(hooked(), query);
+      expect(plan, query.text).not.toMatch(/SCAN deliveries|Seq Scan on deliveries/);
+      // The clock has to be a bound of the index, not a filter behind it.
+      if (/next_attempt_at <=/.test(query.text)) {
+        expect(plan, query.text).toMatch(/next_deliveries.*next_attempt_at<|Index Cond: .*next_attempt_at <=/);
+      }
+    }
+  });
+});
