@@ -35,6 +35,9 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
     },
   });
   pool.on('error', onIdleError);
+  // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
+  // is what counts; unheard, its event would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   const dialect = new PostgresDialect({
     pool,
     onCreateConnection: async (connection) => {

@@ -10,6 +10,8 @@ const sqliteTrouble: Readonly<Record<number, string>> = {
 /** SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. */
 const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$/;
 
+const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
+
 /** The messages of pg for a lost connection carry no code. */
 const connectionLost =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|not queryable/i;
@@ -19,7 +21,7 @@ export function databaseTrouble(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return sqliteTrouble[error.errcode & 0xff];
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const cannotConnect = 'syscall' in error && (error.syscall === 'connect' || error.syscall === 'getaddrinfo');
+  const cannotConnect = 'syscall' in error && networkCalls.has(String(error.syscall));
   if (cannotConnect || postgresTrouble.test(code) || connectionLost.test(error.message)) {
     return 'The database does not answer.';
   }

@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
+import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
+import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { startTestService } from '../../support/running-service.ts';
+
+describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (needs TEST_DATABASE_URL)', () => {
+  async function startBehindProxy() {
+    const database = await createPostgresDatabase(postgresServer ?? '');
+    const target = new URL(database.url);
+    const proxy = await startCuttableProxy(target.hostname, Number(target.port));
+    target.hostname = '127.0.0.1';
+    target.port = String(proxy.port);
+    const service = await startTestService({
+      name: 'PostgreSQL',
+      async open(onCommit = () => undefined) {
+        const storage = await openPostgres({ url: target.href, onCommit, onIdleError: () => undefined });
+        return { storage, remove: () => storage.close() };
+      },
+    });
+    onTestFinished(async () => {
+      proxy.restore();
+      await service.stop();
+      await proxy.close();
+      await database.remove();
+    });
+    const { secret: token } = await service.token();
+    const workspace = await service.workspace();
+    const lock = (path: string, key = randomUUID()) =>
+      service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+        token,
+        headers: { 'idempotency-key': key },
+        json: { path, type: 'exclusive', ttl: '1h' },
+      });
+    const held = async (): Promise<string[]> =>
+      (await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token })).body.locks.map(
+        ({ path }: { path: string }) => path,
+      );
+    return { service, proxy, token, workspace, lock, held };
+  }
+
+  test('requests are refused with 503 meanwhile, and served again when it is back; nothing is lost', async () => {
+    const { service, proxy, lock, held } = await startBehindProxy();
+    expect((await lock('before')).status).toBe(201);
+    proxy.cut();
+    const { status, body, headers } = await lock('meanwhile');
+    expect([status, body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await service.ask('GET', '/readyz')).status).toBe(503);
+    expect((await service.ask('GET', '/healthz')).status).toBe(200);
+    proxy.restore();
+    await expect.poll(async () => (await service.ask('GET', '/readyz')).status, { timeout: 20_000 }).toBe(200);
+    expect((await lock('after')).status).toBe(201);
+    expect(await held()).toEqual(['after', 'before']);
+  });
+
+  test('a request whose outcome was lost with the connection is settled by its idempotency key', async () => {
+    const { proxy, lock, held } = await startBehindProxy();
+    for (let round = 0; round < 5; round += 1) {
+      const requests = Array.from({ length: 40 }, (_, index) => ({ path: `r${round}-${index}`, key: randomUUID() }));
+      const underWay = requests.map(({ path, key }) => lock(path, key));
+      await Promise.race(underWay);
+      proxy.cut();
+      const first = await Promise.all(underWay);
+      for (const { status } of first) expect([201, 503]).toContain(status);
+      proxy.restore();
+      const again = [];
+      for (const { path, key } of requests) again.push(await lock(path, key));
+      expect(new Set(again.map(({ status }) => status))).toEqual(new Set([201]));
+      for (const [index, reply] of first.entries()) {
+        if (reply.status === 201) expect(again[index]?.text).toBe(reply.text);
+      }
+    }
+    expect(await held()).toHaveLength(200);
+  });
+
+  test('no answer and no log names the database', async () => {
+    const { service, proxy, lock } = await startBehindProxy();
+    proxy.cut();
+    const { text } = await lock('a');
+    await expect.poll(() => service.log(), { timeout: 20_000 }).toContain('could not be served');
+    const { password } = new URL(postgresServer ?? '');
+    expect(password.length).toBeGreaterThan(5);
+    expect(text + service.log()).not.toContain(password);
+  });
+});

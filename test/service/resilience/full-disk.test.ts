@@ -1,0 +1,42 @@
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import { startTestService } from '../../support/running-service.ts';
+
+test('on a full disk nothing is promised: 503 with a reason; reading goes on, and writing when there is room again', async () => {
+  const [kind] = databaseKinds;
+  if (kind?.name !== 'SQLite') throw new Error('The first database is SQLite.');
+  const service = await startTestService(kind);
+  onTestFinished(service.stop);
+  const { secret: token } = await service.token();
+  const workspace = await service.workspace();
+  // SQLite's own limit on the size of its file has the same effect as a full disk: SQLITE_FULL.
+  const room = (pages: number) =>
+    service.storage.commit((db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
+  const lock = (path: string) =>
+    service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } });
+  const long = (index: number) => `${index}-${'x'.repeat(900)}`;
+  const held = async (): Promise<string[]> =>
+    (await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token })).body.locks.map(
+      ({ path }: { path: string }) => path,
+    );
+
+  await room(1);
+  const granted: string[] = [];
+  const refused = [];
+  for (let index = 0; index < 20; index += 1) {
+    const reply = await lock(long(index));
+    if (reply.status === 201) granted.push(long(index));
+    else refused.push(reply);
+  }
+  expect(refused.length).toBeGreaterThan(0);
+  for (const { status, body, headers } of refused) {
+    expect([status, body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
+    expect(body.detail).toContain('the disk is full');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  expect((await held()).sort()).toEqual([...granted].sort());
+  await room(1_000_000);
+  expect((await lock('after')).status).toBe(201);
+  expect((await held()).sort()).toEqual([...granted, 'after'].sort());
+});

@@ -1,0 +1,51 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface CuttableProxy {
+  readonly port: number;
+  /** Cuts all connections, and those that are tried until `restore`. */
+  cut(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** A network between two programs that can fail: bytes pass through it until it is cut. */
+export async function startCuttableProxy(host: string, port: number): Promise<CuttableProxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const track = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  };
+  const cutAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  const server = createServer((incoming) => {
+    track(incoming);
+    if (isCut) {
+      incoming.resetAndDestroy();
+      return;
+    }
+    const outgoing = connect(port, host);
+    track(outgoing);
+    incoming.pipe(outgoing).pipe(incoming);
+    incoming.on('close', () => outgoing.destroy());
+    outgoing.on('close', () => incoming.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    cut() {
+      isCut = true;
+      cutAll();
+    },
+    restore() {
+      isCut = false;
+    },
+    async close() {
+      cutAll();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
