@@ -8,7 +8,7 @@ import {
   type RunningServiceOptions,
   startTestService,
 } from '../../support/running-service.ts';
-import type { Delivery } from '../../support/webhook-receiver.ts';
+import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 /** The whole service, for tests of hooks. It knows the secrets that they gave it, and everything that it answered. */
 export interface HookedService extends RunningService {
@@ -16,6 +16,8 @@ export interface HookedService extends RunningService {
   call(method: string, path: string, ask?: Ask): Promise<Reply>;
   /** A new workspace, and how to register hooks in it. */
   hooks(remote?: string): Promise<HookedWorkspace>;
+  /** A receiver that is there until the tests of the file are over, so that tests can run side by side. */
+  receiver(): Promise<WebhookReceiver>;
 }
 
 export interface HookedWorkspace {
@@ -23,6 +25,7 @@ export interface HookedWorkspace {
   register(body: Registration | Readonly<Record<string, unknown>>, key?: string): Promise<Reply>;
   lock(path: string, ttl?: string): Promise<Reply>;
   unlock(path: string): Promise<Reply>;
+  sync(branch: string): Promise<Reply>;
 }
 
 interface Registration {
@@ -52,6 +55,7 @@ export function hookedService(kind: DatabaseKind, options: RunningServiceOptions
   let started: HookedService | undefined;
   const replies: Reply[] = [];
   const secrets = new Set<string>();
+  const receivers: WebhookReceiver[] = [];
 
   beforeAll(async () => {
     const service = await startTestService(kind, { allowedNetworks: ['127.0.0.0/8'], ...options });
@@ -64,6 +68,11 @@ export function hookedService(kind: DatabaseKind, options: RunningServiceOptions
     started = {
       ...service,
       call,
+      async receiver() {
+        const receiver = await startWebhookReceiver();
+        receivers.push(receiver);
+        return receiver;
+      },
       async hooks(remote) {
         const id = await service.workspace(remote);
         const base = `/v1/workspaces/${id}`;
@@ -76,6 +85,7 @@ export function hookedService(kind: DatabaseKind, options: RunningServiceOptions
             return reply;
           },
           lock: (path, ttl = '1h') => call('POST', `${base}/locks`, { json: { path, type: 'exclusive', ttl } }),
+          sync: (branch) => call('POST', `${base}/sync`, { json: { branch } }),
           unlock: (path) => call('DELETE', `${base}/locks/${encodeURIComponent(path)}`),
         };
       },
@@ -86,6 +96,7 @@ export function hookedService(kind: DatabaseKind, options: RunningServiceOptions
     if (started === undefined) return;
     const errors = await started.storage.read.selectFrom('deliveries').select('last_error').execute();
     await started.stop();
+    for (const { close } of receivers) await close();
     const told = [
       started.log(),
       ...errors.map(({ last_error }) => last_error ?? ''),

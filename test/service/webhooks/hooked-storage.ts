@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { type HookEvent, hookEvents, type Lock } from '../../../src/interface/resources.ts';
+import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLock } from '../../../src/service/locks/acquire.ts';
 import { releaseLock } from '../../../src/service/locks/release.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { HookEventOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newSecret } from '../../../src/service/webhooks/secret.ts';
@@ -37,7 +38,7 @@ export interface StoredDelivery {
   readonly next_attempt_at: number | null;
   readonly last_error: string | null;
   readonly finished_at: number | null;
-  readonly type: HookEvent;
+  readonly event: HookEventOccurrence;
 }
 
 export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
@@ -87,7 +88,7 @@ async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
     release: (path) => storage.commit((db) => releaseIn(db, storage, path)),
     async deliveries() {
       const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
-      return rows.map((row) => ({ ...row, type: JSON.parse(row.event).type }));
+      return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
     },
   };
 }

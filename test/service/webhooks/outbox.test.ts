@@ -15,7 +15,7 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
 
   /** Which events wait for a hook. */
   const waitingFor = async (hook: string): Promise<HookEvent[]> =>
-    (await hooked().deliveries()).filter(({ hook_id }) => hook_id === hook).map(({ type }) => type);
+    (await hooked().deliveries()).filter(({ hook_id }) => hook_id === hook).map(({ event }) => event.type);
 
   const syncSucceeded = (branch: string) => {
     const { storage } = hooked();
@@ -39,6 +39,22 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
     expect(await waitingFor(acquired)).toEqual(['lock.acquired']);
     expect(await waitingFor(syncs)).toEqual(['sync.succeeded']);
     expect(new Set((await deliveries()).map(({ id }) => id)).size).toBe(5);
+  });
+
+  test('a lock that has expired is told of before the one that takes its place, at the time when it ended', async () => {
+    const { hook, acquire, storage, deliveries } = hooked();
+    await hook(url);
+    const first = await acquire('a');
+    await storage.commit((db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
+    const second = await acquire('a');
+    const told = (await deliveries()).map(({ event }) => event);
+    const expired = { ...first, expires_at: '2026-01-02T03:04:05.006Z' };
+    expect(told).toEqual([
+      expect.objectContaining({ type: 'lock.acquired', occurredAt: first.acquired_at, data: { lock: first } }),
+      expect.objectContaining({ type: 'lock.expired', occurredAt: expired.expires_at, data: { lock: expired } }),
+      expect.objectContaining({ type: 'lock.acquired', occurredAt: second.acquired_at, data: { lock: second } }),
+    ]);
+    expect(second.fence).toBeGreaterThan(first.fence);
   });
 
   test('a hook of another workspace hears nothing', async () => {
@@ -127,9 +143,9 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
             else held.delete(path);
           }
           await Promise.all(done);
-          expect((await deliveries()).map(({ type, ordering_key }) => `${type} ${ordering_key.slice(5)}`)).toEqual(
-            expected,
-          );
+          expect(
+            (await deliveries()).map(({ event, ordering_key }) => `${event.type} ${ordering_key.slice(5)}`),
+          ).toEqual(expected);
         })
         .afterEach(() =>
           storage.commit(async (db) => {
