@@ -10,6 +10,10 @@ if (major < needed) {
   );
   process.exitCode = 1;
 } else {
-  const { main } = await import('../build/service/cli/main.js');
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  // Not with await, which is younger at the top of a file than the import itself.
+  import('../build/service/cli/main.js')
+    .then(({ main }) => main(process.argv.slice(2), process.env))
+    .then((exitCode) => {
+      process.exitCode = exitCode;
+    });
 }

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
+import { besideService } from './in-service.ts';
+
+const { run, json, ask, lock } = besideService();
+
+const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
+
+describe('hook list', () => {
+  test('says how to make one where there is none', async () => {
+    const { code, stdout } = await run('hook', 'list', 'sample');
+    expect(code).toBe(0);
+    expect(stdout).toContain('The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks');
+    expect(await json('hook', 'list', 'sample')).toEqual({ hooks: [] });
+  });
+
+  test('shows how deliveries fare, and nothing secret', async () => {
+    const receiver = await startWebhookReceiver();
+    receiver.behave({ does: 'answer', status: 500 });
+    try {
+      const { body: hook } = await ask('POST', '/workspaces/sample/hooks', {
+        json: {
+          url: receiver.url('/build?key=s3cret-key'),
+          events: ['lock.acquired', 'sync.failed'],
+          branches: ['main'],
+          secret,
+          headers: { 'x-api-key': 's3cret-header' },
+        },
+      });
+      await lock('Content/Hero.uasset');
+      await receiver.nextDelivery();
+      const pending = async () => (await json('hook', 'list', 'sample')).hooks[0];
+      await expect.poll(pending, { timeout: 20_000 }).toMatchObject({
+        id: hook.id,
+        url: receiver.url('/build?…'),
+        active: true,
+        pending_deliveries: 1,
+        last_error: expect.stringContaining('answered with the status 500'),
+      });
+      const { stdout } = await run('hook', 'list', 'sample');
+      expect(stdout.split('\n')[0]).toMatch(/^ID +URL +EVENTS +BRANCHES +FORMAT +ACTIVE +PENDING +LAST ERROR$/);
+      expect(stdout).toContain(receiver.url('/build?…'));
+      expect(stdout).toMatch(
+        / sync\.failed,lock\.acquired +main +standard +yes +1 +\S+ answered with the status 500\./,
+      );
+      expect(stdout + JSON.stringify(await pending())).not.toMatch(/s3cret|whsec_/);
+    } finally {
+      await receiver.close();
+    }
+  });
+});
+
+describe('hook remove', () => {
+  test('removes a hook for the running service at once', async () => {
+    const { body: hook } = await ask('POST', '/workspaces/sample/hooks', {
+      json: { url: 'https://hooks.example.com/x' },
+    });
+    expect(await json('hook', 'remove', 'sample', hook.id)).toEqual({ removed: hook.id });
+    const { hooks } = await json('hook', 'list', 'sample');
+    expect(hooks.map(({ id }: { id: string }) => id)).not.toContain(hook.id);
+    const again = await run('hook', 'remove', 'sample', hook.id);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain(`The workspace "sample" has no hook ${hook.id}.`);
+  });
+
+  test('refuses an id that is none', async () => {
+    const { code, stderr } = await run('hook', 'remove', 'sample', secret);
+    expect(code).toBe(2);
+    expect(stderr).toContain('ID is "whsec_***"');
+  });
+});

@@ -1,0 +1,125 @@
+import { userInfo } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLock } from '../../../src/service/locks/acquire.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
+import { besideService } from './in-service.ts';
+
+const { service, run, json, ask, lock } = besideService();
+
+const run42 = 'https://github.com/studio/game/actions/runs/42/attempts/1';
+
+/** Far more locks than a page holds, beside the running service. */
+async function lockMany(count: number): Promise<void> {
+  const storage = await openSqlite({ folder: service().folder });
+  const ttl = parseTtl('1h');
+  const bearer = { id: 'tok_many', name: 'many', scopes: [], workspaces: null };
+  const paths = Array.from({ length: count }, (_, n) => parseLockPath(`Many/${n}`));
+  await storage.commit(async (db) => {
+    for (const path of paths) {
+      if (!path.ok || !ttl.ok) throw new Error('These are a path and a ttl.');
+      const request = { workspace: 'sample', path: path.value, ttl: ttl.value, bearer, origin: null };
+      await acquireLock(db, storage.now, { ...request, type: 'exclusive' });
+    }
+  });
+  await storage.close();
+}
+
+describe('lock list', () => {
+  test('says what to expect where nothing is locked', async () => {
+    const { code, stdout } = await run('lock', 'list', 'sample');
+    expect(code).toBe(0);
+    expect(stdout).toContain('No path of the workspace "sample" is locked.');
+    expect(await json('lock', 'list', 'sample')).toEqual({ locks: [] });
+  });
+
+  test('shows who holds what, since when, until when and from which run', async () => {
+    const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42 });
+    const { stdout } = await run('lock', 'list', 'sample');
+    const [head, row] = stdout.split('\n');
+    expect(head).toMatch(/^PATH +OWNER +SINCE +EXPIRES +ORIGIN$/);
+    expect(row).toMatch(
+      /^Content\/Maps\/Arena\.umap +dev +\d{4}-\d\d-\d\d \d\d:\d\d UTC +in 1[12] min \(\S+ \S+ UTC\) +https:\/\/github\.com\S+$/,
+    );
+    expect(row).toContain(run42);
+    expect(await json('lock', 'list', 'sample')).toEqual({ locks: [body] });
+    await run('lock', 'release', 'sample', 'Content/Maps/Arena.umap', '--force');
+  });
+
+  test('lets no path write to the terminal', async () => {
+    const path = 'Content/\u202egnp.exe';
+    expect((await lock(path)).status).toBe(201);
+    const { stdout } = await run('lock', 'list', 'sample');
+    expect(stdout).not.toContain('\u202e');
+    expect(stdout).toContain('Content/\\u{202e}gnp.exe');
+    expect((await run('lock', 'list', 'sample', '--json')).stdout).not.toContain('\u202e');
+    expect((await json('lock', 'list', 'sample')).locks[0].path).toBe(path);
+    const { stderr } = await run('lock', 'release', 'sample', path);
+    expect(stderr).not.toContain('\u202e');
+    expect((await run('lock', 'release', 'sample', path, '--force')).code).toBe(0);
+  });
+
+  test('reads all pages', async () => {
+    await lockMany(1_203);
+    expect((await json('lock', 'list', 'sample')).locks).toHaveLength(1_203);
+    expect((await run('lock', 'list', 'sample')).stdout.trimEnd().split('\n')).toHaveLength(1_204);
+  });
+});
+
+describe('lock release', () => {
+  test('leaves a lock with its holder, and names who that is', async () => {
+    const path = 'Content/Hero.uasset';
+    await lock(path, { origin: run42 });
+    const { code, stdout, stderr } = await run('lock', 'release', 'sample', path);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /The lock on Content\/Hero\.uasset is held by dev, from the run \S+, since .* until .*\. .*--force/,
+    );
+    expect(stderr).toContain(run42);
+    expect((await lock(path)).status).toBe(409);
+  });
+
+  test('takes it away with --force, and tells the hooks who did', async () => {
+    const receiver = await startWebhookReceiver();
+    try {
+      const path = 'Content/Gate.fbx';
+      await ask('POST', '/workspaces/sample/hooks', { json: { url: receiver.url(), events: ['lock.released'] } });
+      const { body } = await lock(path);
+      // A path as people write it on Windows.
+      expect(await json('lock', 'release', 'sample', '.\\Content\\Gate.fbx', '--force')).toEqual({ released: body });
+      const told = JSON.parse((await receiver.nextDelivery()).body);
+      expect(told).toMatchObject({
+        type: 'lock.released',
+        data: { released_by: `operator:${userInfo().username}`, forced: true, lock: { path } },
+      });
+      expect((await lock(path)).status).toBe(201);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  test('is written down for good', async () => {
+    const path = 'Content/Audit.uasset';
+    await lock(path);
+    await run('lock', 'release', 'sample', path, '--force');
+    const storage = await openSqlite({ folder: service().folder });
+    const entries = await storage.read.selectFrom('audit').selectAll().execute();
+    await storage.close();
+    const entry = entries.find(({ detail }) => JSON.parse(detail).path === path);
+    expect(entry).toMatchObject({ actor: `operator:${userInfo().username}`, action: 'lock.force-released' });
+  });
+
+  test.each([[[]], [['--force']]])('fails where there is no lock (%j)', async (more) => {
+    const { code, stderr } = await run('lock', 'release', 'sample', 'Content/Free.uasset', ...more);
+    expect(code).toBe(1);
+    expect(stderr).toContain('There is no lock on Content/Free.uasset in the workspace "sample".');
+  });
+
+  test.each(['../x', '/etc/passwd', 'C:\\x', 'x/'])('refuses the path %s', async (path) => {
+    const { code, stderr } = await run('lock', 'release', 'sample', path, '--force');
+    expect(code).toBe(2);
+    expect(stderr).toContain('PATH is ');
+  });
+});

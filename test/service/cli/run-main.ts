@@ -1,0 +1,25 @@
+import { main } from '../../../src/service/cli/main.ts';
+import type { Outside } from '../../../src/service/cli/outside.ts';
+import type { CommandResult } from '../../support/service-process.ts';
+
+/** The command in this process, for what needs no process of its own. */
+export async function runMain(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+  let stdout = '';
+  let stderr = '';
+  const outside: Outside = {
+    stdout: {
+      write: (text) => {
+        stdout += text;
+      },
+    },
+    stderr: {
+      write: (text) => {
+        stderr += text;
+      },
+    },
+    onSignal: () => () => undefined,
+    endAtOnce: () => undefined,
+  };
+  const code = await main(args, environment, outside);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,121 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { besideService } from './in-service.ts';
+
+const { service, run, json, ask, lock } = besideService();
+
+const sampleRemote = async (): Promise<string> =>
+  (await json('workspace', 'list')).workspaces.find(({ id }: { id: string }) => id === 'sample').remote;
+
+const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+describe('workspace add', () => {
+  test('asks the remote, and the running service has the workspace at once', async () => {
+    const args = ['--remote', await sampleRemote(), '--allow-file-remotes'];
+    const { code, stdout } = await run('workspace', 'add', 'copy', ...args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^Added the workspace "copy", .*The remote answers; it has 2 branches, main by default\.\n$/,
+    );
+    expect((await ask('GET', '/workspaces/copy/branches')).body.branches).toHaveLength(2);
+    const { workspace, branches } = await json('workspace', 'add', 'another', ...args);
+    expect(workspace).toMatchObject({ id: 'another', remote: await sampleRemote() });
+    expect(branches).toEqual(['main', 'release/1.0']);
+  });
+
+  test('adds nothing when the remote does not answer, and says what failed', async () => {
+    const remote = 'https://127.0.0.1:1/game.git';
+    const { code, stdout, stderr } = await run('workspace', 'add', 'deaf', '--remote', remote);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`git could not list the branches of ${remote}`);
+    expect(stderr).toContain('Nothing was added. With --no-check');
+    expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(404);
+    expect(await json('workspace', 'add', 'deaf', '--remote', remote, '--no-check')).toMatchObject({ branches: null });
+    expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(200);
+  });
+
+  test('shows no credentials of a remote, neither when it is added nor when it fails nor later', async () => {
+    const remote = 'https://ada:s3cret-word@127.0.0.1:1/game.git';
+    const { stdout: json, stderr } = await run(
+      'workspace',
+      'add',
+      'closed',
+      '--remote',
+      remote,
+      '--no-check',
+      '--json',
+    );
+    expect(JSON.parse(json).workspace.remote).toBe('https://127.0.0.1:1/game.git');
+    const failed = await run('workspace', 'add', 'closed2', '--remote', remote);
+    expect(failed.code).toBe(1);
+    const list = await run('workspace', 'list');
+    expect(list.stdout).toMatch(/^closed +https:\/\/127\.0\.0\.1:1\/game\.git +/m);
+    expect(json + stderr + failed.stdout + failed.stderr + list.stdout).not.toContain('s3cret');
+  });
+
+  test('refuses an id that is taken', async () => {
+    const { code, stderr } = await run(
+      'workspace',
+      'add',
+      'sample',
+      '--remote',
+      'https://a.example/x.git',
+      '--no-check',
+    );
+    expect(code).toBe(1);
+    expect(stderr).toContain('There is a workspace "sample" already.');
+  });
+
+  test('takes a repository of this machine only when told to', async () => {
+    const { code, stderr } = await run('workspace', 'add', 'near', '--remote', await sampleRemote());
+    expect(code).toBe(2);
+    expect(stderr).toContain('--allow-file-remotes');
+  });
+
+  test.each([
+    ['BIG', 'https://a.example/x.git', 'ID is "BIG"'],
+    ['x', 'ext::sh -c id', '--remote cannot be used.'],
+    ['x', '--upload-pack=id', '--remote needs a value'],
+    ['x', 'http://a:s3cret@b.example/x', '--remote cannot be used. Plain http is refused'],
+  ])('refuses "%s" with the remote %s', async (id, remote, sentence) => {
+    const { code, stdout, stderr } = await run('workspace', 'add', id, '--remote', remote);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toContain('s3cret');
+  });
+});
+
+describe('workspace remove', () => {
+  test('refuses while a lock is held, and says which', async () => {
+    await lock('Content/Held.uasset');
+    const { code, stderr } = await run('workspace', 'remove', 'sample');
+    expect(code).toBe(1);
+    expect(stderr).toContain('The workspace "sample" stays: it has locks on Content/Held.uasset (held by dev).');
+    expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
+  });
+
+  test('removes the workspace with its mirror', async () => {
+    await run('workspace', 'add', 'short.lived', '--remote', await sampleRemote(), '--allow-file-remotes');
+    const { headers } = await ask('POST', '/workspaces/short.lived/sync', { json: { branch: 'main' } });
+    const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
+    const state = async () => (await ask('GET', path)).body.status;
+    await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
+    const mirror = join(service().folder, 'mirrors', 'short%2elived.git');
+    expect(await exists(mirror)).toBe(true);
+
+    expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
+    expect(await exists(mirror)).toBe(false);
+    expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
+  });
+
+  test('fails for a workspace that there is not, and guesses which was meant', async () => {
+    const { code, stderr } = await run('workspace', 'remove', 'sampl');
+    expect(code).toBe(1);
+    expect(stderr).toBe('workspace-service: There is no workspace "sampl". Did you mean sample?\n');
+  });
+});
