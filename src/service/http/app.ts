@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
 import { databaseTrouble } from '../storage/unavailable.ts';
 import type { Environment } from './environment.ts';
+import { hasValidHost } from './host.ts';
 import { type App, send } from './operation.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { routingPath } from './raw-target.ts';
@@ -76,8 +78,7 @@ function observe(app: App, { log, metrics }: AppParts): void {
     const seconds = Number(process.hrtime.bigint() - began) / 1e9;
     const { method } = c.req;
     // The pattern, not the path: a label for every lock path would grow without end.
-    const route = app.routes.findLast(({ path }) => path === c.req.routePath)?.path ?? 'none';
-    metrics.requests.observe({ method: knownMethod(method), route, status: c.res.status }, seconds);
+    metrics.requests.observe({ method: knownMethod(method), route: routePath(c), status: c.res.status }, seconds);
     log.info(
       {
         request_id: c.get('requestId'),
@@ -91,6 +92,15 @@ function observe(app: App, { log, metrics }: AppParts): void {
       },
       'request',
     );
+  });
+}
+
+function refuseInvalidHost(app: App): void {
+  app.use((c, next) => {
+    if (!hasValidHost(c.env.incoming)) {
+      throw new Refusal('malformed-request', 'A request has exactly one Host header, with a host and perhaps a port.');
+    }
+    return next();
   });
 }
 
@@ -109,6 +119,7 @@ export function createApp(parts: AppParts): App {
   });
   addErrorAnswers(app, parts.log);
   observe(app, parts);
+  refuseInvalidHost(app);
   addWorkspaceRoutes(app, parts);
   addSyncRoutes(app, parts);
   addLockListRoute(app, parts);

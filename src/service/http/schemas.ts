@@ -118,7 +118,7 @@ export const lockRequestSchema = z
 /** Text that both databases can hold and compare; in a query, more could only be a mistake. */
 export const plainText = z
   .string()
-  .max(longestLockPath)
+  .max(longestLockPath, `It must not have more than ${longestLockPath} characters.`)
   .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'It must not have control characters.')
   .transform((text) => text.normalize('NFC'))
   .openapi({ type: 'string', maxLength: longestLockPath });

@@ -2,12 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { expectInvalid } from './expect-problem.ts';
+import { named } from './named.ts';
 
 const halfPair = '\ud800';
-
-/** With a name that is short enough for a title. */
-const named = <T>(...values: readonly T[]): [string, T][] =>
-  values.map((value) => [JSON.stringify(value).slice(0, 60), value]);
 
 describe.each(databaseKinds)('a bad field on $name', (kind) => {
   let service: RunningService;
@@ -95,9 +92,9 @@ describe.each(databaseKinds)('a bad field on $name', (kind) => {
     expectInvalid(await post('locks', { ...freeLock(), ttl }), '#/ttl');
   });
 
-  test.each([['shared'], ['EXCLUSIVE'], [''], ['exclusive\u0000'], [halfPair]])(
-    'the type %j is refused',
-    async (type) => {
+  test.each(named('shared', 'EXCLUSIVE', '', 'exclusive\u0000', halfPair))(
+    'the type %s is refused',
+    async (_, type) => {
       expectInvalid(await post('locks', { ...freeLock(), type }), '#/type');
     },
   );

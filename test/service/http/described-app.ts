@@ -1,0 +1,28 @@
+import pino from 'pino';
+import { type AppParts, createApp } from '../../../src/service/http/app.ts';
+import type { App } from '../../../src/service/http/operation.ts';
+import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
+
+const notHere = (): never => {
+  throw new Error('This app has no parts that work: it is there to be looked at.');
+};
+
+/** The app with all its routes, and behind them nothing but what is given. */
+export const describedApp = (parts: Partial<AppParts> = {}): App =>
+  createApp({
+    // Only what a request needs is asked of it.
+    storage: {} as Storage,
+    admit: notHere,
+    once: notHere,
+    prepareSync: notHere,
+    listBranches: notHere,
+    targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
+    metrics: createMetrics(),
+    log: pino({ level: 'silent' }),
+    version: '0.0.0-test',
+    onQueued: notHere,
+    isStopping: () => false,
+    ...parts,
+  });

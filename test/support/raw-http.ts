@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+
+/**
+ * HTTP/1.1 by hand: `fetch` and `node:http` repair an address, a header or a body before they send it, and a client
+ * that means harm does not.
+ */
+export interface RawAnswer {
+  readonly status: number;
+  /** By name in lower case; the values of a repeated header joined by commas. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly text: string;
+  /** The body as JSON, for tests to look into; null when it is none. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  readonly body: any;
+}
+
+export interface RawConnection {
+  /** Fulfilled when the bytes are with the operating system, rejected when the other side has cut the connection. */
+  send(bytes: string | Uint8Array): Promise<void>;
+  /** The next answer; rejected when the connection ends without one. */
+  answer(to?: { readonly head: boolean }): Promise<RawAnswer>;
+  /** Fulfilled when the other side has closed the connection. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Where the body begins. */
+  readonly end: number;
+}
+
+function readHead(received: Buffer): Head | undefined {
+  const end = received.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [statusLine = '', ...fields] = received.subarray(0, end).toString('latin1').split('\r\n');
+  const [, status] = /^HTTP\/1\.1 (\d{3})( |$)/.exec(statusLine) ?? [];
+  if (status === undefined) throw new Error(`This is not the status line of an answer: ${statusLine}`);
+  const headers = new Map<string, string>();
+  for (const field of fields) {
+    const colon = field.indexOf(':');
+    const name = field.slice(0, colon).toLowerCase();
+    const value = field.slice(colon + 1).trim();
+    headers.set(name, headers.has(name) ? `${headers.get(name)}, ${value}` : value);
+  }
+  return { status: Number(status), headers, end: end + 4 };
+}
+
+function answerOf({ status, headers }: Head, bytes: Buffer): RawAnswer {
+  const text = bytes.toString();
+  const isJson = headers.get('content-type')?.includes('json') === true && text !== '';
+  return { status, headers, text, body: isJson ? JSON.parse(text) : null };
+}
+
+/** The service gives the length of every body, but of those that have none at all. */
+function bodyLength({ status, headers }: Head, toHead: boolean): number {
+  if (toHead || status === 204 || status === 304 || status < 200) return 0;
+  const length = headers.get('content-length');
+  if (length === undefined) throw new Error('The answer does not tell its length.');
+  return Number(length);
+}
+
+export async function connectRaw(port: number): Promise<RawConnection> {
+  const socket = connect({ port, host: '127.0.0.1' });
+  await once(socket, 'connect');
+  let received = Buffer.alloc(0);
+  let ended = false;
+  let wake = (): void => undefined;
+  socket.on('data', (bytes) => {
+    received = Buffer.concat([received, bytes]);
+    wake();
+  });
+  // A connection that was cut is told to send() and to answer().
+  socket.on('error', () => undefined);
+  const closed = new Promise<void>((resolve) => {
+    const end = (): void => {
+      ended = true;
+      wake();
+      resolve();
+    };
+    socket.on('end', end);
+    socket.on('close', end);
+  });
+
+  const more = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
+
+  return {
+    closed,
+    send: (bytes) =>
+      new Promise((resolve, reject) => {
+        socket.write(bytes, (error) => (error ? reject(error) : resolve()));
+      }),
+    async answer({ head: toHead } = { head: false }) {
+      for (;;) {
+        const head = readHead(received);
+        if (head !== undefined) {
+          const end = head.end + bodyLength(head, toHead);
+          if (received.length >= end) {
+            const answer = answerOf(head, received.subarray(head.end, end));
+            received = received.subarray(end);
+            return answer;
+          }
+        }
+        if (ended) throw new Error('The connection was closed without an answer.');
+        await more();
+      }
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  /** The request target, byte for byte. */
+  readonly target: string;
+  readonly token?: string;
+  /** Lines without their ends; a Host is added unless one of them is given. */
+  readonly headers?: readonly string[];
+  readonly body?: string | Uint8Array;
+}
+
+export function writeRequest({ method = 'GET', target, token, headers = [], body }: RawRequest): Buffer {
+  const bytes = Buffer.from(body ?? '');
+  const lines = [
+    `${method} ${target} HTTP/1.1`,
+    ...(headers.some((line) => /^host:/i.test(line)) ? [] : ['Host: localhost']),
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+    ...(body === undefined || headers.some((line) => /^(content-length|transfer-encoding):/i.test(line))
+      ? []
+      : [`Content-Length: ${bytes.length}`]),
+    ...headers,
+  ];
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
+}
+
+/** Sends bytes over a connection of their own, and gives the first answer. */
+export async function askRaw(
+  port: number,
+  bytes: string | Uint8Array,
+  to?: { readonly head: boolean },
+): Promise<RawAnswer> {
+  const connection = await connectRaw(port);
+  try {
+    await connection.send(bytes);
+    return await connection.answer(to);
+  } finally {
+    connection.close();
+  }
+}
+
+export const requestRaw = (port: number, request: RawRequest): Promise<RawAnswer> =>
+  askRaw(port, writeRequest(request), { head: request.method === 'HEAD' });
