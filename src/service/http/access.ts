@@ -12,11 +12,13 @@ export type Access = 'anyone' | 'any-token' | Scope;
 
 const realm = 'Bearer realm="workspace-service"';
 
-/** Challenges as in RFC 6750 section 3. Quotes cannot be in the text: a token's name is not put into it. */
-function unauthorized(detail: string, error?: 'invalid_request' | 'invalid_token'): Refusal {
-  const challenge = error === undefined ? realm : `${realm}, error="${error}"`;
-  return new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
-}
+const unauthorized = (detail: string, challenge: string): Refusal =>
+  new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
+
+/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
+const tokenMissing = (detail: string): Refusal => unauthorized(detail, realm);
+
+const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
 
 export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusal {
   const has = held.length === 0 ? 'no scope' : `only ${held.join(', ')}`;
@@ -25,15 +27,13 @@ export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusa
   });
 }
 
+const howToSend = 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".';
+
 function tokenFrom(authorization: string | undefined): string {
-  if (authorization === undefined) {
-    throw unauthorized('Send an API token in the header "Authorization: Bearer <API_TOKEN>".');
-  }
-  const [, token] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
-  if (token === undefined) {
-    throw unauthorized('The header Authorization has to be "Bearer <API_TOKEN>".', 'invalid_request');
-  }
-  if (!looksLikeTokenSecret(token)) throw unauthorized('The API token is not known here.', 'invalid_token');
+  if (authorization === undefined) throw tokenMissing(howToSend);
+  const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'bearer') throw tokenMissing(howToSend);
+  if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
   return token;
 }
 
@@ -48,7 +48,7 @@ export function requireAccess(
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
-    if (authentication.kind === 'refused') throw unauthorized(authentication.why, 'invalid_token');
+    if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
     const { bearer } = authentication;
     c.set('bearer', bearer);
 

@@ -14,8 +14,21 @@ export interface OperationRoutes extends AccessControl {
   readonly version: string;
 }
 
+const describeApp = (app: App, version: string) =>
+  app.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Workspace service',
+      version,
+      description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
+      license: { name: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+  });
+
 export function addOperationRoutes(app: App, routes: OperationRoutes): void {
   const { storage, metrics, isStopping, version } = routes;
+  let document: Answer | undefined;
 
   addOperation(
     app,
@@ -79,19 +92,6 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
       access: 'anyone',
       responses: { 200: jsonResponse('The document.', z.object({ openapi: z.string() }).loose()) },
     },
-    async () =>
-      jsonAnswer(
-        200,
-        app.getOpenAPI31Document({
-          openapi: '3.1.0',
-          info: {
-            title: 'Workspace service',
-            version,
-            description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
-            license: { name: 'MIT' },
-          },
-          servers: [{ url: '/' }],
-        }),
-      ),
+    async () => (document ??= jsonAnswer(200, describeApp(app, version))),
   );
 }
