@@ -6,6 +6,7 @@ import { acquireLock } from '../../../src/service/locks/acquire.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { besideService } from './in-service.ts';
+import { runMain } from './run-main.ts';
 
 const { service, run, json, ask, lock } = besideService();
 
@@ -118,7 +119,7 @@ describe('lock release', () => {
   });
 
   test.each(['../x', '/etc/passwd', 'C:\\x', 'x/'])('refuses the path %s', async (path) => {
-    const { code, stderr } = await run('lock', 'release', 'sample', path, '--force');
+    const { code, stderr } = await runMain(['lock', 'release', 'sample', path, '--force']);
     expect(code).toBe(2);
     expect(stderr).toContain('PATH is ');
   });

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { leaveOut } from '../../support/left-out.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
@@ -22,11 +23,11 @@ test('on an older Node, the command says which Node it needs', () => {
   expect(refusal.exec(stderr)?.[1]).toBe('20.11.1');
 });
 
-test('on an older Node that is installed here, it says so too', ({ skip }) => {
+test('on an older Node that is installed here, it says so too', (context) => {
   const nodes = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
   const versionOf = (node: string) => /^v(\d+)\./.exec(run(node, ['--version']).stdout)?.[1];
   const old = nodes.find((node) => existsSync(node) && Number(versionOf(node) ?? 24) < 24);
-  if (old === undefined) return skip('There is no Node older than 24 on the PATH.');
+  if (old === undefined) leaveOut(context, 'There is no Node older than 24 on the PATH.');
   const { status, stdout, stderr } = run(old, [bin, 'serve']);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   expect(stderr).toMatch(refusal);

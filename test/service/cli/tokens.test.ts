@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
 import { ask } from '../../support/running-service.ts';
 import { besideService } from './in-service.ts';
+import { runMain } from './run-main.ts';
 
 const { service, run, json } = besideService();
 
@@ -60,7 +61,7 @@ describe('token create', () => {
     ['--scopes=', '--scopes'],
   ])('refuses %j', async (bad, flag) => {
     const good = ['--name=a', '--scopes=sync'].filter((given) => !given.startsWith(`${flag}=`));
-    const { code, stdout, stderr } = await run('token', 'create', ...good, bad);
+    const { code, stdout, stderr } = await runMain(['token', 'create', ...good, bad]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(`workspace-service: ${flag} is `);
   });

@@ -2,6 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { besideService } from './in-service.ts';
+import { runMain } from './run-main.ts';
 
 const { service, run, json, ask, lock } = besideService();
 
@@ -83,7 +84,7 @@ describe('workspace add', () => {
     ['x', '--upload-pack=id', '--remote needs a value'],
     ['x', 'http://a:s3cret@b.example/x', '--remote cannot be used. Plain http is refused'],
   ])('refuses "%s" with the remote %s', async (id, remote, sentence) => {
-    const { code, stdout, stderr } = await run('workspace', 'add', id, '--remote', remote);
+    const { code, stdout, stderr } = await runMain(['workspace', 'add', id, '--remote', remote]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).not.toContain('s3cret');

@@ -1,0 +1,119 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leaveOut } from '../../support/left-out.ts';
+import { type CommandOptions, type CommandResult, runCommand } from '../../support/service-process.ts';
+
+let parent: string;
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
+});
+afterAll(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
+
+const folderNamed = (name: string): string => join(parent, name);
+
+async function startIn(folder: string, options: CommandOptions = {}, args: string[] = []): Promise<CommandResult> {
+  const result = await runCommand(['serve', '--port', '0', ...args], { folder, ...options });
+  expect(result.stdout).toBe('');
+  return result;
+}
+
+const refused = (sentence: string): CommandResult => ({
+  code: 1,
+  stdout: '',
+  stderr: expect.stringMatching(new RegExp(`^workspace-service: [^\\n]*${sentence}[^\\n]*\\n$`)),
+});
+
+describe.concurrent('serve says in one sentence that it cannot start', () => {
+  test('without git', async () => {
+    const options = { environment: { PATH: folderNamed('nothing') } };
+    expect(await startIn(folderNamed('a'), options)).toEqual(refused('no git on the PATH'));
+  });
+
+  test('with a git that is too old', async () => {
+    const bin = folderNamed('old-git');
+    await mkdir(bin);
+    await writeFile(join(bin, 'git'), '#!/bin/sh\necho git version 2.30.2\n');
+    await chmod(join(bin, 'git'), 0o755);
+    const result = await startIn(folderNamed('b'), { environment: { PATH: `${bin}:${process.env['PATH']}` } });
+    expect(result).toEqual(refused('needs git 2\\.39 or newer, and this is git 2\\.30\\.2'));
+  });
+
+  test('on a port that is in use', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // A server that listens on a port has an address of this form (node:net, server.address()).
+    const { port } = server.address() as AddressInfo;
+    try {
+      const result = await runCommand(['serve', '--dev', '--port', String(port)], { folder: folderNamed('c') });
+      expect(result).toEqual(refused(`The port ${port} of 127\\.0\\.0\\.1 is in use`));
+      // It has not made a token that nobody has been shown.
+      expect((await runCommand(['token', 'list'], { folder: folderNamed('c') })).stdout).toContain('no tokens yet');
+    } finally {
+      server.close();
+    }
+  });
+
+  test('at an address that this machine does not have', async () => {
+    // TEST-NET-1, RFC 5737: nobody has it.
+    const result = await startIn(folderNamed('d'), {}, ['--host', '192.0.2.1']);
+    expect(result).toEqual(refused('192\\.0\\.2\\.1 is not an address of this machine'));
+  });
+
+  test('in a data folder that is a file', async () => {
+    await writeFile(folderNamed('file'), '');
+    expect(await startIn(folderNamed('file'))).toEqual(refused('cannot be used: it is a file, not a folder'));
+    expect(await startIn(join(folderNamed('file'), 'deeper'))).toEqual(refused('a part of its path is a file'));
+  });
+
+  test('in a data folder that may not be written', async (context) => {
+    if (process.getuid?.() === 0) leaveOut(context, 'The superuser may write everywhere.');
+    await mkdir(folderNamed('closed'), { mode: 0o500 });
+    expect(await startIn(folderNamed('closed'))).toEqual(refused('this user may not read and write it'));
+    expect(await startIn(join(folderNamed('closed'), 'deeper'))).toEqual(
+      refused('this user may not read and write it'),
+    );
+  });
+
+  test.each([
+    ['service.db', 'the file of its database is something else'],
+    ['instance.db', 'the file of its database is something else'],
+  ])('in a data folder whose %s is no database', async (name, sentence) => {
+    const folder = folderNamed(`bad-${name}`);
+    await mkdir(folder);
+    await writeFile(join(folder, name), 'This is text, and long enough not to be taken for a new database.'.repeat(50));
+    expect(await startIn(folder)).toEqual(refused(sentence));
+  });
+
+  test('on a database of a newer version, as every other command does', async () => {
+    const folder = folderNamed('newer');
+    await runCommand(['token', 'create', '--name=a', '--scopes=sync'], { folder });
+    const database = new DatabaseSync(join(folder, 'service.db'));
+    database.exec('update schema_version set version = 9999');
+    database.close();
+    const sentence = 'made by a newer version of the service \\(its schema is 9999, this version knows \\d+\\)';
+    expect(await startIn(folder)).toEqual(refused(sentence));
+    expect(await runCommand(['token', 'list'], { folder })).toEqual(refused(sentence));
+  });
+
+  test.each([
+    ['mysql://ada:s3cret@127.0.0.1/db', 'DATABASE_URL is not the address of a PostgreSQL database'],
+    ['s3cret', 'DATABASE_URL is not the address of a PostgreSQL database'],
+    ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid address'],
+    ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid address'],
+    ['postgres://ada:%ZZs3cret@127.0.0.1:1/db', 'The database that DATABASE_URL names cannot be used'],
+    ['postgres://ada:s3cret@127.0.0.1:1/db', 'Nothing listens at its host and port'],
+    ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'A file or socket that the address names does not exist'],
+    ['postgres:///db?host=/nowhere/s3cret', 'A file or socket that the address names does not exist'],
+  ])('with the DATABASE_URL %s, which it does not repeat', async (DATABASE_URL, sentence) => {
+    const options = { environment: { DATABASE_URL } };
+    const serve = await startIn(folderNamed('e'), options);
+    expect(serve).toEqual(refused(sentence));
+    const list = await runCommand(['token', 'list'], options);
+    expect(list).toEqual(refused(sentence));
+    expect(serve.stderr + list.stderr).not.toMatch(/s3cret|ada|127\.0/);
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+
+let parent: string;
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
+});
+afterAll(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
+
+async function startService(name: string): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ folder: join(parent, name) });
+  onTestFinished(async () => {
+    await service.kill();
+  });
+  return service;
+}
+
+const body = JSON.stringify({ path: 'Content/Slow.uasset', type: 'exclusive', ttl: '1h' });
+
+/** A request whose head has arrived, and half of its body. */
+async function beginRequest({ baseUrl, token, command }: ServiceProcess): Promise<{ socket: Socket; end(): void }> {
+  const { hostname, port } = new URL(baseUrl);
+  const socket = connect(Number(port), hostname);
+  const head = [
+    'POST /v1/workspaces/sample/locks HTTP/1.1',
+    `host: ${hostname}:${port}`,
+    `authorization: Bearer ${token}`,
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'expect: 100-continue',
+    '\r\n',
+  ];
+  socket.write(head.join('\r\n'));
+  // The service has read the head when it asks for the body.
+  const [answer] = await Promise.all([new Promise<Buffer>((resolve) => socket.once('data', resolve))]);
+  if (!answer.toString().startsWith('HTTP/1.1 100 ')) throw new Error(`${answer}${command.stderr()}`);
+  socket.write(body.slice(0, 10));
+  return { socket, end: () => void socket.write(body.slice(10)) };
+}
+
+/** When the service has logged this. */
+async function logged({ command }: ServiceProcess, message: string): Promise<void> {
+  await expect.poll(() => command.stderr(), { timeout: 20_000 }).toContain(message);
+}
+
+describe('a service that is told to stop', () => {
+  test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s answers what has begun, and ends with 0',
+    async (signal) => {
+      const service = await startService(signal);
+      const request = await beginRequest(service);
+      service.command.signal(signal);
+      await logged(service, '"msg":"stopping');
+      await expect(fetch(service.baseUrl)).rejects.toThrow();
+      request.end();
+      expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
+      expect(await service.command.ended()).toBe(0);
+      const { stdout } = await runCommand(['lock', 'list', 'sample', '--json'], { folder: service.folder });
+      expect(JSON.parse(stdout).locks).toMatchObject([{ path: 'Content/Slow.uasset' }]);
+    },
+  );
+
+  test.concurrent.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('twice, the second time by %s, ends at once with %d', async (signal, code) => {
+    const service = await startService(`twice-${signal}`);
+    const { socket } = await beginRequest(service);
+    socket.on('error', () => undefined);
+    service.command.signal('SIGTERM');
+    await logged(service, '"msg":"stopping');
+    service.command.signal(signal);
+    expect(await service.command.ended()).toBe(code);
+  });
+});
