@@ -1,0 +1,102 @@
+import { access, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { ask } from '../../support/running-service.ts';
+import {
+  type CommandResult,
+  runCommand,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../../support/service-process.ts';
+
+describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs TEST_DATABASE_URL)', () => {
+  let url: string;
+  let removeDatabase: () => Promise<void>;
+  let parent: string;
+  const services: ServiceProcess[] = [];
+
+  beforeAll(async () => {
+    parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
+    ({ url, remove: removeDatabase } = await createPostgresDatabase(postgresServer ?? ''));
+    // Two at once on an empty database, each with a folder of its own.
+    services.push(...(await Promise.all(['one', 'two'].map(start))));
+  });
+  afterAll(async () => {
+    for (const service of services) expect(await service.stop()).toBe(0);
+    await removeDatabase();
+    await rm(parent, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  const start = (name: string): Promise<ServiceProcess> =>
+    startServiceProcess({ folder: join(parent, name), environment: { DATABASE_URL: url } });
+  const run = (args: readonly string[], DATABASE_URL = url): Promise<CommandResult> =>
+    runCommand(args, { folder: join(parent, 'commands'), environment: { DATABASE_URL } });
+  const json = async (...args: string[]) => JSON.parse((await run([...args, '--json'])).stdout);
+
+  test('works beside all instances, with nothing in a folder', async () => {
+    const { token, secret } = await json('token', 'create', '--name', 'ci', '--scopes', 'locks:write');
+    for (const { baseUrl } of services) {
+      expect((await ask(baseUrl, 'GET', '/workspaces', { token: secret })).body.workspaces).toHaveLength(1);
+    }
+    const lock = { path: 'Content/Hero.uasset', type: 'exclusive', ttl: '1h' };
+    const [one, two] = services;
+    expect(
+      (await ask(one?.baseUrl ?? '', 'POST', '/workspaces/sample/locks', { token: secret, json: lock })).status,
+    ).toBe(201);
+    expect(
+      (await ask(two?.baseUrl ?? '', 'POST', '/workspaces/sample/locks', { token: secret, json: lock })).status,
+    ).toBe(409);
+    expect((await json('lock', 'list', 'sample')).locks).toMatchObject([{ path: lock.path, owner: 'ci' }]);
+    expect((await run(['lock', 'list', 'sample'])).stdout).toContain(' in 60 min (');
+    expect((await run(['workspace', 'remove', 'sample'])).code).toBe(1);
+    expect(await json('lock', 'release', 'sample', lock.path, '--force')).toMatchObject({ released: { owner: 'ci' } });
+    expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
+    expect((await ask(one?.baseUrl ?? '', 'GET', '/workspaces', { token: secret })).status).toBe(401);
+    await expect(access(join(parent, 'commands'))).rejects.toThrow('ENOENT');
+  });
+
+  test('shows hooks and how their deliveries fare', async () => {
+    const { baseUrl, token } = services[0] ?? { baseUrl: '', token: '' };
+    const hook = { url: 'https://127.0.0.1:1/hook?key=x', events: ['lock.acquired'] };
+    const { body } = await ask(baseUrl, 'POST', '/workspaces/sample/hooks', { token, json: hook });
+    await ask(baseUrl, 'POST', '/workspaces/sample/locks', {
+      token,
+      json: { path: 'a', type: 'exclusive', ttl: '1h' },
+    });
+    const listed = async () => (await json('hook', 'list', 'sample')).hooks;
+    await expect
+      .poll(listed, { timeout: 20_000 })
+      .toMatchObject([
+        { id: body.id, url: 'https://127.0.0.1:1/hook?…', pending_deliveries: 1, last_error: expect.any(String) },
+      ]);
+    expect(await json('hook', 'remove', 'sample', body.id)).toEqual({ removed: body.id });
+  });
+
+  test.each([
+    ['a wrong password', { password: 's3cret-wrong' }, 'It refuses the user or the password.'],
+    ['a database that there is not', { pathname: '/s3cret-none' }, 'There is no such database.'],
+  ])('says in one sentence that it cannot use %s', async (_, change, sentence) => {
+    const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url), change).href);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`workspace-service: The database that DATABASE_URL names cannot be used. ${sentence}\n`);
+  });
+
+  test('refuses a database of a newer version', async () => {
+    const other = await createPostgresDatabase(postgresServer ?? '');
+    try {
+      await run(['token', 'create', '--name=a', '--scopes=sync'], other.url);
+      const client = new pg.Client({ connectionString: other.url });
+      await client.connect();
+      await client.query('update schema_version set version = 9999');
+      await client.end();
+      const { code, stderr } = await run(['token', 'list'], other.url);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^workspace-service: The database was made by a newer version of the service/);
+    } finally {
+      await other.remove();
+    }
+  });
+});
