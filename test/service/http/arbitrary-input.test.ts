@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { codeUnits } from '../../interface/texts.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { requestRaw } from '../../support/raw-http.ts';
+import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { describedApp } from './described-app.ts';
+import { expectDescribed } from './described-operations.ts';
+import { type Answered, expectProblem } from './expect-problem.ts';
+
+const operations = describedApp();
+
+/** Of the kinds that make programs stumble, and of any other. */
+const text: fc.Arbitrary<string> = fc.oneof(
+  codeUnits,
+  fc.string({ unit: 'grapheme' }),
+  fc.constantFrom(
+    '',
+    'main',
+    'a/b',
+    '..',
+    '-x',
+    '1h',
+    '0h',
+    'exclusive',
+    '\0',
+    '\ud800',
+    '__proto__',
+    'a'.repeat(5_000),
+  ),
+);
+
+const json = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
+const value = fc.oneof(text, json, fc.array(text, { maxLength: 3 }), fc.dictionary(text, text, { maxKeys: 3 }));
+
+/** The right fields with any values, with some of them right, or nothing like it. */
+const body = fc.oneof(
+  json,
+  fc.record(
+    {
+      path: fc.oneof(text, value),
+      type: fc.oneof(fc.constant('exclusive'), value),
+      ttl: fc.oneof(fc.constant('1s'), value),
+    },
+    { requiredKeys: [] },
+  ),
+  fc.record({ branch: value }, { requiredKeys: [] }),
+  fc.record(
+    {
+      url: fc.oneof(fc.constant('https://ci.example.com/hook'), fc.webUrl(), value),
+      events: fc.oneof(fc.constant(['sync.failed']), value),
+      branches: value,
+      secret: value,
+      format: value,
+      headers: value,
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+const pieces = fc.oneof(
+  fc.constantFrom('/', '//', '..', '.', '%2e', '%2F', '%5c', '\\', '%00', '%zz', '%', '%ff', '%c3%bc', '%ed%a0%80'),
+  fc.constantFrom('v1', 'workspaces', 'locks', 'hooks', 'sync', 'syncs', 'openapi.json', 'metrics'),
+  fc.constantFrom('?', '&', '=', '#', ';', ':', '+', 'limit', 'cursor', 'path', 'prefix', 'force', 'true', '1'),
+  // Every character that the line of a request can have.
+  fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+);
+const target = fc
+  .tuple(fc.constantFrom('/', '/v1/workspaces/', '/v1/workspaces/W/', '/v1/workspaces/W/locks'), fc.array(pieces))
+  .map(([start, rest]) => start + rest.join(''));
+
+describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
+  let service: RunningService;
+  let token: string;
+  let workspace: string;
+
+  beforeAll(async () => {
+    const resolve = () => Promise.reject(new Error('No name resolves here.'));
+    service = await startTestService(kind, { resolve });
+    token = (await service.token()).secret;
+    workspace = await service.workspace('file:///there/is/no/such/repository');
+  });
+  afterAll(async () => {
+    // After all of it the service does what it is there for.
+    const json = { path: 'after/all', type: 'exclusive', ttl: '1h' };
+    const locks = `/v1/workspaces/${workspace}/locks`;
+    expect((await service.ask('POST', locks, { token, json })).status).toBe(201);
+    expect((await service.ask('DELETE', `${locks}/after/all`, { token })).status).toBe(204);
+    expect((await service.ask('GET', '/readyz')).status).toBe(200);
+    expect(service.log()).not.toContain('a request could not be served');
+    await service.stop();
+  });
+
+  function expectSuccessOrProblem(answer: Answered): void {
+    if (answer.status >= 200 && answer.status < 300) {
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+      return;
+    }
+    expect(answer.status).toBeLessThan(500);
+    expectProblem(answer, answer.body.type.replace(/^.*:/, ''));
+  }
+
+  test.each(['locks', 'sync', 'hooks'])('any JSON sent to %s is a success or a problem of its sender', async (to) => {
+    await fc.assert(
+      fc.asyncProperty(body, async (json) => {
+        const answer = await service.ask('POST', `/v1/workspaces/${workspace}/${to}`, { token, json });
+        expectSuccessOrProblem(answer);
+        expectDescribed(operations, 'POST', `/v1/workspaces/{id}/${to}`, answer);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('any bytes as a body are a success or a problem of their sender', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array(), async (bytes) => {
+        const raw = new Uint8Array(bytes);
+        const headers = { 'content-type': 'application/json' };
+        expectSuccessOrProblem(await service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, raw, headers }));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('any address is a success or a problem of its sender', async () => {
+    const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
+    await fc.assert(
+      fc.asyncProperty(method, target, async (method, target) => {
+        const answer = await requestRaw(service.port, { method, target: target.replace('W', workspace), token });
+        expectSuccessOrProblem(answer);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('no address of a lock reaches anything but a lock', async () => {
+    const json = { url: 'https://ci.example.com/hook' };
+    await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token, json });
+    await fc.assert(
+      fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
+        const path = rest.join('').replaceAll(/[?#]/g, '');
+        fc.pre(path !== '');
+        const target = `/v1/workspaces/${workspace}/locks/${path}`;
+        const answer = await requestRaw(service.port, { method: 'DELETE', target, token });
+        expect([404, 422]).toContain(answer.status);
+        const posted = await requestRaw(service.port, { method: 'POST', target, token });
+        expectProblem(posted, 'method-not-allowed');
+        expect(posted.headers.get('allow')).toBe('DELETE');
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
