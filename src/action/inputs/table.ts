@@ -1,0 +1,89 @@
+export const operations = [
+  'sync',
+  'lock',
+  'unlock',
+  'list-locks',
+  'register-hook',
+  'list-workspaces',
+  'list-branches',
+] as const;
+
+export type OperationName = (typeof operations)[number];
+
+interface InputRow {
+  /** What `action.yml` gives where the user gives nothing. */
+  readonly fallback: string;
+  /** The environment variable that stands in for the input. */
+  readonly variable?: string;
+  readonly usedBy: readonly OperationName[] | 'all';
+}
+
+const all = 'all';
+const withWorkspace = operations.filter((operation) => operation !== 'list-workspaces');
+
+/** Every input of `action.yml`, and which operations use it. */
+export const inputTable = {
+  operation: { fallback: '', usedBy: all },
+  'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
+  'allow-http': { fallback: 'false', usedBy: all },
+  token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all },
+  workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace },
+  branch: { fallback: '', usedBy: ['sync'] },
+  path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },
+  glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'] },
+  type: { fallback: 'exclusive', usedBy: ['lock'] },
+  ttl: { fallback: '1h', usedBy: ['lock'] },
+  wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
+  'auto-release': { fallback: 'true', usedBy: ['lock'] },
+  locks: { fallback: '', usedBy: ['unlock'] },
+  'locks-file': { fallback: '', usedBy: ['unlock'] },
+  force: { fallback: 'false', usedBy: ['unlock'] },
+  'changed-files': { fallback: 'false', usedBy: ['list-locks'] },
+  'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'] },
+  'ignore-owner': { fallback: '', usedBy: ['list-locks'] },
+  'hook-url': { fallback: '', usedBy: ['register-hook'] },
+  'hook-events': { fallback: '', usedBy: ['register-hook'] },
+  'hook-secret': { fallback: '', usedBy: ['register-hook'] },
+  'hook-options': { fallback: '', usedBy: ['register-hook'] },
+  'request-timeout': { fallback: '30s', usedBy: all },
+  retries: { fallback: '4', usedBy: all },
+  summary: { fallback: 'true', usedBy: all },
+  'github-token': { fallback: '', usedBy: ['list-locks'] },
+} as const satisfies Record<string, InputRow>;
+
+export type InputName = keyof typeof inputTable;
+
+/** The keys of the table are its type: the compiler gives them as plain strings. */
+export const inputNames = Object.keys(inputTable) as InputName[];
+
+const row = (name: InputName): InputRow => inputTable[name];
+
+export type RawInputs = Readonly<Record<InputName, string>>;
+
+/** The runner's name for an input: spaces become `_`, dashes stay. */
+const runnerVariable = (name: InputName): string => `INPUT_${name.toUpperCase()}`;
+
+const given = (environment: NodeJS.ProcessEnv, variable: string | undefined): string =>
+  variable === undefined ? '' : (environment[variable] ?? '').trim();
+
+/** An input, else the variable that stands in for it, else what `action.yml` would give. */
+export function readRawInputs(environment: NodeJS.ProcessEnv): RawInputs {
+  const read = (name: InputName): string =>
+    given(environment, runnerVariable(name)) || given(environment, row(name).variable) || row(name).fallback;
+  // Every name of the table is there, which fromEntries cannot tell.
+  return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
+}
+
+const isUsedBy = (name: InputName, operation: OperationName): boolean => {
+  const { usedBy } = row(name);
+  return usedBy === 'all' || usedBy.includes(operation);
+};
+
+/** Inputs that were given, and that the operation does not look at. */
+export const unusedInputs = (environment: NodeJS.ProcessEnv, operation: OperationName): readonly InputName[] =>
+  inputNames.filter((name) => {
+    const text = given(environment, runnerVariable(name));
+    // The runner fills this one in by itself, from the default in action.yml.
+    if (name === 'github-token' || text === '' || text === row(name).fallback) return false;
+    return !isUsedBy(name, operation);
+  });

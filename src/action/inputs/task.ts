@@ -1,0 +1,75 @@
+import type { Duration } from '../../interface/duration.ts';
+import type { Ttl } from '../../interface/ttl.ts';
+
+/** Lines of the input `path`, before they are looked up in the checkout. */
+export interface PathLines {
+  readonly lines: readonly string[];
+  readonly glob: boolean;
+}
+
+export interface SyncTask {
+  readonly operation: 'sync';
+  readonly workspace: string;
+  readonly branch: string;
+  readonly wait: Duration;
+}
+
+export interface LockTask {
+  readonly operation: 'lock';
+  readonly workspace: string;
+  readonly paths: PathLines;
+  readonly type: string;
+  readonly ttl: Ttl;
+  readonly wait: Duration;
+  readonly autoRelease: boolean;
+}
+
+/** What `unlock` releases: paths, or exactly the locks that a lock step gave out. */
+export type UnlockTarget =
+  | { readonly kind: 'paths'; readonly paths: PathLines }
+  | { readonly kind: 'locks'; readonly json: string }
+  | { readonly kind: 'locks-file'; readonly file: string };
+
+export interface UnlockTask {
+  readonly operation: 'unlock';
+  readonly workspace: string;
+  readonly target: UnlockTarget;
+  readonly force: boolean;
+}
+
+export interface ListLocksTask {
+  readonly operation: 'list-locks';
+  readonly workspace: string;
+  readonly paths: PathLines;
+  readonly changedFiles: boolean;
+  readonly failIfLocked: boolean;
+  readonly ignoredOwners: readonly string[];
+  readonly githubToken: string;
+}
+
+export interface RegisterHookTask {
+  readonly operation: 'register-hook';
+  readonly workspace: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly secret: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface ListWorkspacesTask {
+  readonly operation: 'list-workspaces';
+}
+
+export interface ListBranchesTask {
+  readonly operation: 'list-branches';
+  readonly workspace: string;
+}
+
+export type Task =
+  | SyncTask
+  | LockTask
+  | UnlockTask
+  | ListLocksTask
+  | RegisterHookTask
+  | ListWorkspacesTask
+  | ListBranchesTask;

@@ -1,0 +1,51 @@
+import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+/** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
+export function parseBoolean(text: string): Parsed<boolean> {
+  if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);
+  if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
+  return refused('It has to be true or false.');
+}
+
+export function parseWholeNumber(most: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    return number <= most ? accepted(number) : refused(`It has to be a whole number from 0 to ${most}.`);
+  };
+}
+
+export function parseDurationBetween(least: Duration, most: Duration): (text: string) => Parsed<Duration> {
+  return (text) => {
+    const duration = parseDuration(text);
+    if (!duration.ok) return duration;
+    return duration.value.seconds >= least.seconds && duration.value.seconds <= most.seconds
+      ? duration
+      : refused(`It has to be from ${formatDuration(least)} to ${formatDuration(most)}.`);
+  };
+}
+
+export const lines = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+export const words = (text: string): readonly string[] =>
+  text
+    .split(/[\n,]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+export function parseJsonObject(text: string): Parsed<Readonly<Record<string, unknown>>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An object that JSON made has nothing but string keys.
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return accepted(value as Record<string, unknown>);
+    }
+  } catch {
+    // Told below, without the text: it may hold secrets.
+  }
+  return refused('It has to be a JSON object, such as {"format": "github"}.');
+}

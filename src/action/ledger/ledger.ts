@@ -1,0 +1,42 @@
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Entry, readEntry } from './entry.ts';
+
+/** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
+export const ledgerFile = (temporaryFolder: string): string =>
+  join(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
+
+export interface LedgerContent {
+  readonly entries: readonly Entry[];
+  /** Lines that could not be read: cut off when a step was killed, or not ours. */
+  readonly damaged: number;
+}
+
+/** What a job has asked for and been given, in lines that are only ever added. */
+export interface Ledger {
+  readonly file: string;
+  /** Done when the line is in the file. A failure is the caller's to tell: the step can go on without a ledger. */
+  append(...entries: readonly Entry[]): void;
+  read(): LedgerContent;
+}
+
+/** `conceal` takes secrets out of a line: the service may have sent one back. */
+export function openLedger(file: string, conceal: (text: string) => string): Ledger {
+  return {
+    file,
+    append(...entries) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      // A line break before as well as behind: the line of a step that was killed may have been cut off.
+      const text = entries.map((entry) => `\n${conceal(JSON.stringify(entry))}\n`).join('');
+      appendFileSync(file, text, { mode: 0o600 });
+    },
+    read() {
+      const lines = readFileSync(file, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '');
+      const entries = lines.map(readEntry);
+      const readable = entries.filter((entry) => entry !== undefined);
+      return { entries: readable, damaged: entries.length - readable.length };
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** "1 path", "2 paths". */
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
+export function span(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 2 * minute) return `${whole} s`;
+  const minutes = Math.round(whole / minute);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(whole / hour);
+  if (hours < 48) {
+    const rest = Math.round((whole - hours * hour) / minute);
+    return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
+  }
+  const days = Math.floor(whole / day);
+  const rest = Math.floor((whole - days * day) / hour);
+  return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
+}
+
+/** How long something took: with tenths while these mean something. */
+export const duration = (milliseconds: number): string =>
+  milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);
+
+/** "in 12 min", or "3 min ago". */
+export function distance(time: number, now: number): string {
+  const seconds = (time - now) / 1_000;
+  return seconds >= 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
+}
+
+/** "14:05 UTC", with the date where it is another day. */
+export function clockTime(time: number, now: number): string {
+  const iso = new Date(time).toISOString();
+  const clock = `${iso.slice(11, 16)} UTC`;
+  return iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clock : `${iso.slice(0, 10)} ${clock}`;
+}
+
+/** "14:05 UTC (in 12 min)". */
+export const moment = (time: number, now: number): string => `${clockTime(time, now)} (${distance(time, now)})`;
