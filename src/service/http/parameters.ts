@@ -17,7 +17,7 @@ export const lockPathParameter = workspaceParameter.extend({
   path: z.string().openapi({
     param: { name: 'path', in: 'path' },
     description: 'Percent-encoded as one segment; slashes may also be sent as they are.',
-    example: 'Content%2FHero.uasset',
+    example: 'Content/Hero.uasset',
   }),
 });
 

@@ -11,12 +11,16 @@ const responseSchema = z.object({
 /** What can be the answer to any request at all; the document has it under `default`. */
 const anyRequest = new Set(['400', '408', '431', '500', '503']);
 
-/** The schema that the document is made from, for this status of this operation; undefined for an empty body. */
-function describedSchema(app: App, method: string, path: string, { status, headers }: Answered) {
+function responsesOf(app: App, method: string, path: string) {
   const route = app.openAPIRegistry.definitions
     .flatMap((definition) => (definition.type === 'route' ? [definition.route] : []))
     .find((candidate) => candidate.method.toUpperCase() === method && candidate.path === path);
-  const responses = z.record(z.string(), responseSchema).parse(route?.responses);
+  return z.record(z.string(), responseSchema).parse(route?.responses);
+}
+
+/** The schema that the document is made from, for this status of this operation; undefined for an empty body. */
+function describedSchema(app: App, method: string, path: string, { status, headers }: Answered) {
+  const responses = responsesOf(app, method, path);
   const response = responses[status] ?? (anyRequest.has(String(status)) ? responses['default'] : undefined);
   if (response === undefined) throw new Error(`${method} ${path} does not describe the status ${status}.`);
   if (response.content === undefined) return undefined;
@@ -36,4 +40,11 @@ export function expectDescribed(app: App, method: string, path: string, answer: 
   const content = answer.body ?? answer.text;
   // Parsing leaves out what is not described.
   expect(schema.parse(content)).toEqual(content);
+}
+
+/** The statuses that the document names for the operation. */
+export function describedStatuses(app: App, method: string, path: string): number[] {
+  return Object.keys(responsesOf(app, method, path))
+    .filter((status) => status !== 'default')
+    .map(Number);
 }
