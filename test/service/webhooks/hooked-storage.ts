@@ -38,6 +38,8 @@ export interface StoredDelivery {
   readonly next_attempt_at: number | null;
   readonly last_error: string | null;
   readonly finished_at: number | null;
+  readonly lease_owner: string | null;
+  readonly lease_until: number | null;
   readonly event: HookEventOccurrence;
 }
 
