@@ -14,6 +14,9 @@ interface Bucket {
   filledAt: number;
 }
 
+/** What rounding may take from a token: who has waited as long as Retry-After said is let in. */
+const rounding = 1e-9;
+
 /** A full bucket says nothing that a new one does not, so buckets that have filled up again are dropped. */
 const bucketsBeforeSweep = 10_000;
 
@@ -38,8 +41,8 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): (token
     buckets.set(tokenId, bucket);
     bucket.level = Math.min(burst, bucket.level + ((now - bucket.filledAt) / 1_000) * perSecond);
     bucket.filledAt = now;
-    const admitted = bucket.level >= 1;
-    if (admitted) bucket.level -= 1;
+    const admitted = bucket.level >= 1 - rounding;
+    if (admitted) bucket.level = Math.max(0, bucket.level - 1);
     const remaining = Math.floor(bucket.level);
     const untilNext = remaining >= 1 ? 0 : Math.max(1, Math.ceil((1 - bucket.level) / perSecond));
     const headers = { 'ratelimit-policy': policy, ratelimit: `"token";r=${remaining};t=${untilNext}` };
