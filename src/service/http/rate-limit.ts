@@ -28,15 +28,21 @@ export function createRateLimiter(limit: RateLimit, clock: () => number): (token
   const policy = `"token";q=${burst};w=${secondsToFill}`;
   const buckets = new Map<string, Bucket>();
 
+  let sweptAt = clock();
+
   function sweep(now: number): void {
+    const fullBefore = now - secondsToFill * 1_000;
+    // Sooner there is nothing to find, and looking for it would take the longer the more tokens there are.
+    if (buckets.size <= bucketsBeforeSweep || sweptAt > fullBefore) return;
+    sweptAt = now;
     for (const [id, bucket] of buckets) {
-      if (now - bucket.filledAt > secondsToFill * 1_000) buckets.delete(id);
+      if (bucket.filledAt < fullBefore) buckets.delete(id);
     }
   }
 
   return (tokenId) => {
     const now = clock();
-    if (buckets.size > bucketsBeforeSweep) sweep(now);
+    sweep(now);
     const bucket = buckets.get(tokenId) ?? { level: burst, filledAt: now };
     buckets.set(tokenId, bucket);
     bucket.level = Math.min(burst, bucket.level + ((now - bucket.filledAt) / 1_000) * perSecond);
