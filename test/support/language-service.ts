@@ -1,0 +1,48 @@
+import { registerHooks } from 'node:module';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { parse } from 'yaml';
+
+// The language service imports JSON without the attribute that Node asks for.
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    return resolved.url.endsWith('.json') ? { ...resolved, importAttributes: { type: 'json' } } : resolved;
+  },
+});
+const { validate } = await import('@actions/languageservice');
+
+let checked = 0;
+
+/** What GitHub's language service has to say about a file, with the text that it points to. */
+export interface Finding {
+  readonly message: string;
+  readonly at: string;
+}
+
+/**
+ * Checks a workflow, or an action where the name of the file is `action.yml`.
+ *
+ * @param actions The content of the `action.yml` of each action that a workflow uses, by its name such as
+ *   `actions/checkout`. The steps of other actions are not looked at.
+ */
+export async function findingsIn(
+  fileName: string,
+  content: string,
+  actions: Readonly<Record<string, string>> = {},
+): Promise<readonly Finding[]> {
+  // It remembers what it has read by the address, and would not look at a second text under the same one.
+  checked += 1;
+  const document = TextDocument.create(`file:///${checked}/${fileName}`, 'yaml', 1, content);
+  const diagnostics = await validate(document, {
+    actionsMetadataProvider: {
+      async fetchActionMetadata({ owner, name }) {
+        const found = actions[`${owner}/${name}`];
+        return found === undefined ? { name, description: '' } : parse(found);
+      },
+    },
+  });
+  return diagnostics.map(({ message, range }) => ({
+    message: typeof message === 'string' ? message : message.value,
+    at: document.getText(range),
+  }));
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * The files that a step writes to, and their format. Facts: actions/runner, `FileCommandManager.cs`. On Windows a
+ * CR LF ends a line too; elsewhere the CR belongs to the line, as here.
+ */
+export interface CommandFiles {
+  /** The variables with the paths. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** What is in one of them; empty when the step has deleted it. */
+  read(kind: FileCommand): Promise<string>;
+}
+
+export const fileCommands = ['env', 'output', 'path', 'state', 'step_summary'] as const;
+export type FileCommand = (typeof fileCommands)[number];
+
+const prefixes: Readonly<Record<FileCommand, string>> = {
+  env: 'set_env_',
+  output: 'set_output_',
+  path: 'add_path_',
+  state: 'save_state_',
+  step_summary: 'step_summary_',
+};
+
+/** Fresh, empty files for a main or a post. */
+export async function createCommandFiles(runnerTemp: string): Promise<CommandFiles> {
+  const folder = join(runnerTemp, '_runner_file_commands');
+  const suffix = randomUUID();
+  const pathOf = (kind: FileCommand): string => join(folder, prefixes[kind] + suffix);
+  await mkdir(folder, { recursive: true });
+  for (const kind of fileCommands) await writeFile(pathOf(kind), '');
+  return {
+    variables: Object.fromEntries(fileCommands.map((kind) => [`GITHUB_${kind.toUpperCase()}`, pathOf(kind)])),
+    async read(kind) {
+      const text = await readFile(pathOf(kind), 'utf8').catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return '';
+        throw error;
+      });
+      return text.replace(/^\uFEFF/, '');
+    },
+  };
+}
+
+/** A file that does not have the format. The pairs before the mistake count all the same. */
+export class FileCommandError extends Error {}
+
+/** The lines of a text, each with whether a line end follows it. */
+function* linesOf(text: string): Generator<{ readonly line: string; readonly ended: boolean }, undefined> {
+  let from = 0;
+  while (from < text.length) {
+    const end = text.indexOf('\n', from);
+    yield end < 0 ? { line: text.slice(from), ended: false } : { line: text.slice(from, end), ended: true };
+    from = end < 0 ? text.length : end + 1;
+  }
+  return undefined;
+}
+
+function readHeredoc(lines: ReturnType<typeof linesOf>, delimiter: string): string {
+  const value: string[] = [];
+  for (let next = lines.next(); next.value !== undefined; next = lines.next()) {
+    if (next.value.line === delimiter) return value.join('\n');
+    if (!next.value.ended) throw new FileCommandError('Invalid value. EOF marker missing new line.');
+    value.push(next.value.line);
+  }
+  throw new FileCommandError(`Invalid value. Matching delimiter not found '${delimiter}'`);
+}
+
+/**
+ * The pairs in `name=value` and `name<<delimiter` form. A value that contains its own delimiter as a line ends there,
+ * and what follows is read as further pairs: an injection when they can be read, an error when they cannot.
+ */
+export function* keyValuePairs(text: string): Generator<readonly [name: string, value: string]> {
+  const lines = linesOf(text);
+  for (let next = lines.next(); next.value !== undefined; next = lines.next()) {
+    const { line } = next.value;
+    if (line === '') continue;
+    const [, name = '', operator, rest = ''] = /^(.*?)(=|<<)(.*)$/s.exec(line) ?? [];
+    if (operator === undefined) throw new FileCommandError(`Invalid format '${line}'`);
+    if (name === '') throw new FileCommandError(`Invalid format '${line}'. Name must not be empty`);
+    if (operator === '=') {
+      yield [name, rest];
+    } else {
+      if (rest === '') throw new FileCommandError(`Invalid format '${line}'. Delimiter must not be empty`);
+      yield [name, readHeredoc(lines, rest)];
+    }
+  }
+}
+
+export const pathLines = (text: string): readonly string[] => text.split(/\r\n|\r|\n/).filter((line) => line !== '');

@@ -1,0 +1,139 @@
+import { dirname } from 'node:path';
+
+/** What started the run. The names and values are those that GitHub gives for such an event. */
+export interface JobEvent {
+  /** `GITHUB_EVENT_NAME` */
+  readonly name: string;
+  /** The content of the file at `GITHUB_EVENT_PATH`. */
+  readonly payload: object;
+  /** `GITHUB_REF`, such as `refs/heads/main` or `refs/pull/7/merge`. */
+  readonly ref: string;
+  readonly headRef?: string;
+  readonly baseRef?: string;
+}
+
+const someCommit = 'ffac537e6cbbf934b08745a378932722df287a53';
+
+export const pushEvent = (branch = 'main', payload: object = {}): JobEvent => ({
+  name: 'push',
+  ref: `refs/heads/${branch}`,
+  payload: { ref: `refs/heads/${branch}`, after: someCommit, ...payload },
+});
+
+export const tagEvent = (tag: string): JobEvent => ({
+  name: 'push',
+  ref: `refs/tags/${tag}`,
+  payload: { ref: `refs/tags/${tag}`, after: someCommit },
+});
+
+export const pullRequestEvent = (request: {
+  readonly number: number;
+  readonly head: string;
+  readonly base?: string;
+}): JobEvent => {
+  const { number, head, base = 'main' } = request;
+  return {
+    name: 'pull_request',
+    ref: `refs/pull/${number}/merge`,
+    headRef: head,
+    baseRef: base,
+    payload: { action: 'synchronize', number, pull_request: { number, head: { ref: head }, base: { ref: base } } },
+  };
+};
+
+/** Whose run it is. Two jobs with equal values are jobs of one run, such as the siblings of a matrix. */
+export interface Run {
+  readonly repository: string;
+  readonly runId: string;
+  readonly runAttempt: string;
+  readonly job: string;
+  readonly workflow: string;
+  readonly actor: string;
+  readonly serverUrl: string;
+  readonly apiUrl: string;
+}
+
+export const someRun: Run = {
+  repository: 'octo-games/dragon',
+  runId: '1001',
+  runAttempt: '1',
+  job: 'build',
+  workflow: 'Release',
+  actor: 'ada',
+  serverUrl: 'https://github.com',
+  apiUrl: 'https://api.github.com',
+};
+
+/** The folders of a job, all of its own. */
+export interface JobFolders {
+  readonly workspace: string;
+  readonly temp: string;
+  readonly tools: string;
+  readonly home: string;
+}
+
+const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macOS', linux: 'Linux', win32: 'Windows' };
+
+function refName(ref: string): string {
+  return ref.replace(/^refs\/(heads|tags|pull)\//, '');
+}
+
+export interface ContextOptions {
+  readonly run: Run;
+  readonly event: JobEvent;
+  readonly eventPath: string;
+  readonly folders: JobFolders;
+  /** `GITHUB_ACTION`: the id of the step. */
+  readonly action: string;
+  readonly debug: boolean;
+}
+
+/**
+ * The variables that the runner sets by itself: those of actions/runner, `GitHubContext.cs` and `RunnerContext.cs`,
+ * that a step of an action has. They are set last, so that nothing in a workflow or in `GITHUB_ENV` changes them.
+ */
+export function contextVariables(options: ContextOptions): Readonly<Record<string, string>> {
+  const { run, event, eventPath, folders, action, debug } = options;
+  const [owner = ''] = run.repository.split('/');
+  return {
+    GITHUB_ACTION: action,
+    GITHUB_ACTION_REF: 'v1',
+    GITHUB_ACTION_REPOSITORY: 'octo-org/workspace-automation',
+    GITHUB_ACTOR: run.actor,
+    GITHUB_ACTOR_ID: '1',
+    GITHUB_API_URL: run.apiUrl,
+    GITHUB_BASE_REF: event.baseRef ?? '',
+    GITHUB_EVENT_NAME: event.name,
+    GITHUB_EVENT_PATH: eventPath,
+    GITHUB_GRAPHQL_URL: `${run.apiUrl}/graphql`,
+    GITHUB_HEAD_REF: event.headRef ?? '',
+    GITHUB_JOB: run.job,
+    GITHUB_REF: event.ref,
+    GITHUB_REF_NAME: refName(event.ref),
+    GITHUB_REF_PROTECTED: 'false',
+    GITHUB_REF_TYPE: event.ref.startsWith('refs/tags/') ? 'tag' : 'branch',
+    GITHUB_REPOSITORY: run.repository,
+    GITHUB_REPOSITORY_ID: '2',
+    GITHUB_REPOSITORY_OWNER: owner,
+    GITHUB_REPOSITORY_OWNER_ID: '3',
+    GITHUB_RETENTION_DAYS: '90',
+    GITHUB_RUN_ATTEMPT: run.runAttempt,
+    GITHUB_RUN_ID: run.runId,
+    GITHUB_RUN_NUMBER: '12',
+    GITHUB_SERVER_URL: run.serverUrl,
+    GITHUB_SHA: someCommit,
+    GITHUB_TRIGGERING_ACTOR: run.actor,
+    GITHUB_WORKFLOW: run.workflow,
+    GITHUB_WORKFLOW_REF: `${run.repository}/.github/workflows/release.yml@${event.ref}`,
+    GITHUB_WORKFLOW_SHA: someCommit,
+    GITHUB_WORKSPACE: folders.workspace,
+    RUNNER_ARCH: process.arch.toUpperCase(),
+    RUNNER_ENVIRONMENT: 'self-hosted',
+    RUNNER_NAME: 'runner-1',
+    RUNNER_OS: systems[process.platform] ?? 'Linux',
+    RUNNER_TEMP: folders.temp,
+    RUNNER_TOOL_CACHE: folders.tools,
+    RUNNER_WORKSPACE: dirname(folders.workspace),
+    ...(debug && { RUNNER_DEBUG: '1' }),
+  };
+}

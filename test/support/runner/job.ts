@@ -1,0 +1,210 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type ActionFile, type Expressions, readActionFile, resolveInputs } from './action-file.ts';
+import { createCommandFiles } from './file-commands.ts';
+import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
+import { createMasks } from './masks.ts';
+import { type RunningStep, type StepResult, startStage } from './step.ts';
+import { environmentOf } from './step-environment.ts';
+import { type RunnerDelays, runnerDelays } from './step-process.ts';
+
+export interface JobOptions {
+  /** The `action.yml` with the inputs, their defaults and the entry files; ours if not given. */
+  readonly actionFile?: string;
+  /** Further variables of the runner's own environment, such as a proxy, and `env:` of the job. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly event?: JobEvent;
+  readonly run?: Partial<Run>;
+  /** As with the secret ACTIONS_STEP_DEBUG. */
+  readonly debug?: boolean;
+  /** Secrets that the workflow names, which the runner masks from the start; `github.token` is always one. */
+  readonly secrets?: readonly string[];
+  /** Values for the expressions in the defaults of `action.yml`. */
+  readonly expressions?: Expressions;
+  /** Other delays than the runner's, to keep a test short. */
+  readonly delays?: Partial<RunnerDelays>;
+  /** How long `waitForLog` waits. */
+  readonly patienceMs?: number;
+}
+
+export interface StepOptions {
+  readonly with?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** `GITHUB_ACTION`. The steps of a composite action that is used twice have the same one. */
+  readonly id?: string;
+  /** Other entry files than those of the action; null for an action without a post. */
+  readonly main?: string;
+  readonly post?: string | null;
+}
+
+/**
+ * A job on a runner: one step after the other, then the post-steps in reverse order. Which steps run after one has
+ * failed or was cancelled is for the test to say, as `if:` does it in a workflow.
+ */
+export interface Job {
+  readonly folders: JobFolders;
+  /** What the steps have written to `GITHUB_ENV` so far. */
+  readonly exported: ReadonlyMap<string, string>;
+  /** All that has finished, main and post. */
+  readonly results: readonly StepResult[];
+  /** Starts a step. Its post is registered before its main starts, so it runs whatever becomes of the main. */
+  step(options?: StepOptions): Promise<RunningStep>;
+  /** Runs a step to its end. */
+  run(options?: StepOptions): Promise<StepResult>;
+  /** Starts the post of the last step that still has one to run; undefined when there is none. */
+  nextPost(): Promise<RunningStep | undefined>;
+  /** Runs all posts, the last step's first. */
+  post(): Promise<readonly StepResult[]>;
+  /** Ends what still runs and removes the folders, without running any post: the machine is gone. */
+  end(): Promise<void>;
+}
+
+interface Post {
+  readonly entry: string;
+  readonly options: StepOptions;
+  readonly action: string;
+  readonly state: Map<string, string>;
+}
+
+const someToken = `ghs_${'0'.repeat(36)}`;
+
+async function createFolders(): Promise<{ readonly root: string; readonly folders: JobFolders }> {
+  // A process sees the real path of its working directory, so the variables have it too.
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'runner-')));
+  const folders: JobFolders = {
+    workspace: join(root, 'work', 'dragon', 'dragon'),
+    temp: join(root, 'work', '_temp'),
+    tools: join(root, 'work', '_tool'),
+    home: join(root, 'home'),
+  };
+  for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true });
+  return { root, folders };
+}
+
+/** actions/runner, `ExecutionContext.cs`, `WriteWebhookPayload`. */
+async function writeEvent(temp: string, payload: object): Promise<string> {
+  const folder = join(temp, '_github_workflow');
+  const path = join(folder, 'event.json');
+  await mkdir(folder);
+  await writeFile(path, JSON.stringify(payload, null, 2));
+  return path;
+}
+
+function checkNode({ nodeMajor }: ActionFile): void {
+  const [major] = process.versions.node.split('.');
+  if (major === String(nodeMajor)) return;
+  throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${major}: run the tests with npm.`);
+}
+
+/** A job for the test that is running; it is ended, and its folders are removed, when the test has finished. */
+export async function startJob(options: JobOptions = {}): Promise<Job> {
+  const job = await openJob(options);
+  onTestFinished(() => job.end());
+  return job;
+}
+
+/** A job that the caller ends. */
+export async function openJob(options: JobOptions = {}): Promise<Job> {
+  const { event = pushEvent(), debug = false, secrets = [] } = options;
+  const file = await readActionFile(options.actionFile);
+  checkNode(file);
+  const run: Run = { ...someRun, ...options.run };
+  const delays: RunnerDelays = { ...runnerDelays, ...options.delays };
+  const expressions: Expressions = { 'github.token': someToken, ...options.expressions };
+  const { root, folders } = await createFolders();
+  const eventPath = await writeEvent(folders.temp, event.payload);
+  const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
+  const exported = new Map<string, string>();
+  const prependedPaths: string[] = [];
+  const posts: Post[] = [];
+  const results: StepResult[] = [];
+  let started = 0;
+  let busy = false;
+  let running: RunningStep | undefined;
+
+  const runner = { PATH: process.env['PATH'] ?? '', HOME: folders.home, ...options.env };
+
+  const start = async (stage: 'main' | 'post', { entry, options: step, action, state }: Post): Promise<RunningStep> => {
+    if (busy) throw new Error('A job runs one step at a time, and one still runs.');
+    busy = true;
+    const { values: inputs, unexpected } = resolveInputs(file, step.with ?? {}, expressions);
+    const files = await createCommandFiles(folders.temp);
+    const context = contextVariables({ run, event, eventPath, folders, action, debug });
+    running = startStage({
+      stage,
+      action,
+      entry,
+      environment: environmentOf({
+        runner,
+        exported,
+        step: step.env ?? {},
+        state,
+        inputs,
+        prependedPaths,
+        context: { ...context, ...files.variables },
+      }),
+      workspace: folders.workspace,
+      files,
+      masks,
+      debug,
+      delays,
+      warnings:
+        unexpected.length === 0
+          ? []
+          : [
+              `Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${[...file.inputs.keys()].join("', '")}']`,
+            ],
+      state,
+      patienceMs: options.patienceMs ?? 30_000,
+      onFinished(result) {
+        busy = false;
+        running = undefined;
+        results.push(result);
+        for (const [name, value] of Object.entries(result.env)) exported.set(name, value);
+        for (const path of result.paths) {
+          const known = prependedPaths.indexOf(path);
+          if (known >= 0) prependedPaths.splice(known, 1);
+          prependedPaths.push(path);
+        }
+      },
+    });
+    return running;
+  };
+
+  const job: Job = {
+    folders,
+    exported,
+    results,
+    async step(step = {}) {
+      started += 1;
+      const action =
+        step.id ?? (started === 1 ? '__octo-org_workspace-automation' : `__octo-org_workspace-automation_${started}`);
+      const state = new Map<string, string>();
+      const post = step.post === null ? undefined : (step.post ?? file.post);
+      if (post !== undefined) posts.push({ entry: post, options: step, action, state });
+      return start('main', { entry: step.main ?? file.main, options: step, action, state });
+    },
+    async run(step) {
+      return (await job.step(step)).finished;
+    },
+    async nextPost() {
+      const post = busy ? undefined : posts.pop();
+      if (busy) throw new Error('The posts of a job run when its last step has ended, and one still runs.');
+      return post && start('post', post);
+    },
+    async post() {
+      const finished: StepResult[] = [];
+      for (let next = await job.nextPost(); next !== undefined; next = await job.nextPost()) {
+        finished.push(await next.finished);
+      }
+      return finished;
+    },
+    async end() {
+      await running?.kill();
+      await rm(root, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+  return job;
+}

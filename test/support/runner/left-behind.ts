@@ -1,0 +1,84 @@
+import { type CommandFiles, keyValuePairs, pathLines } from './file-commands.ts';
+import type { Masks } from './masks.ts';
+import type { StepLog } from './step-log.ts';
+
+/** actions/runner, `FileCommandManager.cs`: a larger summary is not taken at all. */
+const largestSummary = 1024 * 1024;
+
+/** One of the block list in `FileCommandManager.cs`. */
+const blocked = (name: string): boolean => name.toUpperCase() === 'NODE_OPTIONS';
+
+/** The runner does not distinguish case in the names of outputs and of saved state; the first spelling stays. */
+function put(into: Map<string, string>, name: string, value: string): void {
+  const known = [...into.keys()].find((key) => key.toLowerCase() === name.toLowerCase());
+  into.set(known ?? name, value);
+}
+
+function summaryOf(raw: string, log: StepLog, masks: Masks): string {
+  const size = Buffer.byteLength(raw);
+  if (size > largestSummary) {
+    log.say(
+      'error',
+      `$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of ${largestSummary / 1024}k, got ${Math.floor(size / 1024)}k.`,
+    );
+    return '';
+  }
+  // Line by line, as `CreateStepSummaryCommand` does it.
+  return raw
+    .split(/\r\n|\r|\n/)
+    .map((line) => masks.apply(line))
+    .join('\n');
+}
+
+export interface LeftBehind {
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly env: ReadonlyMap<string, string>;
+  readonly paths: readonly string[];
+  readonly rawSummary: string;
+  readonly summary: string;
+  /** Whether a file could not be read to its end, which fails the step. */
+  readonly failed: boolean;
+}
+
+/**
+ * Reads the files of a step that has ended, however it ended: the runner takes what a killed process has written too
+ * (`ActionRunner.cs`). What the old commands in the log have set comes first. `state` is written to.
+ */
+export async function readWhatIsLeft(step: {
+  readonly files: CommandFiles;
+  readonly masks: Masks;
+  readonly state: Map<string, string>;
+  readonly log: StepLog;
+}): Promise<LeftBehind> {
+  const { files, masks, state, log } = step;
+  const outputs = new Map<string, string>();
+  const env = new Map<string, string>();
+  const paths = new Set<string>();
+  let failed = false;
+  for (const [name, value] of log.outputs) put(outputs, name, value);
+  for (const [name, value] of log.state) put(state, name, value);
+
+  const readPairs = async (kind: 'env' | 'output' | 'state', take: (name: string, value: string) => void) => {
+    const text = await files.read(kind);
+    try {
+      for (const [name, value] of keyValuePairs(text)) take(name, value);
+    } catch (error) {
+      failed = true;
+      log.say('error', `Unable to process file command '${kind}' successfully.`);
+      log.say('error', error instanceof Error ? error.message : String(error));
+    }
+  };
+  for (const line of pathLines(await files.read('path'))) {
+    paths.delete(line);
+    paths.add(line);
+  }
+  await readPairs('env', (name, value) => {
+    if (blocked(name)) log.say('error', `Can't store ${name} output parameter using '$GITHUB_ENV' command.`);
+    else env.set(name, value);
+  });
+  const rawSummary = await files.read('step_summary');
+  const summary = summaryOf(rawSummary, log, masks);
+  await readPairs('state', (name, value) => put(state, name, value));
+  await readPairs('output', (name, value) => put(outputs, name, value));
+  return { outputs, env, paths: [...paths], rawSummary, summary, failed };
+}

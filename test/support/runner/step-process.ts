@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { splitLines } from './lines.ts';
+import type { WrittenLine } from './step-log.ts';
+
+/** How patient the runner is. */
+export interface RunnerDelays {
+  /** From SIGINT to SIGTERM. */
+  readonly sigtermAfterMs: number;
+  /** From SIGTERM to SIGKILL. */
+  readonly sigkillAfterMs: number;
+  /** From the end of the process to the end of reading, when a process it started still holds its output open. */
+  readonly drainMs: number;
+}
+
+/** actions/runner, `ProcessInvoker.cs`. */
+export const runnerDelays: RunnerDelays = { sigtermAfterMs: 7500, sigkillAfterMs: 2500, drainMs: 5000 };
+
+export interface ProcessEnd {
+  /** 128 and the number of the signal for a process that a signal has ended, as .NET tells it. */
+  readonly code: number;
+  readonly signal?: NodeJS.Signals;
+}
+
+export interface StepProcess {
+  readonly pid: number;
+  /** Fulfilled when the process has ended and its output is read. */
+  readonly ended: Promise<ProcessEnd>;
+  /** The signals that `cancel` has sent so far. */
+  readonly signalsSent: readonly NodeJS.Signals[];
+  /**
+   * Ends it as the runner does: SIGINT, SIGTERM, SIGKILL, each to this process only, never to those that it has
+   * started. On Windows the runner sends Ctrl+C and Ctrl+Break instead, which reach the whole console, and at last
+   * ends the tree of processes; that is not modelled.
+   */
+  cancel(): Promise<void>;
+  /** Ends it at once, as a machine that is out of memory does. */
+  kill(): void;
+}
+
+export interface StepProcessOptions {
+  readonly entry: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly workingFolder: string;
+  readonly delays: RunnerDelays;
+  readonly onLine: (line: WrittenLine) => void;
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** Starts a file under this Node. Throws when the operating system refuses, such as for an environment too large. */
+export function startStepProcess(options: StepProcessOptions): StepProcess {
+  const { entry, environment, workingFolder, delays, onLine } = options;
+  const child = spawn(process.execPath, [entry], { cwd: workingFolder, env: environment, stdio: 'pipe' });
+  running.add(child);
+  // Nobody is there to answer a question: the runner closes the input.
+  child.stdin.end();
+
+  const splitters = (['stdout', 'stderr'] as const).map((stream) => {
+    const splitter = splitLines((text) => onLine({ stream, text }));
+    child[stream].setEncoding('utf8').on('data', (text: string) => splitter.push(text));
+    return splitter;
+  });
+
+  const ended = new Promise<ProcessEnd>((resolve, reject) => {
+    let drain: NodeJS.Timeout | undefined;
+    child.once('error', reject);
+    child.once('exit', () => {
+      drain = setTimeout(() => {
+        child.stdout.destroy();
+        child.stderr.destroy();
+      }, delays.drainMs);
+    });
+    child.once('close', (code, signal) => {
+      clearTimeout(drain);
+      running.delete(child);
+      for (const splitter of splitters) splitter.end();
+      resolve(signal === null ? { code: code ?? -1 } : { code: 128 + constants.signals[signal], signal });
+    });
+  });
+
+  const endsWithin = async (ms: number): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), ms);
+    try {
+      return await Promise.race([promise, ended.then(() => true)]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const signalsSent: NodeJS.Signals[] = [];
+  const send = (signal: NodeJS.Signals): void => {
+    if (child.kill(signal)) signalsSent.push(signal);
+  };
+
+  let cancelling: Promise<void> | undefined;
+  const cancel = async (): Promise<void> => {
+    send('SIGINT');
+    if (await endsWithin(delays.sigtermAfterMs)) return;
+    send('SIGTERM');
+    if (await endsWithin(delays.sigkillAfterMs)) return;
+    send('SIGKILL');
+  };
+
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    signalsSent,
+    cancel() {
+      cancelling ??= cancel();
+      return cancelling;
+    },
+    kill: () => void child.kill('SIGKILL'),
+  };
+}

@@ -1,0 +1,177 @@
+import type { Annotation } from './annotation.ts';
+import type { CommandFiles } from './file-commands.ts';
+import { readWhatIsLeft } from './left-behind.ts';
+import type { Masks } from './masks.ts';
+import { createStepLog, type WrittenLine } from './step-log.ts';
+import { type ProcessEnd, type RunnerDelays, type StepProcess, startStepProcess } from './step-process.ts';
+
+export type LogMatcher = RegExp | string | ((line: string) => boolean);
+
+export interface StepResult {
+  /** As `steps.<id>.conclusion`. */
+  readonly conclusion: 'cancelled' | 'failure' | 'success';
+  /** 128 and the number of the signal for a process that a signal has ended; -1 for one that could not be started. */
+  readonly exitCode: number;
+  readonly signal?: NodeJS.Signals;
+  /** What a cancellation has sent. */
+  readonly signalsSent: readonly NodeJS.Signals[];
+  readonly outputs: Readonly<Record<string, string>>;
+  /** All that main, and then post, have saved. */
+  readonly state: Readonly<Record<string, string>>;
+  /** What this step wrote to `GITHUB_ENV` and `GITHUB_PATH`. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly paths: readonly string[];
+  /** The job summary as a person sees it: masked, and empty where it was larger than the runner takes. */
+  readonly summary: string;
+  /** The job summary as the step wrote it. */
+  readonly rawSummary: string;
+  readonly annotations: readonly Annotation[];
+  /** Debug lines, whether the log shows them or not. */
+  readonly debug: readonly string[];
+  /** The secrets of the job that the runner knows at the end of this step. */
+  readonly masks: readonly string[];
+  /** The log as a person reads it: commands carried out, each line masked with the secrets known when it came. */
+  readonly log: string;
+  /** Every line as the process wrote it, stdout and stderr in the order in which they came. */
+  readonly rawLog: string;
+  readonly written: readonly WrittenLine[];
+  readonly durationMs: number;
+}
+
+export interface RunningStep {
+  readonly stage: 'main' | 'post';
+  /** `GITHUB_ACTION` */
+  readonly action: string;
+  readonly pid: number;
+  readonly finished: Promise<StepResult>;
+  /** The first line, as the process wrote it, that matches; rejected when the step ends without one. */
+  waitForLog(matcher: LogMatcher): Promise<string>;
+  /** As a cancelled workflow does it, and a step over its `timeout-minutes`. */
+  cancel(): Promise<StepResult>;
+  /** SIGKILL at once. */
+  kill(): Promise<StepResult>;
+}
+
+export interface StageOptions {
+  readonly stage: 'main' | 'post';
+  readonly action: string;
+  readonly entry: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly workspace: string;
+  readonly files: CommandFiles;
+  readonly masks: Masks;
+  readonly debug: boolean;
+  readonly delays: RunnerDelays;
+  /** What the runner says before it starts the process. */
+  readonly warnings: readonly string[];
+  /** Shared by main and post, and written to. */
+  readonly state: Map<string, string>;
+  /** Where a line does not come. */
+  readonly patienceMs: number;
+  readonly onFinished: (result: StepResult) => void;
+}
+
+function accepts(matcher: LogMatcher, line: string): boolean {
+  if (typeof matcher === 'string') return line.includes(matcher);
+  return matcher instanceof RegExp ? line.search(matcher) >= 0 : matcher(line);
+}
+
+/** Starts a main or a post, and reads what it leaves behind when it has ended, however it ended. */
+export function startStage(options: StageOptions): RunningStep {
+  const { stage, action, entry, environment, workspace, masks, debug, delays, warnings, state } = options;
+  const log = createStepLog({ masks, workspace, debug });
+  for (const warning of warnings) log.say('warning', warning);
+  const onWritten = new Set<() => void>();
+  const startedAt = performance.now();
+  let cancelled = false;
+
+  const start = (): StepProcess => {
+    try {
+      return startStepProcess({
+        entry,
+        environment,
+        workingFolder: workspace,
+        delays,
+        onLine(line) {
+          log.take(line);
+          for (const look of onWritten) look();
+        },
+      });
+    } catch (error) {
+      return { pid: 0, ended: Promise.reject(error), signalsSent: [], cancel: async () => {}, kill: () => {} };
+    }
+  };
+  const child = start();
+
+  const finish = async (): Promise<StepResult> => {
+    const end: ProcessEnd = await child.ended.catch((error: Error) => {
+      // Such as an environment that is too large: the runner tells it and goes on to the post-steps.
+      log.say('error', error.message);
+      return { code: -1 };
+    });
+    const { outputs, env, paths, rawSummary, summary, failed } = await readWhatIsLeft({
+      files: options.files,
+      masks,
+      state,
+      log,
+    });
+    const succeeded = end.code === 0 && !failed && !log.failed();
+    const result: StepResult = {
+      conclusion: cancelled ? 'cancelled' : succeeded ? 'success' : 'failure',
+      exitCode: end.code,
+      ...(end.signal !== undefined && { signal: end.signal }),
+      signalsSent: child.signalsSent,
+      outputs: Object.fromEntries(outputs),
+      state: Object.fromEntries(state),
+      env: Object.fromEntries(env),
+      paths,
+      summary,
+      rawSummary,
+      annotations: log.annotations,
+      debug: log.debug,
+      masks: masks.values(),
+      log: log.shown.join('\n'),
+      rawLog: log.written.map(({ text }) => text).join('\n'),
+      written: log.written,
+      durationMs: performance.now() - startedAt,
+    };
+    options.onFinished(result);
+    return result;
+  };
+  const finished = finish();
+
+  return {
+    stage,
+    action,
+    pid: child.pid,
+    finished,
+    async waitForLog(matcher) {
+      const { promise, resolve, reject } = Promise.withResolvers<string>();
+      const look = (): void => {
+        const line = log.written.find(({ text }) => accepts(matcher, text));
+        if (line !== undefined) resolve(line.text);
+      };
+      const fail = (how: string) => reject(new Error(`${how} ${String(matcher)}. Its log:\n${log.shown.join('\n')}`));
+      const timer = setTimeout(() => fail('The step has not written yet:'), options.patienceMs);
+      onWritten.add(look);
+      look();
+      finished.then(() => fail('The step ended without writing:'), reject);
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        onWritten.delete(look);
+      }
+    },
+    async cancel() {
+      // The runner calls a step cancelled even if it then ends by itself, and with success.
+      cancelled = true;
+      await child.cancel();
+      return finished;
+    },
+    async kill() {
+      child.kill();
+      return finished;
+    },
+  };
+}
