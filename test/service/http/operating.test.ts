@@ -1,0 +1,199 @@
+import pino from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startServer } from '../../../src/service/http/server.ts';
+import { requestRaw } from '../../support/raw-http.ts';
+import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
+import { anyDatabase } from './any-database.ts';
+import { describedApp } from './described-app.ts';
+import { expectProblem } from './expect-problem.ts';
+
+describe.each(anyDatabase)('operating the service', (kind) => {
+  let service: RunningService;
+  let token: string;
+  let tokenId: string;
+  let workspace: string;
+
+  beforeAll(async () => {
+    service = await startTestService(kind);
+    ({ secret: token, id: tokenId } = await service.token({ name: 'ada' }));
+    workspace = await service.workspace();
+  });
+  afterAll(() => service.stop());
+
+  const locks = () => `/v1/workspaces/${workspace}/locks`;
+  const lock = (path: string) => service.ask('POST', locks(), { token, json: { path, type: 'exclusive', ttl: '1h' } });
+
+  test('every answer has a request id of its own', async () => {
+    const answers = [
+      await service.ask('GET', '/healthz'),
+      await service.ask('GET', '/metrics', { token }),
+      await service.ask('GET', '/v1/openapi.json'),
+      await lock('ids'),
+      await lock('ids'),
+      await service.ask('DELETE', `${locks()}/ids`, { token }),
+      await service.ask('DELETE', `${locks()}/ids`, { token }),
+      await service.ask('GET', locks()),
+      await service.ask('PUT', locks()),
+      await service.ask('POST', locks(), { token, raw: 'a' }),
+      await service.ask('GET', '/nothing'),
+      await requestRaw(service.port, { target: '/ü' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 201, 409, 204, 404, 401, 405, 415, 404, 400]);
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    for (const id of ids) expect(id).toMatch(/^req_[0-9a-f-]{36}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('an id that a client makes up is not taken over', async () => {
+    const { headers } = await service.ask('GET', '/healthz', { headers: { 'x-request-id': 'req_mine' } });
+    expect(headers.get('x-request-id')).not.toBe('req_mine');
+  });
+
+  test('health and readiness need no token, and readiness ends when the service begins to stop', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      const { status, body } = await service.ask('GET', path);
+      expect([status, body]).toEqual([200, { status: 'ok' }]);
+    }
+    const stopping = await startServer(describedApp({ isStopping: () => true }), '127.0.0.1', 0);
+    const base = `http://127.0.0.1:${stopping.port}`;
+    expectProblem(await ask(base, 'GET', '/readyz'), 'unavailable');
+    expect((await ask(base, 'GET', '/healthz')).status).toBe(200);
+    await stopping.close(0);
+  });
+
+  describe('the metrics', () => {
+    const series = async (name: string) => {
+      const { text } = await service.ask('GET', '/metrics', { token });
+      return text.split('\n').filter((line) => line.startsWith(name));
+    };
+
+    test('need a token, and are in the format of Prometheus', async () => {
+      expectProblem(await service.ask('GET', '/metrics'), 'unauthorized');
+      const { status, headers } = await service.ask('GET', '/metrics', { token });
+      expect([status, headers.get('content-type')]).toEqual([
+        200,
+        expect.stringMatching(/^text\/plain; version=0\.0\.4/),
+      ]);
+    });
+
+    test('have what an operator looks for', async () => {
+      await lock('metrics');
+      const { text } = await service.ask('GET', '/metrics', { token });
+      const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          'workspace_http_request_duration_seconds histogram',
+          'workspace_commit_changes histogram',
+          'workspace_syncs_total counter',
+          'workspace_syncs_running gauge',
+          'workspace_webhook_attempts_total counter',
+          'workspace_locks_expired_total counter',
+          'process_cpu_seconds_total counter',
+          'nodejs_eventloop_lag_seconds gauge',
+        ]),
+      );
+    });
+
+    test('count requests by the pattern of their address, so that no client adds a series', async () => {
+      const paths = Array.from({ length: 20 }, (_, index) => `path-${index}`);
+      for (const path of paths) {
+        await service.ask('DELETE', `${locks()}/${path}`, { token });
+        await service.ask('DELETE', `${locks()}/folder/${path}`, { token });
+        await service.ask('GET', `/${path}`);
+        await service.ask('GET', `/v1/workspaces/${path}/branches`, { token });
+        await service.ask('GET', `/v1/workspaces/${path}/locks`);
+        await service.ask('PUT', `/v1/workspaces/${path}/sync`);
+      }
+      for (const method of ['PROPFIND', 'TRACE', 'LOCK'])
+        await requestRaw(service.port, { method, target: '/healthz' });
+      const counted = await series('workspace_http_request_duration_seconds_count');
+      expect(counted).toEqual(
+        expect.arrayContaining([
+          expect.stringMatching(/\{method="DELETE",route="\/v1\/workspaces\/:id\/locks\/:path",status="404"\} 4\d$/),
+          expect.stringMatching(/\{method="GET",route="\/v1\/workspaces\/:id\/branches",status="404"\} 20$/),
+          expect.stringMatching(/\{method="GET",route="\/v1\/workspaces\/:id\/locks",status="401"\} 2\d$/),
+          expect.stringMatching(/\{method="PUT",route="\/v1\/workspaces\/:id\/sync",status="405"\} 20$/),
+          expect.stringMatching(/\{method="GET",route="\/\*",status="404"\} 2\d$/),
+          expect.stringMatching(/\{method="other",route="\/healthz",status="405"\} 3$/),
+        ]),
+      );
+      expect(counted.join('\n')).not.toMatch(/path-|PROPFIND/);
+      expect(counted.join('\n')).not.toContain(workspace);
+    });
+  });
+
+  describe('the log', () => {
+    const lines = () =>
+      service
+        .log()
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+
+    test('has one line for a request, with the id of its answer', async () => {
+      const answer = await lock('log/a b');
+      const refused = await service.ask('DELETE', `${locks()}/log%2Fnothing`, { token });
+      const unknown = await service.ask('GET', '/log');
+      const impossible = await requestRaw(service.port, { target: '/log', headers: ['Host: a b'] });
+      const lineOf = ({ headers }: { headers: { get(name: string): string | null | undefined } }) => {
+        const id = headers.get('x-request-id');
+        return lines().filter((line) => line.msg === 'request' && line.request_id === id);
+      };
+      const common = {
+        level: 30,
+        time: expect.any(Number),
+        duration_ms: expect.any(Number),
+        origin_address: '127.0.0.1',
+      };
+      expect(lineOf(answer)).toEqual([
+        expect.objectContaining({ ...common, method: 'POST', path: locks(), status: 201, token: tokenId }),
+      ]);
+      expect(lineOf(refused)).toEqual([
+        expect.objectContaining({ ...common, path: `${locks()}/log%2Fnothing`, status: 404, token: tokenId }),
+      ]);
+      expect(lineOf(unknown)).toEqual([expect.objectContaining({ ...common, path: '/log', status: 404 })]);
+      expect(lineOf(impossible)).toEqual([expect.objectContaining({ ...common, path: '/log', status: 400 })]);
+      for (const [line] of [unknown, impossible].map(lineOf)) expect(line).not.toHaveProperty('token');
+    });
+
+    test('has no token, no credentials, no query and no body', async () => {
+      const secret = 'keep-this-to-yourself';
+      const headers = { 'content-type': 'application/json', cookie: secret, 'x-secret': secret };
+      await service.ask('GET', `${locks()}?prefix=${secret}&${secret}`, { token });
+      await service.ask('POST', `${locks()}?${secret}`, { token, headers, raw: `{"path":"${secret}` });
+      await service.ask('POST', locks(), { token, headers, raw: `{"path":"..","ttl":"${secret}"}` });
+      await service.ask('GET', locks(), { token: secret });
+      await service.ask('GET', locks(), { headers: { authorization: `Basic ${secret}` } });
+      await requestRaw(service.port, { target: `http://user:${secret}@localhost/healthz?${secret}#${secret}` });
+      await requestRaw(service.port, { target: '/healthz', headers: [`X-${secret}`] });
+      expect(lines().length).toBeGreaterThan(5);
+      expect(service.log()).not.toContain(secret);
+      expect(service.log()).not.toContain(token);
+      expect(service.log()).not.toMatch(/wsa_|authorization|bearer/i);
+    });
+
+    test('cannot be given lines by a request', async () => {
+      const before = lines().length;
+      await requestRaw(service.port, { target: `${locks()}/a%0A{"level":50}%0A`, method: 'DELETE', token });
+      await requestRaw(service.port, { target: '/"}{"level":50,"msg":"' });
+      const added = lines().slice(before);
+      expect(added.map(({ level, msg }) => [level, msg])).toEqual([
+        [30, 'request'],
+        [30, 'request'],
+      ]);
+    });
+
+    test('tells the operator, and not the client, what the service did not foresee', async () => {
+      const written: string[] = [];
+      const log = pino({}, { write: (line: string) => written.push(line) });
+      const broken = await startServer(describedApp({ log }), '127.0.0.1', 0);
+      const answer = await ask(`http://127.0.0.1:${broken.port}`, 'GET', '/v1/workspaces', { token });
+      const { detail, request_id } = expectProblem(answer, 'internal-error');
+      const [mistake, request] = written.map((line) => JSON.parse(line));
+      expect(mistake).toMatchObject({ level: 50, request_id, err: { type: 'TypeError', stack: expect.any(String) } });
+      expect(request).toMatchObject({ level: 30, request_id, status: 500 });
+      expect(detail).not.toContain(mistake.err.message);
+      await broken.close(0);
+    });
+  });
+});
