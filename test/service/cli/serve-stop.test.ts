@@ -65,16 +65,29 @@ describe('a service that is told to stop', () => {
     },
   );
 
+  test.concurrent('by two signals at the same moment, as by Ctrl-C under npm, takes them for one', async () => {
+    const service = await startService('ctrl-c');
+    const request = await beginRequest(service);
+    service.command.signal('SIGINT');
+    service.command.signal('SIGTERM');
+    await logged(service, '"msg":"stopping');
+    request.end();
+    expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
+    expect(await service.command.ended()).toBe(0);
+  });
+
   test.concurrent.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('twice, the second time by %s, ends at once with %d', async (signal, code) => {
+  ] as const)('and then once more by %s ends at once, with %d', async (signal, code) => {
     const service = await startService(`twice-${signal}`);
     const { socket } = await beginRequest(service);
     socket.on('error', () => undefined);
     service.command.signal('SIGTERM');
     await logged(service, '"msg":"stopping');
-    service.command.signal(signal);
+    // Not before a second has gone by is another signal another wish.
+    const insist = setInterval(() => service.command.signal(signal), 200);
     expect(await service.command.ended()).toBe(code);
+    clearInterval(insist);
   });
 });

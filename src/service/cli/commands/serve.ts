@@ -11,7 +11,7 @@ export const serve = defineCommand({
   summary: 'run the service',
   details: [
     'It speaks plain HTTP: put a proxy with TLS in front of it before other machines use it.',
-    'SIGTERM or SIGINT stops it in good order; a second one at once.',
+    'SIGTERM or SIGINT stops it in good order; another one, a second later or more, at once.',
   ],
   arguments: {},
   flags: {

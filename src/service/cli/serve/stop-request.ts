@@ -2,6 +2,12 @@ import type { Outside, StopSignal } from '../outside.ts';
 
 const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
+/**
+ * Ctrl-C in a terminal reaches every process in it, and npm passes its own on to the command that it runs: so soon
+ * after the first, another signal is the same wish.
+ */
+const sameWishMs = 1_000;
+
 export interface StopRequest {
   /** The first signal, as soon as it comes. */
   readonly received: Promise<StopSignal>;
@@ -9,14 +15,17 @@ export interface StopRequest {
   forget(): void;
 }
 
-/** The first signal asks to stop in good order; whoever sends a second one does not want to wait for that. */
-export function awaitStop(outside: Outside): StopRequest {
+/** The first signal asks to stop in good order; whoever sends another one later does not want to wait for that. */
+export function awaitStop(outside: Outside, clock: () => number = () => performance.now()): StopRequest {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
-  let asked = false;
+  let askedAt: number | undefined;
   const forget = outside.onSignal((signal) => {
-    if (asked) outside.endAtOnce(exitCodes[signal]);
-    asked = true;
-    resolve(signal);
+    if (askedAt === undefined) {
+      askedAt = clock();
+      resolve(signal);
+    } else if (clock() - askedAt >= sameWishMs) {
+      outside.endAtOnce(exitCodes[signal]);
+    }
   });
   return { received, forget };
 }

@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { leaveOut } from './support/left-out.ts';
+import { ask } from './support/running-service.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const onWindows = process.platform === 'win32';
+
+/** As a person at a terminal has it, with this Node first: what npm sets for its own scripts stays out. */
+function environment(): NodeJS.ProcessEnv {
+  const ofScripts = /^(npm_(lifecycle|package|command|node)|npm_config_(local_prefix|global_prefix|prefix)$|INIT_CWD$)/;
+  const kept = Object.entries(process.env).filter(([name]) => !/^WORKSPACE_SERVICE_|^DATABASE_URL$/.test(name));
+  return {
+    ...Object.fromEntries(kept.filter(([name]) => !ofScripts.test(name))),
+    PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
+  };
+}
+
+const npm = (args: readonly string[], cwd: string) =>
+  promisify(execFile)('npm', args, { cwd, env: environment(), shell: onWindows, timeout: 240_000 });
+
+let folder: string;
+let tarball: string;
+let files: string[];
+
+/** Packs a copy, so that packing, which builds anew, does not take the build away from other tests. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workspace-package-'));
+  const copy = join(folder, 'copy');
+  await mkdir(copy);
+  for (const part of ['bin', 'src', 'package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'tsconfig.build.json']) {
+    await cp(join(root, part), join(copy, part), { recursive: true });
+  }
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
+  const { stdout } = await npm(['pack', '--json', '--pack-destination', folder], copy);
+  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
+  tarball = join(folder, packed?.filename ?? '');
+  files = packed?.files.map(({ path }) => path).toSorted() ?? [];
+});
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+test('the package holds the command, what it runs, and nothing else', async () => {
+  const built = ['interface', 'service'].map(async (part) => {
+    const sources = await readdir(join(root, 'src', part), { recursive: true });
+    return sources.filter((name) => name.endsWith('.ts')).map((name) => `build/${part}/${name.replace(/ts$/, 'js')}`);
+  });
+  const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'package.json'];
+  expect(files).toEqual([...named, ...(await Promise.all(built)).flat()].toSorted());
+});
+
+const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT/;
+
+/** False when the registry does not answer; whatever else goes wrong is an error. */
+async function install(into: string): Promise<boolean> {
+  const flags = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--fetch-retries=1'];
+  try {
+    await npm(['install', ...flags, tarball], into);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && unreachable.test(error.message)) return false;
+    throw error;
+  }
+}
+
+function startWithNpx(place: string) {
+  const args = ['--no-install', 'workspace-service', 'serve', '--dev', '--port', '0', '--data', join(place, 'data')];
+  const command = spawn('npx', args, {
+    cwd: place,
+    env: environment(),
+    shell: onWindows,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let written = '';
+  let log = '';
+  const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
+  const welcome = new Promise<string>((resolve, reject) => {
+    const look = (): void => {
+      if (written.includes('path: Content/Hero.uasset') && log.includes('"listening"')) resolve(written);
+    };
+    command.stdout.setEncoding('utf8').on('data', (more: string) => {
+      written += more;
+      look();
+    });
+    command.stderr.setEncoding('utf8').on('data', (more: string) => {
+      log += more;
+      look();
+    });
+    ended.then(() => reject(new Error(`It ended: ${written}${log}`)));
+  });
+  return {
+    welcome,
+    ended,
+    /** Tells the service itself: npx has a shell in between, which passes no signal on. */
+    terminate() {
+      const [, pid] = /"pid":(\d+)/.exec(log) ?? [];
+      if (command.exitCode !== null) return;
+      if (pid === undefined) command.kill();
+      else process.kill(Number(pid), 'SIGTERM');
+    },
+  };
+}
+
+test('the installed package starts a service', async (context) => {
+  const place = join(folder, 'installed');
+  await mkdir(place);
+  if (!(await install(place))) {
+    const reason = 'The npm registry cannot be reached, and the package has dependencies.';
+    if (process.env['CI'] === undefined) leaveOut(context, reason);
+    throw new Error(reason);
+  }
+
+  const service = startWithNpx(place);
+  try {
+    const written = await service.welcome;
+    const [, base = ''] = /WORKSPACE_BASE_URL=(\S+)/.exec(written) ?? [];
+    const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(written) ?? [];
+    expect((await ask(new URL(base).origin, 'GET', '/healthz')).status).toBe(200);
+    const { status, body } = await ask(base, 'GET', '/workspaces', { token });
+    expect(status).toBe(200);
+    expect(body.workspaces).toMatchObject([{ id: 'sample' }]);
+    const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+    expect(written).toContain(`workspace-service ${version} listens on `);
+    service.terminate();
+    expect(await service.ended).toBe(0);
+  } finally {
+    service.terminate();
+  }
+}, 120_000);
