@@ -137,7 +137,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     target.behave({ does: 'hang' });
     await hook(target.url());
     await acquire('a');
-    startDeliveryWorkers(storage, { terms: { renewEveryMs: 20 } });
+    startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
     const soon = await storage.commit((db) =>
       db
@@ -158,7 +158,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     target.behave({ does: 'hang' });
     await hook(target.url());
     await acquire('a');
-    startDeliveryWorkers(storage, { terms: { renewEveryMs: 20 } });
+    startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
     const another = { lease_owner: 'another instance', lease_until: 8_000_000_000_000 };
     await storage.commit((db) => db.updateTable('deliveries').set(another).execute());
