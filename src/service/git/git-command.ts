@@ -63,11 +63,7 @@ export function gitCommand(setup: {
               'not-installed',
               `git could not ${purpose}: there is no git on the PATH of the service. Install git 2.39 or newer.`,
             )
-          : new GitError(
-              'failed',
-              `git could not ${purpose}: it could not be started (${outcome.code}).`,
-              outcome.code,
-            );
+          : failed(purpose, `it could not be started (${outcome.code}).`);
       case 'too-much-output':
         throw failed(purpose, 'the answer is larger than the service takes.');
     }

@@ -31,8 +31,7 @@ function whyNotInAnyForm(text: string): string | undefined {
     return `The address of a remote must not be longer than ${longestRemote} characters.`;
   }
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
-  if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text))
-    return 'The address must not have control characters, encoded ones neither.';
+  if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, nor encoded ones.';
   if (/\s/u.test(text)) return 'The address must not have spaces. In a URL, a space is written %20.';
   if (text.startsWith('-')) return 'The address must not start with -: git would take it for an option.';
   return undefined;

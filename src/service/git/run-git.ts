@@ -119,7 +119,10 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
       finish({ kind: 'not-started', code: error.code ?? error.message });
     });
     // A git that was killed leaves its helpers behind, and they hold the pipes open.
-    child.on('exit', endAll);
+    child.on('exit', () => {
+      clearTimeout(timer);
+      endAll();
+    });
     child.on('close', (code, endedBy) => {
       errors.end();
       if (stopped !== undefined) finish(stopped);

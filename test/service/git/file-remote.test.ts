@@ -9,16 +9,23 @@ import { branchNamed, enoughTime, failureOf, gitIn, operatorEnvironment, remoteA
 
 const main = branchNamed('main');
 
+/** A path on which git does something before it does its work. */
+async function pathWithGit(folder: string, first: string): Promise<string> {
+  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  await writeFile(join(bin, 'git'), `#!/bin/sh\n${first}\nexec ${git} "$@"\n`);
+  await chmod(join(bin, 'git'), 0o755);
+  return `${bin}:${process.env['PATH']}`;
+}
+
 test('a repository that another user owns is served all the same', async () => {
   const folder = await temporaryFolder();
   const repository = createRepository(folder);
   repository.commit(...manyCommits(3));
   // git's own tests set this to make every repository seem to be owned by another user.
-  const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  await mkdir(join(folder, 'bin'));
-  await writeFile(join(folder, 'bin', 'git'), `#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec ${git} "$@"\n`);
-  await chmod(join(folder, 'bin', 'git'), 0o755);
-  const service = gitIn(join(folder, 'data'), { PATH: `${join(folder, 'bin')}:${process.env['PATH']}` });
+  const path = await pathWithGit(folder, 'export GIT_TEST_ASSUME_DIFFERENT_OWNER=1');
+  const service = gitIn(join(folder, 'data'), { PATH: path });
 
   const remote = remoteAt(repository.path);
   expect([...(await service.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
@@ -32,4 +39,14 @@ test('a repository on the disk is not read where the operator does not allow it'
   const git = createGit({ dataFolder: folder, allowFile: false, environment: operatorEnvironment(folder) });
   const failure = await failureOf(git.fetch('game', remoteAt(repository.path), main, enoughTime));
   expect(failure.message).toContain("transport 'file' not allowed");
+});
+
+test('the settings of a repository that the service was started in are not read', async () => {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  repository.commit(...manyCommits(1));
+  const around = createRepository(folder, 'around.git');
+  around.git('config', 'url.file:///elsewhere.insteadOf', repository.path);
+  const git = gitIn(join(folder, 'data'), { PATH: await pathWithGit(folder, `cd ${around.path}`) });
+  expect((await git.branches(remoteAt(repository.path), enoughTime)).branches.size).toBe(1);
 });

@@ -144,12 +144,14 @@ describe('a remote that hangs', () => {
     const git = gitIn(folder);
     const remote = remoteAt(`https://user:pa55word@127.0.0.1:${port}/remote.git`);
     const limits = { timeoutMs: 400 };
-    for (const work of [
-      git.branches(remote, limits),
-      git.estimate('game', remote, main, limits),
-      git.fetch('game', remote, main, limits),
-    ]) {
-      const failure = await failureOf(work);
+    const failures = await Promise.all(
+      [
+        git.branches(remote, limits),
+        git.estimate('game', remote, main, limits),
+        git.fetch('game', remote, main, limits),
+      ].map(failureOf),
+    );
+    for (const failure of failures) {
       expect(failure.kind).toBe('timeout');
       expect(failure.message).toContain('400 ms');
       expect(failure.message).not.toContain('pa55word');
