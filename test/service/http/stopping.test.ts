@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { startServer } from '../../../src/service/http/server.ts';
+import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { connectRaw, type RawConnection, writeRequest } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
@@ -48,11 +50,14 @@ describe.each(anyDatabase)('stopping', (kind) => {
   });
 
   test('does not wait for ever: what has not ended by then is cut', async () => {
-    const longPatience = { headersMs: 600_000, requestMs: 600_000, checkEveryMs: 1_000 };
-    const server = await startServer(describedApp(), '127.0.0.1', 0, longPatience);
-    const connection = await connectRaw(server.port);
-    await connection.send('GET /healthz HTTP/1.1\r\nHost: a\r\n');
+    const { storage, remove } = await kind.open();
+    const newToken = { name: 'ada', scopes: ['locks:write'], workspaces: null, lifetime: null } as const;
+    const { secret } = await storage.commit((db) => createToken(db, storage.now, newToken));
+    const app = describedApp({ storage, admit: createRateLimiter(null, () => 0) });
+    const server = await startServer(app, '127.0.0.1', 0);
+    const { connection } = await beginLock(server.port, secret, '/v1/workspaces/w/locks');
     await server.close(20);
     await connection.closed;
+    await remove();
   });
 });
