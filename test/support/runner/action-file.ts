@@ -80,10 +80,10 @@ function evaluate(text: string, expressions: Expressions): string {
   });
 }
 
-/** The inputs of one step: what was given, and the warning for those that the action does not declare. */
 export interface StepInputs {
   readonly values: ReadonlyMap<string, string>;
-  readonly unexpected: readonly string[];
+  /** What the runner says of inputs that the action does not declare. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -102,9 +102,14 @@ export function resolveInputs(
   const defaults = [...action.inputs]
     .filter(([name]) => !present.has(lower(name)))
     .map(([name, text]): [string, string] => [name, evaluate(text ?? '', expressions)]);
+  const unexpected = Object.keys(given).filter((name) => !declared.has(lower(name)));
+  const list = (names: readonly string[]): string => `'${names.join("', '")}'`;
   return {
     values: new Map([...Object.entries(given), ...defaults]),
-    unexpected: Object.keys(given).filter((name) => !declared.has(lower(name))),
+    warnings:
+      unexpected.length === 0
+        ? []
+        : [`Unexpected input(s) ${list(unexpected)}, valid inputs are [${list([...action.inputs.keys()])}]`],
   };
 }
 

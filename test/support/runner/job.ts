@@ -124,12 +124,15 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   let busy = false;
   let running: RunningStep | undefined;
 
+  const refuseWhileBusy = (): void => {
+    if (busy) throw new Error('A job runs one step at a time, and one still runs.');
+  };
+
   const runner = { PATH: process.env['PATH'] ?? '', HOME: folders.home, ...options.env };
 
   const start = async (stage: 'main' | 'post', { entry, options: step, action, state }: Post): Promise<RunningStep> => {
-    if (busy) throw new Error('A job runs one step at a time, and one still runs.');
+    const { values: inputs, warnings } = resolveInputs(file, step.with ?? {}, expressions);
     busy = true;
-    const { values: inputs, unexpected } = resolveInputs(file, step.with ?? {}, expressions);
     const files = await createCommandFiles(folders.temp);
     const context = contextVariables({ run, event, eventPath, folders, action, debug });
     running = startStage({
@@ -150,12 +153,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       masks,
       debug,
       delays,
-      warnings:
-        unexpected.length === 0
-          ? []
-          : [
-              `Unexpected input(s) '${unexpected.join("', '")}', valid inputs are ['${[...file.inputs.keys()].join("', '")}']`,
-            ],
+      warnings,
       state,
       patienceMs: options.patienceMs ?? 30_000,
       onFinished(result) {
@@ -178,6 +176,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     exported,
     results,
     async step(step = {}) {
+      refuseWhileBusy();
       started += 1;
       const action =
         step.id ?? (started === 1 ? '__octo-org_workspace-automation' : `__octo-org_workspace-automation_${started}`);
@@ -190,8 +189,8 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       return (await job.step(step)).finished;
     },
     async nextPost() {
-      const post = busy ? undefined : posts.pop();
-      if (busy) throw new Error('The posts of a job run when its last step has ended, and one still runs.');
+      refuseWhileBusy();
+      const post = posts.pop();
       return post && start('post', post);
     },
     async post() {

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startJob } from '../support/runner/job.ts';
+import { type RunnerDelays, runnerDelays } from '../support/runner/step-process.ts';
+import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
+
+const long = 60_000;
+
+async function start(code: string, delays: Partial<RunnerDelays> = {}) {
+  const scripts = await temporaryScripts();
+  const actionFile = await temporaryActionFile(scripts, '');
+  await scripts.add('main', `${code}\nsay('ready'); setInterval(() => {}, 1000);`);
+  await scripts.add('post', "say('cleaned up after ' + env.STATE_step)");
+  const job = await startJob({ actionFile, delays });
+  const step = await job.step();
+  await step.waitForLog('ready');
+  return { job, step };
+}
+
+const patient = { sigtermAfterMs: long, sigkillAfterMs: long };
+
+test('the runner waits 7.5 s after SIGINT, 2.5 s after SIGTERM, and 5 s for the output', () => {
+  expect(runnerDelays).toEqual({ sigtermAfterMs: 7500, sigkillAfterMs: 2500, drainMs: 5000 });
+});
+
+describe('a cancelled step', () => {
+  test('gets SIGINT, which ends a process that does nothing about it', async () => {
+    const { step } = await start('', patient);
+    await expect(step.cancel()).resolves.toMatchObject({
+      conclusion: 'cancelled',
+      exitCode: 130,
+      signal: 'SIGINT',
+      signalsSent: ['SIGINT'],
+    });
+  });
+
+  test('has time to give back what it took, and is cancelled even if it ends well', async () => {
+    const { job, step } = await start(
+      `process.on('SIGINT', async () => {
+        say('giving back');
+        await told('given');
+        fs.appendFileSync(env.GITHUB_STATE, 'step=cancelled');
+        process.exit(0);
+      });`,
+      patient,
+    );
+    const cancelled = step.cancel();
+    await step.waitForLog('giving back');
+    await tell(job, 'given');
+    await expect(cancelled).resolves.toMatchObject({ conclusion: 'cancelled', exitCode: 0, signalsSent: ['SIGINT'] });
+    expect((await job.post()).map(({ log }) => log)).toEqual(['cleaned up after cancelled']);
+  });
+
+  test('gets SIGTERM when it does not end', async () => {
+    const { step } = await start(
+      `process.on('SIGINT', () => say('SIGINT')); process.on('SIGTERM', () => { say('SIGTERM'); process.exit(5); });`,
+      { sigtermAfterMs: 50, sigkillAfterMs: long },
+    );
+    await expect(step.cancel()).resolves.toMatchObject({
+      conclusion: 'cancelled',
+      exitCode: 5,
+      signalsSent: ['SIGINT', 'SIGTERM'],
+      rawLog: 'ready\nSIGINT\nSIGTERM',
+    });
+  });
+
+  test('gets SIGKILL when that does not help either', async () => {
+    const { step } = await start("for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => say(name));", {
+      sigtermAfterMs: 200,
+      sigkillAfterMs: 200,
+    });
+    const result = await step.cancel();
+    expect(result).toMatchObject({
+      conclusion: 'cancelled',
+      exitCode: 137,
+      signal: 'SIGKILL',
+      signalsSent: ['SIGINT', 'SIGTERM', 'SIGKILL'],
+      rawLog: 'ready\nSIGINT\nSIGTERM',
+    });
+    expect(result.durationMs).toBeGreaterThan(395);
+  });
+
+  test('is cancelled once, however often it is asked for', async () => {
+    const { step } = await start('', patient);
+    const [one, other] = await Promise.all([step.cancel(), step.cancel()]);
+    expect(one).toBe(other);
+    expect(one.signalsSent).toEqual(['SIGINT']);
+  });
+
+  test('gets no signal when it has ended before, and is cancelled all the same', async () => {
+    const scripts = await temporaryScripts();
+    await scripts.add('main', '');
+    const job = await startJob({ actionFile: await temporaryActionFile(scripts, ''), delays: patient });
+    const step = await job.step();
+    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success' });
+    await expect(step.cancel()).resolves.toMatchObject({ conclusion: 'success', signalsSent: [] });
+  });
+});
+
+describe('a process that a step has started', () => {
+  const withChild = `
+    const { spawn } = await import('node:child_process');
+    const child = spawn(process.execPath, ['-e', ${JSON.stringify(`
+      for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => require('fs').writeFileSync(process.env.RUNNER_TEMP + '/signalled', name));
+      console.log('child ' + process.pid);
+      setInterval(() => {}, 1000);
+    `)}], { stdio: STDIO });
+    child.stdout?.once('data', (text) => say(String(text).trim()));`;
+
+  async function startWithChild(stdio: string, delays: Partial<RunnerDelays>) {
+    const { job, step } = await start(withChild.replace('STDIO', stdio), delays);
+    const [, pid = ''] = (await step.waitForLog(/^child \d+$/)).split(' ');
+    onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'));
+    return { job, step, pid: Number(pid) };
+  }
+
+  test('gets no signal and lives on', async () => {
+    const { job, step, pid } = await startWithChild("['ignore', 'pipe', 'ignore']", patient);
+    await expect(step.cancel()).resolves.toMatchObject({ signal: 'SIGINT' });
+    // It can be signalled by us, so it is there.
+    process.kill(pid, 0);
+    expect(existsSync(`${job.folders.temp}/signalled`)).toBe(false);
+  });
+
+  test('can hold the output open, and is not waited for longer than the runner does', async () => {
+    const { step } = await startWithChild("['ignore', 'inherit', 'inherit']", { ...patient, drainMs: 100 });
+    const result = await step.cancel();
+    expect(result).toMatchObject({ conclusion: 'cancelled', signal: 'SIGINT' });
+  });
+});

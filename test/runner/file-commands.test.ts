@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { keyValuePairs, pathLines } from '../support/runner/file-commands.ts';
+import { startJob } from '../support/runner/job.ts';
+import { temporaryActionFile, temporaryScripts } from './scripts.ts';
+
+/** The pairs that were read, and the mistake after them if there is one. */
+function read(...lines: readonly string[]) {
+  const pairs: (readonly [string, string])[] = [];
+  try {
+    for (const pair of keyValuePairs(lines.join('\n'))) pairs.push(pair);
+    return { pairs };
+  } catch (error) {
+    return { pairs, mistake: error instanceof Error ? error.message : '' };
+  }
+}
+
+describe('a file of pairs', () => {
+  test.each<[string, string[], (readonly [string, string])[]]>([
+    ['nothing', [''], []],
+    ['a pair in one line', ['a=b'], [['a', 'b']]],
+    ['an empty value', ['a='], [['a', '']]],
+    [
+      'further equals signs',
+      ['a==b=', 'c=d<<e'],
+      [
+        ['a', '=b='],
+        ['c', 'd<<e'],
+      ],
+    ],
+    ['blanks, which count', [' a = b '], [[' a ', ' b ']]],
+    [
+      'empty lines between pairs',
+      ['', 'a=b', '', '', 'c=d', ''],
+      [
+        ['a', 'b'],
+        ['c', 'd'],
+      ],
+    ],
+    ['a value of several lines', ['a<<EOF', 'one', '', 'two', 'EOF'], [['a', 'one\n\ntwo']]],
+    [
+      'an empty value of several lines',
+      ['a<<EOF', 'EOF', 'b=c'],
+      [
+        ['a', ''],
+        ['b', 'c'],
+      ],
+    ],
+    ['a value that ends in a line end', ['a<<EOF', 'one', '', 'EOF'], [['a', 'one\n']]],
+    [
+      'delimiters of other characters',
+      ['a<<=x', '1', '=x', 'b<<<x', '2', '<x'],
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+    ],
+    [
+      'lines that only look like the delimiter',
+      ['a<<EOF', ' EOF', 'EOF ', 'EOF\r', 'EOF'],
+      [['a', ' EOF\nEOF \nEOF\r']],
+    ],
+    ['a carriage return, which belongs to the value', ['a=b\r'], [['a', 'b\r']]],
+  ])('may have %s', (_, lines, pairs) => {
+    expect(read(...lines)).toEqual({ pairs });
+  });
+
+  test.each([
+    ['a line that is no pair', ['a'], "Invalid format 'a'"],
+    ['no name', ['=b'], "Invalid format '=b'. Name must not be empty"],
+    ['no name before a delimiter', ['<<EOF', 'EOF'], "Invalid format '<<EOF'. Name must not be empty"],
+    ['no delimiter', ['a<<', ''], "Invalid format 'a<<'. Delimiter must not be empty"],
+    ['no end of a value', ['a<<EOF', 'one', ''], "Invalid value. Matching delimiter not found 'EOF'"],
+    ['an end that is cut off', ['a<<EOF', 'one', 'EO'], 'Invalid value. EOF marker missing new line.'],
+  ])('must not have %s', (_, lines, mistake) => {
+    expect(read('before=1', ...lines, 'after=1')).toMatchObject({ pairs: [['before', '1']] });
+    expect(read('before=1', ...lines)).toEqual({ pairs: [['before', '1']], mistake });
+  });
+
+  test('ends a value at its own delimiter, so that what follows becomes pairs, up to the delimiter left over', () => {
+    expect(read('a<<EOF', 'harmless', 'EOF', 'status=forged', 'EOF')).toEqual({
+      pairs: [
+        ['a', 'harmless'],
+        ['status', 'forged'],
+      ],
+      mistake: "Invalid format 'EOF'",
+    });
+  });
+
+  test('gives back whatever was written under a delimiter that is not in it', () => {
+    const text = fc.string({ unit: 'binary' });
+    const name = text.filter((it) => it !== '' && !/[\n=]|<</.test(it));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(name, text)), (pairs) => {
+        const lines = pairs.flatMap(([key, value]) => [`${key}<<ghadelimiter_1`, value, 'ghadelimiter_1']);
+        expect(read(...lines)).toEqual({ pairs });
+      }),
+    );
+  });
+});
+
+test('a file of paths has one a line, and empty lines do not count', () => {
+  expect(pathLines('/a\n\n/b c\r\n/d')).toEqual(['/a', '/b c', '/d']);
+});
+
+describe('the files of a step', () => {
+  async function run(code: string) {
+    const scripts = await temporaryScripts();
+    const job = await startJob({ actionFile: await temporaryActionFile(scripts, '') });
+    return job.run({ main: await scripts.add('main', code), post: null });
+  }
+
+  test('are read as the toolkit writes them', async () => {
+    const toolkit = JSON.stringify(import.meta.resolve('@actions/core'));
+    const result = await run(`
+      const core = await import(${toolkit});
+      core.setOutput('locks', [{ path: 'a=b<<EOF' }]);
+      core.setOutput('text', 'one\\r\\ntwo%0A\\n');
+      core.saveState('step', 'id');
+      core.exportVariable('LEVEL', 'high\\nest');
+      core.addPath('/tools');
+      core.setSecret('geheim');
+      await core.summary.addHeading('All geheim').write();
+    `);
+    expect(result).toMatchObject({
+      conclusion: 'success',
+      outputs: { locks: '[{"path":"a=b<<EOF"}]', text: 'one\r\ntwo%0A\n' },
+      state: { step: 'id' },
+      env: { LEVEL: 'high\nest' },
+      paths: ['/tools'],
+      rawSummary: '<h1>All geheim</h1>\n',
+      summary: '<h1>All ***</h1>\n',
+      masks: expect.arrayContaining(['geheim']),
+    });
+  });
+
+  test('fail the step when one cannot be read, and what stands before the mistake counts', async () => {
+    const result = await run(`fs.writeFileSync(env.GITHUB_OUTPUT, 'a=1\\nb<<EOF\\n2\\n')`);
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 0, outputs: { a: '1' } });
+    expect(result.annotations).toMatchObject([
+      { level: 'error', by: 'runner', message: "Unable to process file command 'output' successfully." },
+      { level: 'error', by: 'runner', message: "Invalid value. Matching delimiter not found 'EOF'" },
+    ]);
+  });
+
+  test('may be gone, which is as good as empty', async () => {
+    const result = await run(
+      `for (const name of ['OUTPUT', 'STATE', 'ENV', 'PATH', 'STEP_SUMMARY']) fs.rmSync(env['GITHUB_' + name])`,
+    );
+    expect(result).toMatchObject({ conclusion: 'success', outputs: {}, state: {}, env: {}, paths: [], summary: '' });
+  });
+
+  test('may begin with a byte order mark', async () => {
+    const result = await run(`fs.writeFileSync(env.GITHUB_OUTPUT, '\\ufeffa=1')`);
+    expect(result.outputs).toEqual({ a: '1' });
+  });
+
+  test('do not distinguish case in the names of outputs and state', async () => {
+    const result = await run(`
+      fs.writeFileSync(env.GITHUB_OUTPUT, 'Status=1\\nstatus=2');
+      fs.writeFileSync(env.GITHUB_STATE, 'Step=1\\nSTEP=2');
+    `);
+    expect(result).toMatchObject({ outputs: { Status: '2' }, state: { Step: '2' } });
+    expect(Object.keys(result.outputs)).toHaveLength(1);
+  });
+
+  test('cannot set NODE_OPTIONS', async () => {
+    const result = await run(`fs.writeFileSync(env.GITHUB_ENV, 'node_options=--require /tmp/x\\nFINE=1')`);
+    expect(result).toMatchObject({ conclusion: 'success', env: { FINE: '1' } });
+    expect(result.env).not.toHaveProperty('node_options');
+    expect(result.annotations).toMatchObject([{ level: 'error', by: 'runner' }]);
+  });
+
+  test('have room for a summary of 1 MiB, and a larger one is not shown at all', async () => {
+    const sized = (size: number) => run(`fs.writeFileSync(env.GITHUB_STEP_SUMMARY, 'ü' + 'x'.repeat(${size} - 2))`);
+    const [fits, tooLarge] = await Promise.all([sized(1024 * 1024), sized(1024 * 1024 + 1)]);
+    expect(Buffer.byteLength(fits.summary)).toBe(1024 * 1024);
+    expect(fits.annotations).toEqual([]);
+    expect(tooLarge).toMatchObject({ conclusion: 'success', summary: '' });
+    expect(tooLarge.rawSummary).not.toBe('');
+    expect(tooLarge.annotations).toMatchObject([{ level: 'error', message: expect.stringContaining('1024k') }]);
+  });
+});

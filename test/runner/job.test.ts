@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { type JobOptions, openJob, startJob } from '../support/runner/job.ts';
+import { type Scripts, temporaryActionFile, temporaryScripts } from './scripts.ts';
+
+async function setUp(options: JobOptions = {}) {
+  const scripts: Scripts = await temporaryScripts();
+  const actionFile = await temporaryActionFile(scripts, 'inputs:\n  name:\n    description: A name.');
+  return { scripts, job: await startJob({ ...options, actionFile }) };
+}
+
+const sayPost = "say('post of ' + env.INPUT_NAME + ', state ' + (env.STATE_step ?? 'missing'))";
+
+describe('the posts of a job', () => {
+  test('run in reverse order, each with the inputs and the state of its own main', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', "fs.appendFileSync(env.GITHUB_STATE, 'step=' + env.INPUT_NAME.toUpperCase() + '\\n')");
+    await scripts.add('post', sayPost);
+    for (const name of ['a', 'b', 'c']) await job.run({ with: { name } });
+    const posts = await job.post();
+    expect(posts.map(({ rawLog }) => rawLog)).toEqual([
+      'post of c, state C',
+      'post of b, state B',
+      'post of a, state A',
+    ]);
+    expect(job.results).toHaveLength(6);
+    expect(await job.post()).toEqual([]);
+  });
+
+  test('run after a main that failed, with the state that it had saved', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', "fs.appendFileSync(env.GITHUB_STATE, 'step=1'); process.exit(3)");
+    await scripts.add('post', sayPost);
+    await expect(job.run({ with: { name: 'a' } })).resolves.toMatchObject({ conclusion: 'failure', exitCode: 3 });
+    expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual(['post of a, state 1']);
+  });
+
+  test.each([
+    ['before it could save any state', '', 'missing'],
+    ['after it has saved some', "fs.appendFileSync(env.GITHUB_STATE, 'step=1\\n');", '1'],
+  ])('run after a main that was killed %s', async (_, code, state) => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', `${code} say('ready'); setInterval(() => {}, 1000);`);
+    await scripts.add('post', sayPost);
+    const step = await job.step({ with: { name: 'a' } });
+    await step.waitForLog('ready');
+    await expect(step.kill()).resolves.toMatchObject({
+      conclusion: 'failure',
+      exitCode: 137,
+      signal: 'SIGKILL',
+      signalsSent: [],
+    });
+    expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual([`post of a, state ${state}`]);
+  });
+
+  test('are not there for an action without one', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', '');
+    await job.run({ post: null });
+    expect(await job.nextPost()).toBeUndefined();
+  });
+
+  test('can be started one by one, and killed as a main can', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', '');
+    await scripts.add('post', "say('ready'); if (env.INPUT_NAME === 'b') setInterval(() => {}, 1000);");
+    for (const name of ['a', 'b']) await job.run({ with: { name }, id: name });
+    const last = await job.nextPost();
+    expect(last).toMatchObject({ stage: 'post', action: 'b' });
+    await last?.waitForLog('ready');
+    await expect(last?.kill()).resolves.toMatchObject({ conclusion: 'failure', signal: 'SIGKILL' });
+    expect((await job.post()).map(({ conclusion }) => conclusion)).toEqual(['success']);
+  });
+
+  test('have files of their own: nothing that the main wrote is read a second time', async () => {
+    const { scripts, job } = await setUp();
+    const write = "fs.appendFileSync(env.GITHUB_OUTPUT, 'by=' + process.argv[1]); say(env.GITHUB_OUTPUT);";
+    await scripts.add('main', `fs.appendFileSync(env.GITHUB_STEP_SUMMARY, 'main'); ${write}`);
+    await scripts.add('post', `say(fs.readFileSync(env.GITHUB_STEP_SUMMARY, 'utf8')); ${write}`);
+    const main = await job.run();
+    const [post] = await job.post();
+    expect(main.outputs['by']).toMatch(/main\.mjs$/);
+    expect(post?.outputs['by']).toMatch(/post\.mjs$/);
+    expect(post?.rawLog.split('\n')).toEqual(['', expect.not.stringContaining(main.rawLog)]);
+    expect(post?.summary).toBe('');
+  });
+});
+
+describe('the steps of a job', () => {
+  test('see what earlier ones wrote to GITHUB_ENV, and so do the posts, but not the state of others', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add(
+      'main',
+      "fs.appendFileSync(env.GITHUB_ENV, 'LEVEL=high'); fs.appendFileSync(env.GITHUB_STATE, 'step=1')",
+    );
+    await scripts.add('post', "say(env.LEVEL + ' ' + env.STATE_step)");
+    const show = await scripts.add('show', "say(env.LEVEL + ' ' + env.STATE_step)");
+    await job.run();
+    expect(job.exported.get('LEVEL')).toBe('high');
+    expect((await job.run({ main: show })).rawLog).toBe('high undefined');
+    expect((await job.run({ main: show, env: { LEVEL: 'low' } })).rawLog).toBe('low undefined');
+    expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual(['low undefined', 'high undefined', 'high 1']);
+  });
+
+  test('share the temporary folder, the workspace and the secrets', async () => {
+    const { scripts, job } = await setUp();
+    const write = await scripts.add(
+      'write',
+      "fs.writeFileSync(env.RUNNER_TEMP + '/a', '1'); fs.writeFileSync('b', '2'); say('::add-mask::geheim')",
+    );
+    const read = await scripts.add(
+      'read',
+      "say(fs.readFileSync(env.RUNNER_TEMP + '/a') + fs.readFileSync(env.GITHUB_WORKSPACE + '/b', 'utf8') + ' geheim')",
+    );
+    await job.run({ main: write });
+    expect((await job.run({ main: read })).log).toBe('12 ***');
+  });
+
+  test('have an id each unless the test gives them one', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', 'say(env.GITHUB_ACTION)');
+    const ids = [await job.run(), await job.run(), await job.run({ id: 'lock' })].map(({ rawLog }) => rawLog);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids[2]).toBe('lock');
+  });
+
+  test('run one at a time', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', "say('ready'); setInterval(() => {}, 1000)");
+    await scripts.add('post', '');
+    const first = await job.step();
+    await expect(job.step()).rejects.toThrow('one step at a time');
+    await expect(job.nextPost()).rejects.toThrow('one still runs');
+    await first.kill();
+    expect(await job.post()).toHaveLength(1);
+  });
+
+  test('take the time they take', async () => {
+    const { scripts, job } = await setUp();
+    await scripts.add('main', 'await new Promise((resolve) => setTimeout(resolve, 100))');
+    expect((await job.run()).durationMs).toBeGreaterThan(95);
+  });
+});
+
+describe('two jobs', () => {
+  test('have nothing in common but what the test gives both', async () => {
+    const [one, other] = [await setUp(), await setUp()];
+    expect(new Set([...Object.values(one.job.folders), ...Object.values(other.job.folders)]).size).toBe(8);
+  });
+});
+
+test('a job that ends leaves no process and no folder behind', async () => {
+  const scripts = await temporaryScripts();
+  await scripts.add('main', "say('ready'); setInterval(() => {}, 1000)");
+  const job = await openJob({ actionFile: await temporaryActionFile(scripts, '') });
+  const step = await job.step();
+  await step.waitForLog('ready');
+  await job.end();
+  expect(() => process.kill(step.pid, 0)).toThrow('ESRCH');
+  expect(existsSync(job.folders.temp)).toBe(false);
+  expect(existsSync(job.folders.workspace)).toBe(false);
+});

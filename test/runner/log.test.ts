@@ -1,0 +1,265 @@
+import { describe, expect, test } from 'vitest';
+import { type JobOptions, startJob } from '../support/runner/job.ts';
+import { createMasks } from '../support/runner/masks.ts';
+import { collapseGroups, createStepLog } from '../support/runner/step-log.ts';
+import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
+
+/** A log that has taken these lines. */
+function logOf(lines: readonly string[], { debug = false, secrets = [] as readonly string[] } = {}) {
+  const masks = createMasks(secrets);
+  const log = createStepLog({ masks, workspace: '/work/dragon', debug });
+  for (const text of lines) log.take({ stream: 'stdout', text });
+  return { ...log, text: log.shown.join('\n'), masks: masks.values() };
+}
+
+describe('the log of a step', () => {
+  test('shows annotations as a person sees them, and collects them with what they point to', () => {
+    const log = logOf([
+      '::error file=/work/dragon/Content/Hero.uasset,line=3,endLine=4,col=5,endColumn=6,title=Held::It is%0Aheld',
+      '::warning file=Content/Sky.uasset,line=x::Soon',
+      '::notice file=/elsewhere/a::Fine',
+    ]);
+    expect(log.text).toBe('##[error]It is\nheld\n##[warning]Soon\n##[notice]Fine');
+    expect(log.annotations).toEqual([
+      {
+        level: 'error',
+        message: 'It is\nheld',
+        title: 'Held',
+        file: 'Content/Hero.uasset',
+        line: 3,
+        endLine: 4,
+        column: 5,
+        endColumn: 6,
+        by: 'action',
+      },
+      { level: 'warning', message: 'Soon', file: 'Content/Sky.uasset', by: 'action' },
+      { level: 'notice', message: 'Fine', file: '/elsewhere/a', by: 'action' },
+    ]);
+    expect(log.failed()).toBe(false);
+  });
+
+  test('cuts a long annotation and no line', () => {
+    const log = logOf([`::error::${'x'.repeat(5000)}`]);
+    expect(log.annotations[0]?.message).toHaveLength(4096);
+    expect(log.text).toHaveLength('##[error]'.length + 5000);
+  });
+
+  test('has groups, of which a reader first sees the titles', () => {
+    const log = logOf(['before', '::group::Details', 'inside', '##[group]More', 'inside', '::endgroup::', 'after']);
+    expect(log.text).toBe('before\n##[group]Details\ninside\n##[group]More\ninside\n##[endgroup]\nafter');
+    expect(collapseGroups(log.text)).toBe('before\n##[group]Details\n##[group]More\nafter');
+  });
+
+  test('shows debug lines only where they are wanted', () => {
+    const lines = ['::debug::one%0Atwo', 'text'];
+    expect(logOf(lines)).toMatchObject({ text: 'text', debug: ['one\ntwo'] });
+    expect(logOf(lines, { debug: true }).text).toBe('##[debug]one\n##[debug]two\ntext');
+  });
+
+  test('repeats commands where their echo is on, and never a secret', () => {
+    const lines = [
+      '::group::A',
+      '::echo::on',
+      '::group::B',
+      '::add-mask::geheim',
+      '::error::C',
+      '::echo:: OFF ',
+      '::group::D',
+    ];
+    expect(logOf(lines).text.split('\n')).toEqual([
+      '##[group]A',
+      '::group::B',
+      '##[group]B',
+      '::add-mask::***',
+      '##[error]C',
+      '::echo:: OFF ',
+      '##[group]D',
+    ]);
+    expect(logOf(['::group::A'], { debug: true }).text).toBe('::group::A\n##[group]A');
+  });
+
+  test('leaves commands alone that the runner does not know', () => {
+    expect(logOf(['::release::x', 'std::vector::iterator']).text).toBe('::release::x\nstd::vector::iterator');
+  });
+});
+
+describe('commands that are stopped', () => {
+  test('are lines like any other until the token comes, which alone ends it', () => {
+    const log = logOf([
+      '::stop-commands::token-1',
+      '::error::no',
+      '##[error]no',
+      '::stop-commands::token-2',
+      '::token-2::',
+      '::error::no',
+      '::Token-1::',
+      '::error::yes',
+      '::token-1::',
+    ]);
+    expect(log.annotations.map(({ message }) => message)).toEqual(['yes']);
+    // The token is a secret itself: who knows it can end the stop.
+    expect(log.text.split('\n')).toEqual([
+      '::stop-commands::***',
+      '::error::no',
+      '##[error]no',
+      '::stop-commands::token-2',
+      '::token-2::',
+      '::error::no',
+      '::Token-1::',
+      '##[error]yes',
+      '::***::',
+    ]);
+  });
+
+  test('resume at the old form of the token too', () => {
+    expect(logOf(['##[stop-commands]abc', '::error::no', '##[abc]', '::error::yes']).annotations).toHaveLength(1);
+  });
+
+  test.each(['', 'pause-logging', 'Error', 'stop-commands'])('are not stopped by the token %j', (token) => {
+    const log = logOf([`::stop-commands::${token}`, '::warning::still read']);
+    expect(log.failed()).toBe(true);
+    expect(log.annotations.map(({ level, by }) => [level, by])).toEqual([
+      ['error', 'runner'],
+      ['warning', 'action'],
+    ]);
+  });
+});
+
+describe('a command that the runner does not carry out', () => {
+  test.each(['::set-env name=A::1', '::add-path::/tools', '::set-output::x', '::echo::loud'])(
+    'fails the step: %s',
+    (line) => {
+      const log = logOf([line]);
+      expect(log.failed()).toBe(true);
+      const errors = log.annotations.filter(({ level }) => level === 'error');
+      expect(errors.map(({ message }) => message)[0]).toBe(`Unable to process command '${line}' successfully.`);
+      expect(errors).toHaveLength(2);
+    },
+  );
+
+  test('is not one of the deprecated, which only get a warning', () => {
+    const log = logOf(['::set-output name=status::held', '::save-state name=step::1']);
+    expect(log).toMatchObject({ outputs: [['status', 'held']], state: [['step', '1']] });
+    expect(log.annotations).toMatchObject([
+      { level: 'warning', by: 'runner' },
+      { level: 'warning', by: 'runner' },
+    ]);
+    expect(log.failed()).toBe(false);
+  });
+});
+
+describe('a secret', () => {
+  test('is masked from the moment on that it is known, in texts and messages, not in titles', () => {
+    const log = logOf(['geheim', '::add-mask::geheim', 'x geheimgeheim y', '::error title=geheim::geheim']);
+    expect(log.text).toBe('geheim\nx *** y\n##[error]***');
+    expect(log.annotations).toMatchObject([{ title: 'geheim', message: '***' }]);
+  });
+
+  test('of several lines is masked as a whole and line by line', () => {
+    const log = logOf([
+      '::add-mask::first line%0D%0A  second line ',
+      'a first line b',
+      'second line',
+      '::error::first line%0D%0A  second line ',
+    ]);
+    expect(log.text).toBe('a *** b\n***\n##[error]***');
+    expect(log.masks).toEqual(['first line\r\n  second line ', 'first line', 'second line']);
+  });
+
+  test('that is empty is none, and the runner says so', () => {
+    const log = logOf(['::add-mask:: ', 'a b']);
+    expect(log.text).toBe("##[warning]Can't add secret mask for empty string in ##[add-mask] command.\na b");
+  });
+
+  test.each([
+    ['Base64', Buffer.from('a"b\'c&d<é').toString('base64')],
+    ['Base64 after one byte', Buffer.from('a"b\'c&d<é').subarray(1).toString('base64')],
+    ['Base64 after two bytes', Buffer.from('a"b\'c&d<é').subarray(2).toString('base64')],
+    ['JSON', 'a\\"b\'c&d<é'],
+    ['a URL', 'a%22b%27c%26d%3C%C3%A9'],
+    ['XML', 'a&quot;b&apos;c&amp;d&lt;é'],
+    ['an expression', "a\"b''c&d<é"],
+  ])('is masked in %s', (_, encoded) => {
+    expect(logOf([`<${encoded}>`], { secrets: ['a"b\'c&d<é'] }).text).toBe('<***>');
+  });
+
+  test('is masked without its quotes, if it is long enough', () => {
+    expect(logOf(['long-secret', 'short'], { secrets: ['"long-secret"', '"short"'] }).text).toBe('***\nshort');
+  });
+
+  test('that overlaps another is masked together with it', () => {
+    expect(createMasks(['abcd', 'cdef', 'xx']).apply('-abcdef-xxabcd-xxx-')).toBe('-***-***-***-');
+  });
+});
+
+describe('the output of a process', () => {
+  async function start(code: string, options: JobOptions = {}) {
+    const scripts = await temporaryScripts();
+    const job = await startJob({ ...options, actionFile: await temporaryActionFile(scripts, '') });
+    return { job, step: await job.step({ main: await scripts.add('main', code), post: null }) };
+  }
+  const run = async (code: string, options: JobOptions = {}) => (await start(code, options)).step.finished;
+
+  test('has commands on both streams, and its last line even without an end', async () => {
+    const result = await run(`
+      fs.writeSync(2, '::error::on stderr\\n');
+      fs.writeSync(1, '::warning::on stdout');
+    `);
+    expect(result.annotations.map(({ message }) => message).toSorted()).toEqual(['on stderr', 'on stdout']);
+    expect(result.written).toHaveLength(2);
+    expect(result.written).toContainEqual({ stream: 'stderr', text: '::error::on stderr' });
+    expect(result.conclusion).toBe('success');
+  });
+
+  test('has its lines in the order in which they came', async () => {
+    const { job, step } = await start(`
+      fs.writeSync(1, 'one\\n');
+      await told('one');
+      fs.writeSync(2, 'two\\n');
+      await told('two');
+      fs.writeSync(1, 'three\\n');
+    `);
+    for (const word of ['one', 'two']) {
+      await step.waitForLog(word);
+      await tell(job, word);
+    }
+    expect((await step.finished).rawLog).toBe('one\ntwo\nthree');
+  });
+
+  test('starts a command after a lone carriage return, so that a careless action can be made to give one', async () => {
+    const result = await run(`say('held by ada\\r::error::forged')`);
+    expect(result.annotations).toMatchObject([{ message: 'forged' }]);
+  });
+
+  test('is read whole, with characters that two chunks share', async () => {
+    const result = await run(`
+      const bytes = Buffer.from('ü'.repeat(100_000) + '\\n');
+      for (let at = 0; at < bytes.length; at += 4097) await new Promise((done) => process.stdout.write(bytes.subarray(at, at + 4097), done));
+    `);
+    expect(result.rawLog).toBe('ü'.repeat(100_000));
+  });
+
+  test('is masked with the secrets of the workflow and the token of the job from the start', async () => {
+    const result = await run(`say('a-secret ghs_' + '0'.repeat(36))`, { secrets: ['a-secret'] });
+    expect(result).toMatchObject({ log: '*** ***', rawLog: `a-secret ghs_${'0'.repeat(36)}` });
+  });
+
+  test('can be awaited line by line, also what has come already', async () => {
+    const { job, step } = await start("say('ready 1'); await told('go'); say('done')");
+    expect(await step.waitForLog(/^ready \d$/)).toBe('ready 1');
+    expect(await step.waitForLog('ready')).toBe('ready 1');
+    const done = step.waitForLog((line) => line === 'done');
+    await tell(job, 'go');
+    expect(await done).toBe('done');
+    await step.finished;
+    expect(await step.waitForLog('done')).toBe('done');
+    await expect(step.waitForLog('never')).rejects.toThrow(
+      'The step ended without writing: never. Its log:\nready 1\ndone',
+    );
+  });
+
+  test('that is awaited in vain ends in an error', async () => {
+    const { step } = await start('setInterval(() => {}, 1000)', { patienceMs: 50 });
+    await expect(step.waitForLog(/never/)).rejects.toThrow('The step has not written yet: /never/');
+  });
+});

@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Job } from '../support/runner/job.ts';
+
+/** A folder of small scripts that stand for actions, removed when the test has finished. */
+export interface Scripts {
+  readonly folder: string;
+  /**
+   * Writes a script. It has `fs`, `env`, `say` (a line on stdout) and `told`, which waits for what the test tells it.
+   */
+  add(name: string, code: string): Promise<string>;
+}
+
+const prelude = `
+import fs from 'node:fs';
+const { env } = process;
+const say = (text) => void fs.writeSync(1, text + '\\n');
+const told = async (what) => {
+  while (!fs.existsSync(env.RUNNER_TEMP + '/told-' + what)) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+`;
+
+/** Ends the wait of a script for `told(what)`. */
+export const tell = (job: Job, what: string): Promise<void> => writeFile(join(job.folders.temp, `told-${what}`), '');
+
+export async function temporaryScripts(): Promise<Scripts> {
+  const folder = await mkdtemp(join(tmpdir(), 'scripts-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return {
+    folder,
+    async add(name, code) {
+      const path = join(folder, `${name}.mjs`);
+      await writeFile(path, prelude + code);
+      return path;
+    },
+  };
+}
+
+/** An action file that declares the inputs as given. */
+export async function temporaryActionFile(scripts: Scripts, inputs: string): Promise<string> {
+  const path = join(scripts.folder, 'action.yml');
+  await writeFile(
+    path,
+    `name: A test\ndescription: A test.\n${inputs}\nruns:\n  using: node24\n  main: main.mjs\n  post: post.mjs\n`,
+  );
+  return path;
+}
