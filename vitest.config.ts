@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts'],
+    // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
+    maxWorkers: 4,
     // Tests wait for events, not for time: the limit only ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 
@@ -10,27 +10,29 @@ const readFence = async ({ read }: Pick<Storage, 'read'>): Promise<number> =>
   (await read.selectFrom('counters').select('value').where('name', '=', 'fence').executeTakeFirstOrThrow()).value;
 
 describe.each(databaseKinds)('storage on $name', (kind) => {
-  let database: TestDatabase | undefined;
+  let database: TestDatabase;
+  let storage: Storage;
+  const groups: number[] = [];
 
-  async function open(onCommit?: (changes: number) => void): Promise<Storage> {
-    database = await kind.open(onCommit);
-    return database.storage;
-  }
-
-  afterEach(async () => {
-    await database?.remove();
-    database = undefined;
+  beforeAll(async () => {
+    database = await kind.open((changes) => groups.push(changes));
+    storage = database.storage;
+  });
+  afterAll(() => database.remove());
+  beforeEach(async () => {
+    await storage.commit(async (db) => {
+      await db.deleteFrom('counters').where('name', '<>', 'fence').execute();
+      await setFence(0)(db);
+    });
+    groups.length = 0;
   });
 
   test('a change can be read once its promise is fulfilled', async () => {
-    const storage = await open();
     await storage.commit(setFence(7));
     expect(await readFence(storage)).toBe(7);
   });
 
   test('changes asked for together share commits, and each gets its own result', async () => {
-    const groups: number[] = [];
-    const storage = await open((changes) => groups.push(changes));
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
         storage.commit(async (db) => {
@@ -45,7 +47,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('a change that fails is undone alone, and the others of its group stay', async () => {
-    const storage = await open();
     const [before, failing, after] = await Promise.allSettled([
       storage.commit((db) => db.insertInto('counters').values({ name: 'before', value: 1 }).execute()),
       storage.commit(async (db) => {
@@ -60,14 +61,12 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('a change that the database refuses is undone alone too', async () => {
-    const storage = await open();
     const insert = (name: string) => (db: Database) => db.insertInto('counters').values({ name, value: 1 }).execute();
     const [twice, once] = await Promise.allSettled([storage.commit(insert('fence')), storage.commit(insert('other'))]);
     expect([twice.status, once.status]).toEqual(['rejected', 'fulfilled']);
   });
 
   test('changes are made one after the other, in the order in which they were asked for', async () => {
-    const storage = await open();
     const seen: number[] = [];
     await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -86,7 +85,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('the clock is the time of the moment, in milliseconds', async () => {
-    const storage = await open();
     const ask = async (db: Database) =>
       (await db.selectFrom('counters').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
     const before = Date.now();
@@ -102,7 +100,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('sequences grow in the order of the commits', async () => {
-    const storage = await open();
     const audit = (action: string) => (db: Database) =>
       db.insertInto('audit').values({ at: storage.now, actor: 'a', action, detail: '{}' }).execute();
     for (const action of ['1', '2', '3']) await storage.commit(audit(action));
@@ -111,7 +108,6 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
 
   test('paths are ordered byte by byte, not by a language', async () => {
-    const storage = await open();
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
     await storage.commit(async (db) => {
       await db.insertInto('workspaces').values({ id: 'w', remote: 'r', created_at: 0 }).execute();
