@@ -27,7 +27,8 @@ describe.each(databaseKinds)('access on $name', (kind) => {
 
   beforeAll(async () => {
     service = await startTestService(kind);
-    workspace = await service.workspace('file:///there/is/no/such/repository');
+    // No git process is started for a remote that is none.
+    workspace = await service.workspace('not a remote');
   });
   afterAll(() => service.stop());
 

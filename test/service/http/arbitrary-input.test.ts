@@ -78,7 +78,8 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
     const resolve = () => Promise.reject(new Error('No name resolves here.'));
     service = await startTestService(kind, { resolve });
     token = (await service.token()).secret;
-    workspace = await service.workspace('file:///there/is/no/such/repository');
+    // No git process is started for a remote that is none.
+    workspace = await service.workspace('not a remote');
   });
   afterAll(async () => {
     // After all of it the service does what it is there for.

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { anyDatabase } from './any-database.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 
 const halfPair = '\ud800';
 
-describe.each(databaseKinds)('a bad request body on $name', (kind) => {
+describe.each(anyDatabase)('a bad request body', (kind) => {
   let service: RunningService;
   let token: string;
   let workspace: string;
@@ -13,7 +13,7 @@ describe.each(databaseKinds)('a bad request body on $name', (kind) => {
   beforeAll(async () => {
     service = await startTestService(kind);
     token = (await service.token()).secret;
-    workspace = await service.workspace('file:///there/is/no/such/repository');
+    workspace = await service.workspace();
   });
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);

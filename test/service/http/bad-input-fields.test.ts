@@ -14,7 +14,7 @@ describe.each(databaseKinds)('a bad field on $name', (kind) => {
   beforeAll(async () => {
     service = await startTestService(kind);
     token = (await service.token()).secret;
-    workspace = await service.workspace('file:///there/is/no/such/repository');
+    workspace = await service.workspace();
   });
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);
