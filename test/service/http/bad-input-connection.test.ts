@@ -190,6 +190,15 @@ describe.each(anyDatabase)('bad input on the wire', (kind) => {
     });
   });
 
+  test('what comes behind a request and is none does not take the answer to it away', async () => {
+    const connection = await connectRaw(service.port);
+    const body = lockBody();
+    await connection.send(Buffer.concat([postLock(body), Buffer.from('}\r\n\r\n')]));
+    expect((await connection.answer()).body.path).toBe(JSON.parse(body).path);
+    expectProblem(await connection.answer(), 'malformed-request');
+    await connection.closed;
+  });
+
   test('requests that come at once over one connection are answered in their order', async () => {
     const connection = await connectRaw(service.port);
     const [first, second] = [lockBody(), lockBody()];
