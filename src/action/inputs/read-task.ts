@@ -1,3 +1,4 @@
+import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
@@ -20,10 +21,10 @@ import { lines, parseBoolean, parseDurationBetween, parseJsonObject, words } fro
 const longestWait: Duration = { seconds: 30 * 86_400 };
 const parseWait = parseDurationBetween({ seconds: 0 }, longestWait);
 
-const parseWorkspace = (text: string): Parsed<string> =>
-  text === '' || text === '.' || text === '..' || /[\p{Cc}/\\]/u.test(text)
-    ? refused('It has to be the id of a workspace; `operation: list-workspaces` lists them.')
-    : accepted(text);
+const parseWorkspace = (text: string): Parsed<WorkspaceId> => {
+  const workspace = parseWorkspaceId(text);
+  return workspace.ok ? workspace : refused(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+};
 
 const parseText =
   (why: string) =>
@@ -36,7 +37,7 @@ const parseHookUrl = (text: string): Parsed<string> =>
 const optionalJsonObject = (text: string): Parsed<Readonly<Record<string, unknown>>> =>
   text === '' ? accepted({}) : parseJsonObject(text);
 
-const readWorkspace = ({ read }: Reader): Read<string> => read('workspace', parseWorkspace);
+const readWorkspace = ({ read }: Reader): Read<WorkspaceId> => read('workspace', parseWorkspace);
 
 function readPaths({ read, raw }: Reader): Read<PathLines> {
   const glob = read('glob', parseBoolean);

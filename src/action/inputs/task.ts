@@ -1,3 +1,4 @@
+import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 
@@ -9,14 +10,14 @@ export interface PathLines {
 
 export interface SyncTask {
   readonly operation: 'sync';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly branch: string;
   readonly wait: Duration;
 }
 
 export interface LockTask {
   readonly operation: 'lock';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly paths: PathLines;
   readonly type: string;
   readonly ttl: Ttl;
@@ -32,14 +33,14 @@ export type UnlockTarget =
 
 export interface UnlockTask {
   readonly operation: 'unlock';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly target: UnlockTarget;
   readonly force: boolean;
 }
 
 export interface ListLocksTask {
   readonly operation: 'list-locks';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly paths: PathLines;
   readonly changedFiles: boolean;
   readonly failIfLocked: boolean;
@@ -49,7 +50,7 @@ export interface ListLocksTask {
 
 export interface RegisterHookTask {
   readonly operation: 'register-hook';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
   readonly url: string;
   readonly events: readonly string[];
   readonly secret: string;
@@ -62,7 +63,7 @@ export interface ListWorkspacesTask {
 
 export interface ListBranchesTask {
   readonly operation: 'list-branches';
-  readonly workspace: string;
+  readonly workspace: WorkspaceId;
 }
 
 export type Task =

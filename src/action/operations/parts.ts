@@ -1,0 +1,36 @@
+import type { Client, Clock, Within } from '../../client/client.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Log } from '../log.ts';
+import type { Outputs } from '../outcome.ts';
+
+/** What an operation works with. It knows nothing of the runner's toolkit. */
+export interface Parts {
+  readonly client: Client;
+  /** Of this machine; the client knows that of the server. */
+  readonly clock: Clock;
+  /** Ends early, without an error, when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Aborted when the step is cancelled. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Writes outputs that later steps can rely on, whatever happens from here on. */
+  readonly publish: (outputs: Outputs) => void;
+  readonly requestTimeoutMs: number;
+  /** The checkout that patterns are looked up in. */
+  readonly checkout: string;
+  readonly ledger: Ledger;
+  /** Names this step in the ledger. */
+  readonly step: string;
+  /** A file of this step's own in the runner's temporary folder. */
+  readonly locksFile: string;
+}
+
+const ordinaryMs = 120_000;
+
+/** Without an explicit wait, an operation ends within two minutes and one attempt. */
+export const ordinaryLimits = ({ clock, requestTimeoutMs, signal }: Parts): Within => ({
+  deadline: clock() + ordinaryMs + requestTimeoutMs,
+  signal,
+});

@@ -1,0 +1,35 @@
+import type { JsonObject } from '../../client/client.ts';
+import type { RegisterHookTask } from '../inputs/task.ts';
+import { type Outcome, succeeded } from '../outcome.ts';
+import { ordinaryLimits, type Parts } from './parts.ts';
+
+/** Of the address only what names the receiver: path and query often hold a secret. */
+const receiver = (url: string): string => new URL(url).origin;
+
+export async function registerHook(parts: Parts, task: RegisterHookTask): Promise<Outcome> {
+  const { client, log } = parts;
+  const { workspace, url, events, secret } = task;
+  const { hook_id, replaced, madeSecret } = await client.registerHook(
+    {
+      workspace,
+      url,
+      // What was parsed from JSON is JSON.
+      options: task.options as JsonObject,
+      ...(events.length > 0 && { events }),
+      ...(secret !== '' && { secret }),
+    },
+    ordinaryLimits(parts),
+  );
+  if (madeSecret !== undefined) {
+    log.warn(
+      'The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.',
+    );
+  }
+  const what = replaced ? 'The webhook was there already and has been replaced' : 'The webhook is registered';
+  const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
+  log.line(sentence);
+  return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
+    head: ['Workspace', 'Receiver', 'Events', 'Id'],
+    rows: [[workspace, receiver(url), events.join(', ') || 'the default of the service', hook_id ?? '']],
+  });
+}

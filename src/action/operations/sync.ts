@@ -1,0 +1,130 @@
+import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
+import { formatDuration, milliseconds } from '../../interface/duration.ts';
+import type { SyncTask } from '../inputs/task.ts';
+import { type Outcome, type Outputs, succeeded } from '../outcome.ts';
+import { count, duration } from '../report/words.ts';
+import { ordinaryLimits, type Parts } from './parts.ts';
+
+/** A sync of a few objects is over at once, one of many takes minutes: ask often at first, and less and less. */
+const firstPauseMs = 500;
+const longestPauseMs = 10_000;
+const growth = 1.5;
+
+const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
+  status: sync.status,
+  branch: sync.branch ?? branch,
+  ...(sync.sync_id !== undefined && { sync_id: sync.sync_id }),
+  ...(sync.estimated_objects !== undefined && { estimated_objects: String(sync.estimated_objects) }),
+});
+
+function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
+  if (received_objects === undefined) return status;
+  const of = estimated_objects === undefined ? '' : ` of about ${estimated_objects.toLocaleString('en-US')}`;
+  return `${status}, ${received_objects.toLocaleString('en-US')}${of} objects received`;
+}
+
+type Followed =
+  | { readonly kind: 'ended'; readonly last: SyncReport }
+  | { readonly kind: 'out-of-time'; readonly last: SyncReport }
+  | { readonly kind: 'cancelled'; readonly last: SyncReport };
+
+/** Asks for the status until the sync has ended, and says something only when something has changed. */
+async function follow(parts: Parts, started: SyncReport, address: SyncAddress, within: Within): Promise<Followed> {
+  const { client, clock, sleep, signal, log } = parts;
+  let last = started;
+  let said = progressText(started);
+  let pause = firstPauseMs;
+  while (last.state === 'going-on') {
+    if (signal.aborted) return { kind: 'cancelled', last };
+    const left = within.deadline - clock();
+    if (left <= 0) return { kind: 'out-of-time', last };
+    await sleep(Math.min(left, Math.max(pause, last.retryAfterMs ?? 0)), signal);
+    pause = Math.min(longestPauseMs, pause * growth);
+    if (signal.aborted || clock() >= within.deadline) continue;
+    try {
+      last = await client.syncStatus(address, within);
+    } catch (error) {
+      const ended = error instanceof ServiceError ? error.failure.kind : undefined;
+      // Both are what the loop looks at next.
+      if (ended === 'deadline' || ended === 'aborted') continue;
+      throw error;
+    }
+    const text = progressText(last);
+    if (text !== said) log.line(`The sync is ${text}.`);
+    said = text;
+  }
+  return { kind: 'ended', last };
+}
+
+const table = (workspace: string, branch: string, sync: SyncReport) => ({
+  head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
+  rows: [
+    [workspace, branch, sync.status, String(sync.received_objects ?? sync.estimated_objects ?? ''), sync.head ?? ''],
+  ],
+});
+
+async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): Promise<Outcome> {
+  const { workspace, branch, wait } = task;
+  const began = parts.clock();
+  const failed = (sync: SyncReport, why: string): Outcome => ({
+    outputs: outputsOf(branch, sync),
+    sentence: why,
+    tables: [table(workspace, branch, sync)],
+    failures: [why],
+    notes: [],
+  });
+  if (started.progress.kind === 'none' && started.state === 'going-on') {
+    return failed(
+      started,
+      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.why} Remove \`wait\`, or use a service that offers the status of a sync.`,
+    );
+  }
+  const followed: Followed =
+    started.progress.kind === 'none'
+      ? { kind: 'ended', last: started }
+      : await follow(parts, started, started.progress.address, {
+          deadline: began + milliseconds(wait),
+          signal: parts.signal,
+        });
+  // What the first answer said is kept where later ones say nothing of it.
+  const last: SyncReport = {
+    ...followed.last,
+    sync_id: followed.last.sync_id ?? started.sync_id,
+    estimated_objects: started.estimated_objects ?? followed.last.estimated_objects,
+  };
+  switch (followed.kind) {
+    case 'cancelled':
+      return failed(last, `Waiting for the sync of ${branch} was cancelled; the service goes on with it.`);
+    case 'out-of-time':
+      return failed(
+        last,
+        `The sync of ${branch} has not ended within ${formatDuration(wait)}: it is ${progressText(last)}. The service goes on with it. Raise \`wait\` to wait longer.`,
+      );
+    case 'ended': {
+      if (last.state === 'failed') return failed(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
+      const took = duration(parts.clock() - began);
+      const received =
+        last.received_objects === undefined ? '' : `, ${count(last.received_objects, 'object')} received`;
+      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
+      parts.log.line(sentence);
+      return succeeded(outputsOf(branch, last), sentence, table(workspace, branch, last));
+    }
+  }
+}
+
+export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
+  const { client, log, publish } = parts;
+  const { workspace, branch, wait } = task;
+  const started = await client.startSync({ workspace, branch }, ordinaryLimits(parts));
+  publish(outputsOf(branch, started));
+  const about =
+    started.estimated_objects === undefined ? '' : `, about ${count(started.estimated_objects, 'object')} to receive`;
+  const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
+  log.line(sentence);
+  if (wait.seconds > 0) return waitForEnd(parts, task, started);
+  if (started.state === 'failed') {
+    const why = `The sync of ${branch} failed: ${started.error ?? started.status}`;
+    return { outputs: outputsOf(branch, started), sentence: why, tables: [], failures: [why], notes: [] };
+  }
+  return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
+}
