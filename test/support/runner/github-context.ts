@@ -30,14 +30,21 @@ export const pullRequestEvent = (request: {
   readonly number: number;
   readonly head: string;
   readonly base?: string;
+  /** Further fields of the payload, such as `repository`. */
+  readonly payload?: object;
 }): JobEvent => {
-  const { number, head, base = 'main' } = request;
+  const { number, head, base = 'main', payload } = request;
   return {
     name: 'pull_request',
     ref: `refs/pull/${number}/merge`,
     headRef: head,
     baseRef: base,
-    payload: { action: 'synchronize', number, pull_request: { number, head: { ref: head }, base: { ref: base } } },
+    payload: {
+      action: 'synchronize',
+      number,
+      pull_request: { number, head: { ref: head }, base: { ref: base } },
+      ...payload,
+    },
   };
 };
 

@@ -30,7 +30,10 @@ export interface StepResult {
   readonly debug: readonly string[];
   /** The secrets of the job that the runner knows at the end of this step. */
   readonly masks: readonly string[];
-  /** The log as a person reads it: commands carried out, each line masked with the secrets known when it came. */
+  /**
+   * The log as a person reads it: commands carried out, each line masked with the secrets known when it came. The group
+   * with which the runner begins, of inputs and variables, is not there.
+   */
   readonly log: string;
   /** Every line as the process wrote it, stdout and stderr in the order in which they came. */
   readonly rawLog: string;
@@ -109,6 +112,7 @@ export function startStage(options: StageOptions): RunningStep {
       log.say('error', error.message);
       return { code: -1 };
     });
+    if (cancelled) log.say('error', 'The operation was canceled.');
     const { outputs, env, paths, rawSummary, summary, failed } = await readWhatIsLeft({
       files: options.files,
       masks,
