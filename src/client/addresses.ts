@@ -1,0 +1,45 @@
+import { asOneSegment, asSegments, type LockPath } from '../interface/lock-path.ts';
+import type { WorkspaceId } from './workspace-id.ts';
+
+/** How the slashes of a lock path are written in an address. */
+export type Slashes = 'encoded' | 'raw';
+
+/** The targets of requests: path and query, with everything encoded. */
+export interface Addresses {
+  readonly workspaces: string;
+  branches(workspace: WorkspaceId): string;
+  sync(workspace: WorkspaceId): string;
+  locks(workspace: WorkspaceId): string;
+  lock(workspace: WorkspaceId, path: LockPath, slashes: Slashes): string;
+  hooks(workspace: WorkspaceId): string;
+}
+
+export function addressesBelow(baseUrl: URL): Addresses {
+  const base = baseUrl.pathname.replace(/\/+$/, '');
+  const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
+    [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
+  return {
+    workspaces: `${base}/workspaces`,
+    branches: (workspace) => below(workspace, 'branches'),
+    sync: (workspace) => below(workspace, 'sync'),
+    locks: (workspace) => below(workspace, 'locks'),
+    lock: (workspace, path, slashes) =>
+      below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
+    hooks: (workspace) => below(workspace, 'hooks'),
+  };
+}
+
+export type Followed =
+  | { readonly kind: 'target'; readonly target: string }
+  /** The token must not travel there. */
+  | { readonly kind: 'elsewhere'; readonly origin: string }
+  | { readonly kind: 'not-an-address' };
+
+/** An address that the service gave, as the target of a request to the same server. */
+export function follow(address: string, from: string, baseUrl: URL): Followed {
+  const base = new URL(from, baseUrl);
+  if (!URL.canParse(address, base.href)) return { kind: 'not-an-address' };
+  const { origin, protocol, host, pathname, search } = new URL(address, base);
+  if (origin !== baseUrl.origin) return { kind: 'elsewhere', origin: `${protocol}//${host}` };
+  return { kind: 'target', target: pathname + search };
+}

@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { looksLikeHtml } from './html-to-text.ts';
+import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
+import type { ServiceText } from './service-text.ts';
+
+export type AnswerBody =
+  | { readonly kind: 'json'; readonly value: Json }
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'other'; readonly why: string; readonly excerpt: string; readonly isHtml: boolean }
+  | { readonly kind: 'too-large'; readonly excerpt: string };
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: AnswerBody;
+}
+
+export const largestBody = 10 * 1_024 * 1_024;
+
+const longestExcerpt = 200;
+
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  /** It went on beyond the limit. */
+  readonly tooLarge: boolean;
+}
+
+/** JSON is known by itself: many servers name it `text/plain` or not at all. */
+export function readBody(
+  { bytes, tooLarge }: ReceivedBody,
+  headers: IncomingHttpHeaders,
+  texts: ServiceText,
+): AnswerBody {
+  const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
+    const why = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
+    return { kind: 'other', why, excerpt: '', isHtml: false };
+  }
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() === '') return { kind: 'empty' };
+  const excerpt = texts.excerpt(text, longestExcerpt);
+  if (tooLarge) return { kind: 'too-large', excerpt };
+  const parsed = parseJson(text, texts.data);
+  if (parsed.ok) return { kind: 'json', value: parsed.value };
+  const type = texts.line(headers['content-type'] ?? '', 80);
+  const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
+  return { kind: 'other', why, excerpt, isHtml: looksLikeHtml(text) };
+}
+
+export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/** What an object in the body says; nothing where there is none. */
+export const objectIn = ({ body }: Answer): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
+
+/** A header of which one value is meant; of several the first. */
+export function headerOf({ headers }: Answer, name: string): string | undefined {
+  const value = headers[name];
+  const [first] = Array.isArray(value) ? value : [value];
+  return first?.trim() === '' ? undefined : first?.trim();
+}

@@ -1,0 +1,163 @@
+import type { Answer } from './answer.ts';
+import { type AttemptParts, attempt } from './attempt.ts';
+import { backoff } from './backoff.ts';
+import type { SentRequest } from './connection.ts';
+import type { Failure } from './failure.ts';
+import type { JsonObject } from './json.ts';
+import { judge } from './judgement.ts';
+import { type RefusalContext, refusalOf } from './refusal.ts';
+import type { ServerClock } from './server-clock.ts';
+import { ServiceError } from './service-error.ts';
+import { createServiceText, type ServiceText } from './service-text.ts';
+import { abortedBy, startTimeLimit, type TimeLimit } from './time-limit.ts';
+
+/** The limits of one operation: of its calls, its retries and its sleeps together. */
+export interface Within {
+  /** By the clock of the client, in milliseconds since 1970. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Path and query on the origin of the service, encoded. */
+  readonly target: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+  /** The same key may have been sent before this call. */
+  readonly keySentBefore?: boolean;
+  /** What is secret in the request itself. */
+  readonly secrets?: readonly string[];
+}
+
+interface Course {
+  readonly texts: ServiceText;
+  /** An attempt of which no answer was seen, in this call or before it, can have done what was asked. */
+  readonly mayBeDone: boolean;
+  /** By the clock of the client, when it was first sent. */
+  readonly sentAt: number;
+  fail(failure: Failure): ServiceError;
+  /** Of an answer that is none of success. */
+  refuse(answer: Answer): ServiceError;
+}
+
+export type Outcome =
+  /** The last answer, whatever its status; what is worth a retry has had it. */
+  | (Course & { readonly kind: 'answered'; readonly answer: Answer })
+  | (Course & { readonly kind: 'given-up'; readonly error: ServiceError });
+
+export type Call = (request: Request, within: Within) => Promise<Outcome>;
+
+export interface Retry {
+  readonly method: string;
+  readonly path: string;
+  /** How often it was sent so far. */
+  readonly attempts: number;
+  readonly delayMs: number;
+  /** Why, as a sentence. */
+  readonly why: string;
+}
+
+export interface CallParts extends AttemptParts {
+  readonly baseUrl: URL;
+  readonly secrets: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Attempts after the first. */
+  readonly retries: number;
+  readonly serverClock: ServerClock;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly random: () => number;
+  readonly closed: AbortSignal;
+  readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
+  readonly onRetry: (retry: Retry) => void;
+}
+
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** RFC 9110 section 5.5. */
+const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
+  Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
+
+const pathOf = (target: string): string => target.replace(/\?.*$/s, '');
+
+export function createCall(parts: CallParts): Call {
+  const { baseUrl, clock, serverClock, random, sleep } = parts;
+
+  const wireOf = ({ method, target, headers, body }: Request): SentRequest => ({
+    method,
+    target,
+    headers: { ...parts.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+
+  async function run(request: Request, { deadline }: Within, limit: TimeLimit): Promise<Outcome> {
+    const wire = wireOf(request);
+    const path = pathOf(request.target);
+    const texts = createServiceText([...parts.secrets, ...(request.secrets ?? [])]);
+    let sentAt: number | undefined;
+    let attempts = 0;
+    let failed = 0;
+    let counted = 0;
+    let mayBeDone = request.keySentBefore === true;
+    let last: Failure | undefined;
+
+    const fail = (failure: Failure): ServiceError =>
+      new ServiceError({ method: request.method, path, attempts }, failure);
+    const context = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
+    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, context()));
+    const course = (): Course => ({ texts, sentAt: sentAt ?? clock(), mayBeDone, fail, refuse });
+    const giveUp = (failure: Failure): Outcome => ({ kind: 'given-up', error: fail(failure), ...course() });
+
+    const unsendable = unsendableHeader(wire.headers);
+    if (unsendable !== undefined) {
+      return giveUp({
+        kind: 'unsendable',
+        why: `the header ${unsendable} would have characters that no header can have`,
+      });
+    }
+
+    for (;;) {
+      if (limit.ending() === 'aborted') return giveUp({ kind: 'aborted' });
+      if (clock() >= deadline || limit.signal.aborted)
+        return giveUp({ kind: 'deadline', last, retryAfterMs: undefined });
+
+      const tried = await attempt(parts, wire, texts, limit);
+      sentAt ??= tried.sentAt;
+      if (tried.sentAt !== undefined) attempts += 1;
+      if (tried.kind === 'answered') {
+        serverClock.saw(tried.answer.headers);
+        parts.onAnswer(tried.answer, texts);
+      }
+      const judgement = judge(tried, context(), mayBeDone);
+      if (judgement.kind === 'end') return { kind: 'answered', answer: judgement.answer, ...course() };
+
+      const { failure } = judgement;
+      mayBeDone ||= judgement.mayBeDone;
+      if (judgement.kind === 'stop') return giveUp(failure.kind === 'deadline' ? { ...failure, last } : failure);
+
+      last = failure;
+      failed += 1;
+      if (judgement.counts) counted += 1;
+      if (counted > parts.retries) return giveUp(failure);
+      const { retryAfterMs } = judgement;
+      const delayMs = backoff(failed, retryAfterMs, random);
+      const timeLeft = deadline - clock();
+      if (delayMs >= timeLeft) {
+        const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
+        return giveUp({ kind: 'deadline', last: failure, retryAfterMs: asked });
+      }
+      parts.onRetry({ method: request.method, path, attempts, delayMs, why: fail(failure).message });
+      await sleep(delayMs, limit.signal);
+    }
+  }
+
+  return async (request, within) => {
+    const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(abortedBy);
+    const limit = startTimeLimit(within.deadline - clock(), 'deadline', outers);
+    try {
+      return await run(request, within, limit);
+    } finally {
+      limit.lift();
+    }
+  };
+}

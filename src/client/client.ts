@@ -1,0 +1,128 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAcquireLock } from './acquire-lock.ts';
+import { addressesBelow } from './addresses.ts';
+import type { Answer } from './answer.ts';
+import { createCall, type Retry, type Within } from './call.ts';
+import { mostConnections, openConnection } from './connection.ts';
+import { deprecationIn } from './deprecation.ts';
+import { createGate } from './gate.ts';
+import { createListLocks } from './list-locks.ts';
+import { readBranch, readWorkspace } from './named-entry.ts';
+import { readPages } from './pages.ts';
+import { createRegisterHook } from './register-hook.ts';
+import { createReleaseLock } from './release-lock.ts';
+import { type Clock, createServerClock, steadyClock } from './server-clock.ts';
+import type { ServiceText } from './service-text.ts';
+import { createSync } from './sync.ts';
+import type { WorkspaceId } from './workspace-id.ts';
+
+export type { Acquisition, LockRequest, TakenLock } from './acquire-lock.ts';
+export type { Retry, Within } from './call.ts';
+export type { Failure, Refused, RefusedField } from './failure.ts';
+export type { JsonObject } from './json.ts';
+export type { KnownLock } from './known-lock.ts';
+export type { LockFilter, LockListRequest } from './list-locks.ts';
+export type { NamedEntry } from './named-entry.ts';
+export type { List } from './pages.ts';
+export type { HookRequest, RegisteredHook } from './register-hook.ts';
+export type { LockProof, Release, ReleaseRequest } from './release-lock.ts';
+export { type Clock, steadyClock } from './server-clock.ts';
+export { ServiceError } from './service-error.ts';
+export type { StartedSync, SyncAddress, SyncReport, SyncRequest } from './sync.ts';
+export type { SyncState } from './sync-state.ts';
+export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
+
+export interface ClientOptions {
+  /** Ends in the version of the interface: `/v1`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly userAgent: string;
+  /** Sent as Referer: where the requests come from. */
+  readonly origin?: string | undefined;
+  /** For each attempt. */
+  readonly requestTimeoutMs?: number | undefined;
+  /** Attempts after the first. */
+  readonly retries?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** Ends early, without an error, when the signal is aborted. */
+  readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+  /** From 0 up to 1. */
+  readonly random?: (() => number) | undefined;
+  readonly onWarning?: ((sentence: string) => void) | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+export type Client = ReturnType<typeof createClient>;
+
+const sleepUntil = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { signal }).catch(() => undefined);
+
+function onceOnly(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
+  let warned = false;
+  return (answer, texts) => {
+    const sentence = warned ? undefined : deprecationIn(answer, texts);
+    if (sentence === undefined) return;
+    warned = true;
+    warn(sentence);
+  };
+}
+
+/** The interface over HTTP. It does as much at once as there are connections, and what is more waits its turn. */
+export function createClient(options: ClientOptions) {
+  const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
+  const baseUrl = new URL(options.baseUrl);
+  const addresses = addressesBelow(baseUrl);
+  const serverClock = createServerClock(clock);
+  const serverNow = serverClock.now;
+  // The limit of an attempt comes first; this one is only there because the sockets want one.
+  const connection = openConnection(baseUrl, requestTimeoutMs + 60_000);
+  const closing = new AbortController();
+
+  const call = createCall({
+    baseUrl,
+    clock,
+    serverClock,
+    connection,
+    gate: createGate(mostConnections),
+    timeoutMs: requestTimeoutMs,
+    retries: options.retries ?? 4,
+    secrets: [options.token],
+    headers: {
+      authorization: `Bearer ${options.token}`,
+      accept: 'application/json, application/problem+json',
+      'accept-encoding': 'identity',
+      'user-agent': options.userAgent,
+      ...(options.origin !== undefined && { referer: options.origin }),
+    },
+    sleep: options.sleep ?? sleepUntil,
+    random: options.random ?? Math.random,
+    closed: closing.signal,
+    onAnswer: onceOnly(onWarning),
+    onRetry: options.onRetry ?? (() => undefined),
+  });
+  const pages = { call, baseUrl };
+
+  return {
+    /** Throws a ServiceError, as all operations do but those on single locks. */
+    listWorkspaces: (within: Within) =>
+      readPages(pages, { target: addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
+
+    listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within) =>
+      readPages(pages, { target: addresses.branches(workspace), name: 'branches' }, readBranch, within),
+
+    ...createSync({ call, addresses, baseUrl, serverNow }),
+    listLocks: createListLocks(pages, addresses),
+    acquireLock: createAcquireLock({ call, addresses, clock, serverNow }),
+    releaseLock: createReleaseLock({ call, addresses, clock, serverNow }),
+    registerHook: createRegisterHook(call, addresses),
+
+    /** By the clock of the server, as its last answer told it. */
+    serverNow,
+
+    /** Ends whatever is under way, and closes the connections. */
+    dispose(): void {
+      closing.abort();
+      connection.close();
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+export interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
+const deepest = 64;
+
+class TooDeep extends Error {}
+
+function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
+  if (typeof value === 'string') return onText(value);
+  if (depth === deepest) throw new TooDeep();
+  if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
+  return Object.fromEntries(
+    // What JSON.parse gives is nothing else by now.
+    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]),
+  );
+}
+
+/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
+export function parseJson(text: string, onText: (text: string) => string): Parsed<Json> {
+  try {
+    return accepted(copy(JSON.parse(text), (found) => onText(found.toWellFormed()), 0));
+  } catch (error) {
+    return refused(error instanceof TooDeep ? 'it nests too deep' : 'it is not valid JSON');
+  }
+}
+
+export const isObject = (json: Json | undefined): json is JsonObject =>
+  typeof json === 'object' && json !== null && !Array.isArray(json);
+
+export const asObject = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
+
+export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
+
+/** Of the members with these names the first that is there. */
+export function firstMember(object: JsonObject, names: readonly string[]): Json | undefined {
+  const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
+  return name === undefined ? undefined : object[name];
+}
+
+/** A name or an id: a text, or a number that is still exact. */
+export function nameIn(json: Json | undefined): string | undefined {
+  if (typeof json === 'string') return json === '' ? undefined : json;
+  return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
+}
+
+/** Of the members with these names the first that is a name or an id. */
+export function firstName(object: JsonObject, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

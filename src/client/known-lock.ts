@@ -1,0 +1,111 @@
+import type { Timestamp } from '../interface/resources.ts';
+import { type Answer, headerOf, objectIn } from './answer.ts';
+import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { plainName, type ServiceText } from './service-text.ts';
+import { timestampIn } from './timestamp.ts';
+
+/** What a service tells of a lock, as far as it does. */
+export interface KnownLock {
+  readonly path: string;
+  readonly type: string | undefined;
+  readonly id: string | undefined;
+  /** As it was sent, with its quotes. */
+  readonly etag: string | undefined;
+  readonly owner: string | undefined;
+  /** Where it was taken from: the address of a run. */
+  readonly origin: string | undefined;
+  readonly acquired_at: Timestamp | undefined;
+  readonly expires_at: Timestamp | undefined;
+  /** Everything, as the service sent it. */
+  readonly raw: JsonObject;
+}
+
+const names = {
+  path: ['path', 'file', 'file_path', 'filePath', 'filename', 'resource'],
+  id: ['id', 'lock_id', 'lockId', 'uuid'],
+  type: ['type', 'lock_type', 'lockType', 'kind'],
+  owner: ['owner', 'owner_name', 'ownerName', 'holder', 'locked_by', 'lockedBy', 'user', 'username', 'created_by'],
+  person: ['name', 'login', 'username', 'display_name', 'displayName', 'email', 'id'],
+  origin: ['origin', 'run_url', 'runUrl'],
+  acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
+  expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
+} as const;
+
+const longestName = 256;
+const longestOrigin = 1_024;
+
+/** An id that can be quoted as an entity tag, RFC 9110 section 8.8.3; another one proves nothing to the service. */
+const idIn = (lock: JsonObject): string | undefined => {
+  const id = firstName(lock, names.id);
+  return id !== undefined && /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/.test(id) ? id : undefined;
+};
+
+/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
+const strong = (etag: string | undefined): string | undefined =>
+  etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
+
+const quoted = (etag: string | undefined): string | undefined =>
+  etag === undefined || etag.endsWith('"') ? etag : `"${etag}"`;
+
+const etagIn = (lock: JsonObject): string | undefined => strong(quoted(firstName(lock, ['etag', 'ETag'])));
+
+export const etagOf = (answer: Answer): string | undefined => strong(headerOf(answer, 'etag'));
+
+/** Not the type of the problem that a lock may be a part of, which is an address. */
+const typeIn = (lock: JsonObject): string | undefined => {
+  const type = firstName(lock, names.type);
+  return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
+};
+
+function ownerIn(lock: JsonObject): string | undefined {
+  const owner = firstMember(lock, names.owner);
+  return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
+}
+
+/** `path` is what to call it where the service names none. */
+export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
+  const line = (text: string | undefined, most: number): string | undefined =>
+    text === undefined ? undefined : nameIn(texts.line(text, most));
+  return {
+    path: plainName(firstName(lock, names.path) ?? path),
+    type: typeIn(lock),
+    id: idIn(lock),
+    etag: etagIn(lock),
+    owner: line(ownerIn(lock), longestName),
+    origin: line(firstName(lock, names.origin), longestOrigin),
+    acquired_at: timestampIn(firstMember(lock, names.acquired)),
+    expires_at: timestampIn(firstMember(lock, names.expires)),
+    raw: lock,
+  };
+}
+
+/** An entry of a list of locks; undefined when it names no path. */
+export function readListedLock(entry: Json, texts: ServiceText): KnownLock | undefined {
+  if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, texts);
+  const lock = isObject(entry) ? unwrapped(entry) : {};
+  const path = firstName(lock, names.path);
+  return path === undefined ? undefined : readLock(lock, path, texts);
+}
+
+/** The lock itself where it is wrapped. */
+export function unwrapped(body: JsonObject): JsonObject {
+  const inner = [body['lock'], body['data'], body['result']].find(isObject);
+  return inner ?? body;
+}
+
+const tellsOfAHolder = (body: JsonObject): boolean =>
+  ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
+
+/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
+export function holderIn(answer: Answer): JsonObject | undefined {
+  const body = objectIn(answer);
+  const { locks, holder } = body;
+  const [first] = isArray(locks) ? locks : [];
+  const named = [body['lock'], first, body['current_lock'], asObject(body['error'])['lock'], body['data']].find(
+    isObject,
+  );
+  if (named !== undefined) return named;
+  // A holder is a lock, or whoever has it.
+  if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
+  return tellsOfAHolder(body) ? body : undefined;
+}

@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Milliseconds since 1970. */
+export type Clock = () => number;
+
+/** Does not jump when somebody sets the clock of the machine. */
+export const steadyClock: Clock = () => performance.timeOrigin + performance.now();
+
+/** When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. */
+export function dateOf(headers: IncomingHttpHeaders): number | undefined {
+  const date = Date.parse(headers.date ?? '');
+  if (Number.isNaN(date)) return undefined;
+  const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
+  return date + Number(age) * 1_000;
+}
+
+export interface ServerClock {
+  readonly now: Clock;
+  saw(headers: IncomingHttpHeaders): void;
+}
+
+/** The clock of the server, as its last answer told; that of this machine until there was one. */
+export function createServerClock(clock: Clock): ServerClock {
+  let ahead = 0;
+  return {
+    now: () => clock() + ahead,
+    saw: (headers) => {
+      const date = dateOf(headers);
+      if (date !== undefined) ahead = date - clock();
+    },
+  };
+}

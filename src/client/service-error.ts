@@ -1,0 +1,36 @@
+import { type Failure, refusalIn } from './failure.ts';
+import { sentenceOf } from './sentence.ts';
+
+export interface FailedCall {
+  readonly method: string;
+  /** As in the URL, without origin and query. */
+  readonly path: string;
+  /** How often it was sent. */
+  readonly attempts: number;
+}
+
+/** Why an operation has no result. Its message is a sentence for a person, in one line. */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly failure: Failure;
+  readonly method: string;
+  readonly path: string;
+  readonly attempts: number;
+
+  constructor(call: FailedCall, failure: Failure) {
+    super(sentenceOf(call, failure));
+    this.failure = failure;
+    this.method = call.method;
+    this.path = call.path;
+    this.attempts = call.attempts;
+  }
+
+  /** Of the answer that ended it, where there was one that refused. */
+  get status(): number | undefined {
+    return refusalIn(this.failure)?.status;
+  }
+
+  get requestId(): string | undefined {
+    return refusalIn(this.failure)?.requestId;
+  }
+}

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+import { type Addresses, follow } from './addresses.ts';
+import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
+import type { Call, Outcome, Within } from './call.ts';
+import { rawWordsOf } from './error-words.ts';
+import { firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
+import { requestIdOf, retryAfterOf, unusable } from './refusal.ts';
+import type { Clock } from './server-clock.ts';
+import { plainName, type ServiceText } from './service-text.ts';
+import { type SyncState, syncStateOf } from './sync-state.ts';
+import type { WorkspaceId } from './workspace-id.ts';
+
+export interface SyncRequest {
+  readonly workspace: WorkspaceId;
+  readonly branch: string;
+}
+
+export interface SyncReport {
+  readonly sync_id: string | undefined;
+  /** The service's word. */
+  readonly status: string;
+  readonly state: SyncState;
+  readonly branch: string | undefined;
+  readonly estimated_objects: number | undefined;
+  readonly received_objects: number | undefined;
+  readonly head: string | undefined;
+  /** Why it failed, in the service's words. */
+  readonly error: string | undefined;
+  /** When the service wants to be asked again. */
+  readonly retryAfterMs: number | undefined;
+  readonly raw: JsonObject;
+}
+
+declare const brand: unique symbol;
+
+/** Where a sync can be followed, on the server that named it. */
+export type SyncAddress = string & { readonly [brand]: 'SyncAddress' };
+
+export interface StartedSync extends SyncReport {
+  readonly progress:
+    | { readonly kind: 'offered'; readonly address: SyncAddress }
+    | { readonly kind: 'none'; readonly why: string };
+}
+
+const longestWord = 64;
+const longestError = 500;
+
+const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
+  const count = firstMember(body, names);
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+};
+
+function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
+  const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
+  return words === undefined ? undefined : nameIn(texts.line(words, longestError));
+}
+
+function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
+  const name = (names: readonly string[]): string | undefined => {
+    const text = firstName(body, names);
+    return text === undefined ? undefined : plainName(text);
+  };
+  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', longestWord);
+  return {
+    sync_id: name(['sync_id', 'syncId', 'id']),
+    status,
+    state: syncStateOf(status, body),
+    branch: name(['branch']),
+    estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
+    received_objects: countIn(body, ['received_objects', 'receivedObjects']),
+    head: name(['head', 'commit', 'revision']),
+    error: errorIn(body, texts),
+    raw: body,
+  };
+}
+
+const syncIn = (answer: Answer): JsonObject => {
+  const body = objectIn(answer);
+  return [body['sync'], body['data']].find(isObject) ?? body;
+};
+
+export interface SyncParts {
+  readonly call: Call;
+  readonly addresses: Addresses;
+  readonly baseUrl: URL;
+  readonly serverNow: Clock;
+}
+
+export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
+  function reportOf(outcome: Outcome): {
+    readonly report: SyncReport;
+    readonly answer: Answer;
+    readonly texts: ServiceText;
+  } {
+    if (outcome.kind === 'given-up') throw outcome.error;
+    const { answer, texts } = outcome;
+    if (!isSuccess(answer)) throw outcome.refuse(answer);
+    const wrong = unusable(answer, texts);
+    if (wrong !== undefined) throw outcome.fail(wrong);
+    const body = syncIn(answer);
+    if (Object.keys(body).length === 0) {
+      const requestId = requestIdOf(answer, texts);
+      throw outcome.fail({
+        kind: 'not-understood',
+        status: answer.status,
+        requestId,
+        why: 'there is no sync in it',
+        excerpt: '',
+      });
+    }
+    const report = { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
+    return { report, answer, texts };
+  }
+
+  function progressOf(answer: Answer, from: string, texts: ServiceText): StartedSync['progress'] {
+    const named = [headerOf(answer, 'location'), firstName(syncIn(answer), ['status_url', 'statusUrl'])];
+    const followed = named.filter((address) => address !== undefined).map((address) => follow(address, from, baseUrl));
+    const target = followed.find((each) => each.kind === 'target');
+    // A brand cannot be computed: this is the one place that gives it, to an address on the same server.
+    if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
+    const elsewhere = followed.find((each) => each.kind === 'elsewhere');
+    if (elsewhere === undefined)
+      return { kind: 'none', why: 'The service names no address where the sync can be followed.' };
+    const origin = texts.line(elsewhere.origin, 300);
+    return {
+      kind: 'none',
+      why: `The sync can be followed at ${origin} only, which is another server: the token must not go there.`,
+    };
+  }
+
+  return {
+    async startSync({ workspace, branch }: SyncRequest, within: Within): Promise<StartedSync> {
+      const target = addresses.sync(workspace);
+      const headers = { 'idempotency-key': randomUUID() };
+      const { report, answer, texts } = reportOf(
+        await call({ method: 'POST', target, headers, body: { branch } }, within),
+      );
+      return { ...report, progress: progressOf(answer, target, texts) };
+    },
+
+    async syncStatus(address: SyncAddress, within: Within): Promise<SyncReport> {
+      return reportOf(await call({ method: 'GET', target: address }, within)).report;
+    },
+  };
+}

@@ -1,0 +1,266 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ReleaseRequest } from '../../src/client/client.ts';
+import { parseLockPath } from '../../src/interface/lock-path.ts';
+import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
+import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import { startApacheLike, startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
+import { game, hero, lockPath, ofKind, testClient, workspaceId } from './test-client.ts';
+
+const encoded = '/v1/workspaces/game/locks/Content%2FHero.uasset';
+const segments = '/v1/workspaces/game/locks/Content/Hero.uasset';
+
+const release = async (answer: Answer, request: Partial<ReleaseRequest> = {}) => {
+  const server = await startOtherServer(answer);
+  const client = testClient(server.baseUrl);
+  const result = await client.releaseLock({ workspace: game, path: hero, ...request }, client.within());
+  return { result, server, urls: server.requests.map(({ url }) => url) };
+};
+
+describe('a lock is released', () => {
+  test.each([
+    ['its ETag', { etag: '"l1"', id: 'l2' }, '"l1"'],
+    ['its ETag as it was sent', { etag: 'l1' }, 'l1'],
+    ['its id, in quotes', { id: 'l1' }, '"l1"'],
+    ['nothing to prove it by', {}, undefined],
+    ['no proof at all', undefined, undefined],
+  ])('with %s', async (_, proof, condition) => {
+    const { result, server } = await release(nothing(204), { proof });
+    expect(result).toEqual({ kind: 'released' });
+    expect(server.requests).toMatchObject([{ method: 'DELETE', url: encoded, body: '' }]);
+    expect(server.requests[0]?.headers['if-match']).toBe(condition);
+    expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
+  });
+
+  test('by force only when that is asked for', async () => {
+    expect((await release(nothing(204), { force: true })).urls).toEqual([`${encoded}?force=true`]);
+    expect((await release(nothing(204), { force: false })).urls).toEqual([encoded]);
+  });
+
+  test.each([
+    ['204', nothing(204)],
+    ['200 without a body', nothing(200)],
+    ['200 with a body', json(200, { released: true })],
+    ['200 with a word', raw(200, 'OK')],
+    ['202', nothing(202)],
+  ])('by %s', async (_, answer) => {
+    expect((await release(answer)).result.kind).toBe('released');
+  });
+
+  test('not by a page that says 200', async () => {
+    expect(ofKind((await release(page(200))).result, 'failed').error.failure.kind).toBe('not-json');
+  });
+
+  test('not with a proof that no header can have, and nothing is sent', async () => {
+    const { result, urls } = await release(nothing(204), { proof: { etag: '"a"\r\nX-Other: 1' } });
+    expect(ofKind(result, 'failed').error.message).toContain('was not sent: the header if-match');
+    expect(urls).toEqual([]);
+  });
+});
+
+describe('a lock that is not there', () => {
+  test.each([
+    [404, problem(404, { detail: 'There is no lock on it.' })],
+    [410, problem(410, { detail: 'There is no lock on it.' })],
+    [410, nothing(410)],
+    [410, page(410)],
+  ])('by %i is absent, after one request', async (_, answer) => {
+    const { result, urls } = await release(answer);
+    expect(result).toEqual({ kind: 'absent' });
+    expect(urls).toEqual([encoded]);
+  });
+
+  test('after an answer that was lost was released by it', async () => {
+    const { result } = await release(inTurn(reset, problem(404, { detail: 'There is no lock on it.' })));
+    expect(result.kind).toBe('released');
+  });
+
+  test('after too many requests was absent before', async () => {
+    const { result } = await release(inTurn(nothing(429), problem(404, { detail: 'There is no lock on it.' })));
+    expect(result.kind).toBe('absent');
+  });
+});
+
+const other = { id: 'l9', path: hero, owner: 'grace', acquired_at: '2026-03-01T07:59:00Z' };
+const proof = { etag: '"l1"', id: 'l1' };
+
+describe('a lock that is another one now', () => {
+  test.each([
+    ['a problem with the lock', problem(412, { detail: 'Not that.', lock: other }), { id: 'l9', owner: 'grace' }],
+    ['the body itself', json(412, other), { id: 'l9', owner: 'grace' }],
+    ['nothing', nothing(412), undefined],
+  ])('is lost, and left alone: %s', async (_, answer, holder) => {
+    const { result, urls } = await release(answer, { proof });
+    const lost = ofKind(result, 'lost');
+    expect(lost.error.status).toBe(412);
+    if (holder === undefined) expect(lost.holder).toBeUndefined();
+    else expect(lost.holder).toMatchObject(holder);
+    expect(urls).toHaveLength(1);
+  });
+
+  test('was taken after ours was released by a request whose answer was lost', async () => {
+    const later = { ...other, acquired_at: '2026-03-01T08:00:05Z' };
+    const answer = (lock: object) => problem(412, { lock }, { date: 'Sun, 01 Mar 2026 08:00:10 GMT' });
+    expect((await release(inTurn(reset, answer(later)), { proof })).result.kind).toBe('lost');
+    const soon = { ...other, acquired_at: '2026-03-01T08:00:10Z' };
+    expect((await release(inTurn(reset, answer(soon)), { proof })).result.kind).toBe('released');
+    expect((await release(answer(soon), { proof })).result.kind).toBe('lost');
+  });
+});
+
+describe('a 412 about the very lock that is meant', () => {
+  const same = { ...other, id: 'l1' };
+
+  test('is asked again with the tag that the service has for it', async () => {
+    const { result, server } = await release(inTurn(problem(412, { lock: same }, { etag: '"v2"' }), nothing(204)), {
+      proof: { id: 'l1' },
+    });
+    expect(result.kind).toBe('released');
+    expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"l1"', '"v2"']);
+  });
+
+  test.each([
+    ['no tag', problem(412, { lock: same })],
+    ['the tag that was sent', problem(412, { lock: same }, { etag: '"l1"' })],
+  ])('that names %s is a failure, not a loss', async (_, answer) => {
+    const { result, urls } = await release(answer, { proof });
+    expect(ofKind(result, 'failed').error.status).toBe(412);
+    expect(urls).toHaveLength(1);
+  });
+});
+
+test.each([400, 401, 403, 409, 422, 423])('a refusal with %i is a failure', async (status) => {
+  const { result } = await release(problem(status, { detail: 'This is not allowed.' }));
+  expect(ofKind(result, 'failed').error.message).toContain('This is not allowed.');
+});
+
+describe('an encoded slash', () => {
+  const strictService: Answer = (response, request) => {
+    const { pathname } = new URL(request.url, 'http://localhost');
+    if (pathname === encoded || pathname === segments) nothing(204)(response, request);
+    else problem(404, { detail: 'There is no such lock.', request_id: 'r' })(response, request);
+  };
+
+  test.each([
+    ['Apache, which answers 404', startApacheLike],
+    ['a proxy that answers 400', (port: number) => startStrictProxy(port, 400)],
+    ['a proxy that answers 405', (port: number) => startStrictProxy(port, 405)],
+    ['a proxy that answers 414', (port: number) => startStrictProxy(port, 414)],
+  ])('that is refused by %s is sent raw, and so from then on', async (_, startProxy) => {
+    const service = await startOtherServer(strictService);
+    const proxy = await startProxy(service.port);
+    const client = testClient(proxy.baseUrl);
+    const request = { workspace: game, path: hero, proof };
+    expect(await client.releaseLock(request, client.within())).toEqual({ kind: 'released' });
+    expect(await client.releaseLock({ ...request, path: lockPath('Maps/Town') }, client.within())).toEqual({
+      kind: 'absent',
+    });
+    expect(proxy.requests.map(({ url }) => url)).toEqual([encoded, segments, '/v1/workspaces/game/locks/Maps/Town']);
+    expect(service.requests.every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
+  });
+
+  test('that is decoded on the way, to a service that knows encoded ones only, is a failure and no absence', async () => {
+    const service = await startOtherServer((response, request) =>
+      (request.url === encoded ? nothing(204) : page(400))(response, request),
+    );
+    const proxy = await startDecodingProxy(service.port);
+    const client = testClient(proxy.baseUrl);
+    const result = await client.releaseLock({ workspace: game, path: hero }, client.within());
+    expect(ofKind(result, 'failed').error.message).toMatch(/^DELETE \S+\/Content\/Hero\.uasset was refused with 400/);
+  });
+
+  test('that is decoded on the way, to a service that knows both, is no matter', async () => {
+    const service = await startOtherServer(strictService);
+    const proxy = await startDecodingProxy(service.port);
+    const client = testClient(proxy.baseUrl);
+    expect((await client.releaseLock({ workspace: game, path: hero }, client.within())).kind).toBe('released');
+    expect(service.requests.map(({ url }) => url)).toEqual([segments]);
+  });
+
+  test.each([
+    ['problem details', problem(404, { detail: 'There is no lock on it.' }, { 'x-request-id': 'r' })],
+    ['a request id in the body', json(404, { error: 'Not Found', request_id: 'r' })],
+    ['a code', json(404, { error: { code: 'lock_not_found' } })],
+    ['a message', json(400, { message: 'The path has no file name' })],
+  ])('is not sent raw when the API itself has answered: %s', async (_, answer) => {
+    expect((await release(answer)).urls).toEqual([encoded]);
+  });
+
+  test.each([
+    ['a page', page(404)],
+    ['nothing', nothing(404)],
+    ['a page with a request id', page(404, { 'x-request-id': 'r' })],
+    ['text', raw(404, 'default backend - 404')],
+    ['a router that answers in JSON', json(404, { detail: 'Not Found' })],
+    ['another', json(404, { statusCode: 404, error: 'Not Found', message: 'Route DELETE:/v1/x not found' })],
+    ['another', json(404, { message: 'no Route matched with those values' })],
+    ['another', json(405, { title: 'Method Not Allowed', status: 405 })],
+    ['another', json(404, { status: 404, error: 'Not Found', path: '/v1/x' })],
+    ['an empty object', json(404, {})],
+  ])('is sent raw when somebody on the way has answered: %s', async (_, answer) => {
+    const { result, urls } = await release(inTurn(answer, nothing(204)));
+    expect(urls).toEqual([encoded, segments]);
+    expect(result.kind).toBe('released');
+  });
+
+  test('is not there in a path without slashes, which is sent once', async () => {
+    expect((await release(page(404), { path: lockPath('a%2Fb') })).urls).toEqual(['/v1/workspaces/game/locks/a%252Fb']);
+  });
+
+  test('that was answered with another status is not sent raw', async () => {
+    expect((await release(page(403))).urls).toHaveLength(1);
+  });
+});
+
+test('no path and no workspace can address anything but a lock of that workspace', async () => {
+  const server = await startOtherServer((response, request) =>
+    (request.url.includes('%2F') ? page(404) : nothing(204))(response, request),
+  );
+  const client = testClient(server.baseUrl);
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '..',
+      '.',
+      '...',
+      '%2e%2e',
+      '%2F',
+      '..%2f',
+      '\\',
+      '?',
+      '#',
+      ';',
+      '..;',
+      '%00',
+      '//',
+      ' ',
+      'ü',
+      '😀',
+    ),
+    fc.string({ unit: 'binary', maxLength: 5 }),
+  );
+  const text = fc.array(piece, { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join('/'));
+  const path = text.map((each) => parseLockPath(each)).filter(({ ok }) => ok);
+  const workspace = piece.filter(
+    (each) => !/[/\\\p{Cc}]/u.test(each) && each.isWellFormed() && !['', '.', '..'].includes(each),
+  );
+  await fc.assert(
+    fc.asyncProperty(path, workspace, async (parsed, name) => {
+      if (!parsed.ok) return;
+      const before = server.requests.length;
+      await client.releaseLock({ workspace: workspaceId(name), path: parsed.value }, client.within());
+      for (const { url } of server.requests.slice(before)) {
+        const [, , , sentWorkspace = '', locks, ...rest] = new URL(url, server.origin).pathname.split('/');
+        expect(url.startsWith('/v1/workspaces/')).toBe(true);
+        expect(url).not.toMatch(/[?#]/);
+        expect(locks).toBe('locks');
+        expect(decodeURIComponent(sentWorkspace)).toBe(name);
+        expect(rest.map(decodeURIComponent).join('/')).toBe(parsed.value);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test.each(['', '.', '..', 'a/b', '..\\x', 'a\nb', '\ud800', 'x'.repeat(257)])('%j is no workspace', (text) => {
+  expect(() => workspaceId(text)).toThrow('A workspace must not');
+});

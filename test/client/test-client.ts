@@ -1,0 +1,88 @@
+import { expect, onTestFinished } from 'vitest';
+import type { Retry, Within } from '../../src/client/call.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
+import { ServiceError } from '../../src/client/service-error.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../src/client/workspace-id.ts';
+import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
+import type { Parsed } from '../../src/interface/parsed.ts';
+import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
+
+export const accept = <T>(parsed: Parsed<T>): T => {
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+};
+
+export const workspaceId = (text: string): WorkspaceId => accept(parseWorkspaceId(text));
+export const lockPath = (text: string): LockPath => accept(parseLockPath(text));
+export const ttl = (text: string): Ttl => accept(parseTtl(text));
+
+export const game = workspaceId('game');
+export const hero = lockPath('Content/Hero.uasset');
+
+export const token = 'wsa_0123456789abcdef0123456789abcdef';
+
+/** When the clock of a test begins. */
+export const start = Date.UTC(2026, 2, 1, 12);
+
+export interface TestClient extends Client {
+  /** Two minutes, unless the test says otherwise. */
+  within(ms?: number, signal?: AbortSignal): Within;
+  /** How long it slept, each time. */
+  readonly sleeps: readonly number[];
+  readonly warnings: readonly string[];
+  readonly retries: readonly Retry[];
+  clock(): number;
+}
+
+/** A client whose time passes only when it sleeps, and whose chances are all in the middle. */
+export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}): TestClient {
+  let now = start;
+  const sleeps: number[] = [];
+  const warnings: string[] = [];
+  const retries: Retry[] = [];
+  const clock = options.clock ?? (() => now);
+  const client = createClient({
+    baseUrl,
+    token,
+    userAgent: 'client-test',
+    clock,
+    sleep: async (ms) => {
+      sleeps.push(ms);
+      now += ms;
+    },
+    random: () => 0.5,
+    onWarning: (sentence) => warnings.push(sentence),
+    onRetry: (retry) => retries.push(retry),
+    ...options,
+  });
+  onTestFinished(() => client.dispose());
+  return {
+    ...client,
+    clock,
+    sleeps,
+    warnings,
+    retries,
+    within: (ms = 120_000, signal) => ({ deadline: clock() + ms, signal }),
+  };
+}
+
+/** The error that an operation ends with. */
+export async function errorOf(operation: Promise<unknown>): Promise<ServiceError> {
+  const error = await operation.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(ServiceError);
+  if (!(error instanceof ServiceError)) throw new Error('It did not fail.');
+  return error;
+}
+
+/** Of a union the member of a kind; the test fails when it is another. */
+export function ofKind<Union extends { readonly kind: string }, Kind extends Union['kind']>(
+  value: Union,
+  kind: Kind,
+): Extract<Union, { readonly kind: Kind }> {
+  expect(value).toMatchObject({ kind });
+  // What the line before has shown; TypeScript cannot narrow a type parameter by it.
+  return value as Extract<Union, { readonly kind: Kind }>;
+}

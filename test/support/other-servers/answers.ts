@@ -1,0 +1,69 @@
+import { STATUS_CODES } from 'node:http';
+import type { Answer } from './other-server.ts';
+
+type AnswerHeaders = Readonly<Record<string, string>>;
+
+export const raw =
+  (status: number, body: string | Uint8Array, headers: AnswerHeaders = {}): Answer =>
+  (response) => {
+    response.writeHead(status, headers).end(body);
+  };
+
+export const json = (status: number, body: unknown, headers: AnswerHeaders = {}): Answer =>
+  raw(status, JSON.stringify(body), { 'content-type': 'application/json', ...headers });
+
+export const problem = (status: number, body: Readonly<Record<string, unknown>>, headers: AnswerHeaders = {}): Answer =>
+  json(status, { status, ...body }, { 'content-type': 'application/problem+json', ...headers });
+
+export const nothing = (status: number, headers: AnswerHeaders = {}): Answer => raw(status, '', headers);
+
+/** As a proxy says it, which knows nothing of the interface. */
+export const page = (status: number, headers: AnswerHeaders = {}): Answer => {
+  const title = `${status} ${STATUS_CODES[status]}`;
+  const html = `<html>\r\n<head><title>${title}</title></head>\r\n<body>\r\n<center><h1>${title}</h1></center>\r\n<hr><center>nginx/1.27.0</center>\r\n</body>\r\n</html>\r\n`;
+  return raw(status, html, { 'content-type': 'text/html', ...headers });
+};
+
+/** The connection is reset in place of an answer. */
+export const reset: Answer = (response) => response.socket?.resetAndDestroy();
+
+/** The connection ends properly, but without an answer. */
+export const hangUp: Answer = (response) => response.socket?.end();
+
+/** There is never an answer. */
+export const silence: Answer = () => undefined;
+
+/** An answer begins, and its connection is cut in the middle of the body. */
+export const truncated =
+  (status: number, begins: string, headers: AnswerHeaders = {}): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': '10000', ...headers });
+    response.write(begins, () => response.socket?.destroy());
+  };
+
+/** The same without a length: the end of the connection is the end of the body. */
+export const truncatedUnseen =
+  (status: number, begins: string): Answer =>
+  (response) => {
+    response.socket?.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${begins}`,
+    );
+  };
+
+/** An answer begins and never ends. */
+export const stuck =
+  (status: number, begins: string): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'content-length': '10000' });
+    response.write(begins);
+  };
+
+/** Each request is answered by the next one, and all that follow by the last. */
+export function inTurn(...answers: readonly [Answer, ...Answer[]]): Answer {
+  let turn = 0;
+  return (response, request) => {
+    const answer = answers[Math.min(turn, answers.length - 1)];
+    turn += 1;
+    answer?.(response, request);
+  };
+}

@@ -1,0 +1,34 @@
+import { request as httpRequest } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { page, reset } from './answers.ts';
+import type { Answer } from './other-server.ts';
+
+/** What becomes of an answer that another server has given. */
+export type Fate = 'passed-on' | '502' | 'reset' | 'truncated';
+
+/** Stands before a real service: each request is done there, and then its answer meets the fate that is next. */
+export function afterItsWork(toPort: number, ...fates: readonly Fate[]): Answer {
+  const coming = [...fates];
+  return (response, request) => {
+    const { method, url, headers, body } = request;
+    const fate = coming.shift() ?? 'passed-on';
+    const onward = httpRequest({ host: '127.0.0.1', port: toPort, method, path: url, headers }, async (answer) => {
+      const bytes = await buffer(answer);
+      switch (fate) {
+        case 'passed-on':
+          response.writeHead(answer.statusCode ?? 500, answer.headers).end(bytes);
+          return;
+        case '502':
+          page(502)(response, request);
+          return;
+        case 'reset':
+          reset(response, request);
+          return;
+        case 'truncated':
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          response.write(bytes.subarray(0, bytes.length / 2), () => response.socket?.destroy());
+      }
+    });
+    onward.end(body);
+  };
+}
