@@ -23,6 +23,8 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
       chunks.push(chunk);
     }
   } catch (error) {
+    // The rest is read and dropped: a client that sends all before it reads has to get that far.
+    incoming.resume();
     throw error instanceof Refusal ? error : cutShort();
   }
   return Buffer.concat(chunks);

@@ -45,7 +45,11 @@ export async function startServer(
   port: number,
   { headersMs, requestMs, checkEveryMs }: Patience = usualPatience,
 ): Promise<ListeningServer> {
-  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const answer = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    // It would cut a client that still sends half a second after its answer; Node reads on until requestTimeout.
+    autoCleanupIncoming: false,
+  });
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,

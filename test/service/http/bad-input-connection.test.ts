@@ -154,11 +154,16 @@ describe.each(anyDatabase)('bad input on the wire', (kind) => {
       connection.close();
     });
 
-    test('that is announced as too large is not waited for', async () => {
+    test('that is announced as too large is not waited for, and may still come later', async () => {
       const connection = await connectRaw(service.port);
       await connection.send(postLock('', [`Content-Length: ${10 * mebibyte}`]));
       expectProblem(await connection.answer(), 'body-too-large');
-      await connection.closed;
+      // As over a slow line; what cuts unread bodies off does so after half a second.
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await connection.send(lockBody(10 * mebibyte));
+      await connection.send(writeRequest({ target: '/healthz' }));
+      expect((await connection.answer()).status).toBe(200);
+      connection.close();
     });
 
     test('that nobody has a right to send is refused before it is read', async () => {
