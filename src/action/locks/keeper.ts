@@ -33,6 +33,8 @@ export interface LockTerms {
 /** Takes and gives back locks one by one, and keeps the ledger: intent before action, and then what came of it. */
 export interface Keeper {
   take(path: LockPath, within: Within): Promise<Taking>;
+  /** Asks again, with the key of before, what became of a request whose answer was lost. */
+  askAgain(intent: Intent, within: Within): Promise<Taking>;
   giveBack(grant: Grant, within: Within): Promise<Release>;
 }
 
@@ -55,43 +57,57 @@ export function createKeeper(parts: Parts, service: string, { workspace, type, t
   const record = createRecorder(parts);
   const now = (): string => new Date(client.serverNow()).toISOString();
 
+  async function ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<Taking> {
+    const { path, key } = intent;
+    const place = { service, workspace, path };
+    const acquisition = await client.acquireLock(
+      // A path in the ledger is one that was asked for, and so one of the canonical ones.
+      { workspace, path: path as LockPath, type, ttl, idempotencyKey: key, keySentBefore },
+      within,
+    );
+    const denied = (): void => record({ kind: 'denied', ...place, step, key, at: now() });
+    switch (acquisition.kind) {
+      case 'acquired': {
+        const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
+        const grant: Grant = { kind: 'granted', ...place, step, key, autoRelease, lock, at: now() };
+        record(grant);
+        return { kind: 'taken', grant };
+      }
+      case 'held': {
+        const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
+        // A service that knows no keys takes the repetition for another request, and refuses it because of the first.
+        if (mayBeOurs || keySentBefore) return { kind: 'unclear', intent, error };
+        denied();
+        return { kind: 'held', path: path as LockPath, holder, retryAfterMs, error };
+      }
+      case 'unclear':
+        return { kind: 'unclear', intent, error: acquisition.error };
+      case 'failed':
+        if (keySentBefore) return { kind: 'unclear', intent, error: acquisition.error };
+        denied();
+        return { kind: 'failed', error: acquisition.error };
+    }
+  }
+
   return {
-    async take(path, within) {
-      const key = randomUUID();
-      const place = { service, workspace, path };
+    take(path, within) {
       const intent: Intent = {
         kind: 'intent',
-        ...place,
+        service,
+        workspace,
+        path,
         step,
-        key,
+        key: randomUUID(),
         type,
         ttl: formatDuration(ttl),
         autoRelease,
         at: now(),
       };
       record(intent);
-      const acquisition = await client.acquireLock({ workspace, path, type, ttl, idempotencyKey: key }, within);
-      const denied = (): void => record({ kind: 'denied', ...place, step, key, at: now() });
-      switch (acquisition.kind) {
-        case 'acquired': {
-          const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
-          const grant: Grant = { kind: 'granted', ...place, step, key, autoRelease, lock, at: now() };
-          record(grant);
-          return { kind: 'taken', grant };
-        }
-        case 'held': {
-          const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
-          if (mayBeOurs) return { kind: 'unclear', intent, error };
-          denied();
-          return { kind: 'held', path, holder, retryAfterMs, error };
-        }
-        case 'unclear':
-          return { kind: 'unclear', intent, error: acquisition.error };
-        case 'failed':
-          denied();
-          return { kind: 'failed', error: acquisition.error };
-      }
+      return ask(intent, false, within);
     },
+
+    askAgain: (intent, within) => ask(intent, true, within),
 
     async giveBack(grant, within) {
       const { lock, path } = grant;

@@ -18,8 +18,6 @@ export interface Parts {
   /** Writes outputs that later steps can rely on, whatever happens from here on. */
   readonly publish: (outputs: Outputs) => void;
   readonly requestTimeoutMs: number;
-  /** The checkout that patterns are looked up in. */
-  readonly checkout: string;
   readonly ledger: Ledger;
   /** Names this step in the ledger. */
   readonly step: string;

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import * as core from '@actions/core';
+import { loadInputs } from './inputs/load.ts';
+import { secretsOf } from './inputs/secrets.ts';
+import { createReporter } from './report/reporter.ts';
+import { createRedactor } from './report/safe-text.ts';
+import { runnerPlace } from './runner-place.ts';
+
+/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
+function cancellation(): AbortSignal {
+  const cancelled = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
+  return cancelled.signal;
+}
+
+async function main(): Promise<void> {
+  const secrets = secretsOf(process.env);
+  const reporter = createReporter(secrets);
+  const loaded = loadInputs(process.env);
+  if (!loaded.ok) {
+    reporter.refuse(loaded.problems);
+    return;
+  }
+  const { inputs } = loaded;
+  const { operation } = inputs.task;
+  for (const name of inputs.unused) reporter.log.warn(`Input \`${name}\` is not used by \`operation: ${operation}\`.`);
+
+  const step = randomUUID();
+  if (operation === 'lock') core.saveState('step', step);
+  const signal = cancellation();
+  try {
+    // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
+    const { run } = await import('./run.ts');
+    const place = runnerPlace(process.env);
+    const result = await run({ inputs, place, reporter, step, signal, conceal: createRedactor(secrets) });
+    if (result.kind === 'refused') reporter.refuse(result.problems);
+    else await reporter.finish(`Workspace: ${operation}`, result.outcome, inputs.summary);
+  } catch (error) {
+    reporter.refuse([error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+await main();

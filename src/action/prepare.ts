@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import type { LockPath } from '../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import type { ListLocksTask, LockTask, PathLines, Task, UnlockTask } from './inputs/task.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { readHandedLocks } from './locks/handed-locks.ts';
+import { fromHandedLock, fromLedger, locksOfJob, type ToRelease } from './operations/unlock.ts';
+import { resolvePaths } from './paths/resolve-paths.ts';
+
+/** A task with everything looked up that needs no request. */
+export type Prepared =
+  | Exclude<Task, LockTask | UnlockTask | ListLocksTask>
+  | { readonly operation: 'lock'; readonly task: LockTask; readonly paths: readonly LockPath[] }
+  | { readonly operation: 'unlock'; readonly task: UnlockTask; readonly toRelease: readonly ToRelease[] }
+  | { readonly operation: 'list-locks'; readonly task: ListLocksTask; readonly paths: readonly LockPath[] };
+
+export type Preparation =
+  | { readonly ok: true; readonly prepared: Prepared }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+interface Place {
+  readonly checkout: string;
+  readonly service: string;
+  readonly ledger: Ledger;
+}
+
+async function withPaths(
+  lines: PathLines,
+  { checkout }: Place,
+  make: (paths: readonly LockPath[]) => Prepared,
+): Promise<Preparation> {
+  const resolved = await resolvePaths(lines, checkout);
+  return resolved.ok ? { ok: true, prepared: make(resolved.paths) } : resolved;
+}
+
+/** Without a ledger, nothing is known of locks that this job has: then a path is released as it is named. */
+function entriesOf(ledger: Ledger) {
+  try {
+    return ledger.read().entries;
+  } catch {
+    return [];
+  }
+}
+
+function readText(file: string): Parsed<string> {
+  try {
+    return accepted(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+function handed(name: 'locks' | 'locks-file', text: Parsed<string>): Preparation | readonly ToRelease[] {
+  const locks = text.ok ? readHandedLocks(text.value) : text;
+  return locks.ok
+    ? locks.value.map(fromHandedLock)
+    : { ok: false, problems: [`Input \`${name}\` is not valid. ${locks.why}`] };
+}
+
+async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparation> {
+  const { target, workspace } = task;
+  const ready = (toRelease: readonly ToRelease[]): Prepared => ({ operation: 'unlock', task, toRelease });
+  if (target.kind === 'paths') {
+    const held = locksOfJob(entriesOf(place.ledger), place.service, workspace);
+    return withPaths(target.paths, place, (paths) => ready(paths.map((path) => fromLedger(path, held.get(path)))));
+  }
+  const locks =
+    target.kind === 'locks' ? handed('locks', accepted(target.json)) : handed('locks-file', readText(target.file));
+  return 'ok' in locks ? locks : { ok: true, prepared: ready(locks) };
+}
+
+/** What can be wrong with a step is found out here, before its first request. */
+export async function prepare(task: Task, place: Place): Promise<Preparation> {
+  switch (task.operation) {
+    case 'lock':
+      return withPaths(task.paths, place, (paths) => ({ operation: 'lock', task, paths }));
+    case 'unlock':
+      return prepareUnlock(task, place);
+    case 'list-locks':
+      if (task.changedFiles) {
+        return {
+          ok: false,
+          problems: [
+            'Input `changed-files` is "true". This version cannot look up changed files yet: name the paths with `path`.',
+          ],
+        };
+      }
+      return withPaths(task.paths, place, (paths) => ({ operation: 'list-locks', task, paths }));
+    default:
+      return { ok: true, prepared: task };
+  }
+}

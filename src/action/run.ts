@@ -1,0 +1,81 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { steadyClock } from '../client/client.ts';
+import { milliseconds } from '../interface/duration.ts';
+import { connect } from './connect.ts';
+import type { Inputs } from './inputs/load.ts';
+import { openLedger } from './ledger/ledger.ts';
+import { listLocks } from './operations/list-locks.ts';
+import { listBranches, listWorkspaces } from './operations/list-named.ts';
+import { lock } from './operations/lock.ts';
+import type { Parts } from './operations/parts.ts';
+import { registerHook } from './operations/register-hook.ts';
+import { sync } from './operations/sync.ts';
+import { unlock } from './operations/unlock.ts';
+import type { Outcome } from './outcome.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import type { Reporter } from './report/reporter.ts';
+import type { RunnerPlace } from './runner-place.ts';
+
+export interface RunOptions {
+  readonly inputs: Inputs;
+  readonly place: RunnerPlace;
+  readonly reporter: Reporter;
+  readonly step: string;
+  readonly conceal: (text: string) => string;
+  /** Aborted when the step is cancelled. */
+  readonly signal: AbortSignal;
+}
+
+export type RunResult =
+  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'refused'; readonly problems: readonly string[] };
+
+function operate(parts: Parts, prepared: Prepared, service: string): Promise<Outcome> {
+  switch (prepared.operation) {
+    case 'sync':
+      return sync(parts, prepared);
+    case 'lock':
+      return lock(parts, prepared.task, prepared.paths, service);
+    case 'unlock':
+      return unlock(parts, prepared.task, prepared.toRelease, service);
+    case 'list-locks':
+      return listLocks(parts, prepared.task, prepared.paths);
+    case 'register-hook':
+      return registerHook(parts, prepared);
+    case 'list-workspaces':
+      return listWorkspaces(parts);
+    case 'list-branches':
+      return listBranches(parts, prepared);
+  }
+}
+
+const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
+  wait(ms, undefined, { signal }).catch(() => undefined);
+
+/** Looks up what can be looked up, and then does what the step is there for. */
+export async function run({ inputs, place, reporter, step, conceal, signal }: RunOptions): Promise<RunResult> {
+  const { connection, task } = inputs;
+  const service = connection.baseUrl;
+  const ledger = openLedger(place.ledger, conceal);
+  const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
+  if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
+  const client = connect(connection, place.origin, reporter.log);
+  try {
+    const parts: Parts = {
+      client,
+      ledger,
+      step,
+      sleep,
+      signal,
+      clock: steadyClock,
+      random: Math.random,
+      log: reporter.log,
+      publish: reporter.publish,
+      requestTimeoutMs: milliseconds(connection.requestTimeout),
+      locksFile: place.locksFile(step),
+    };
+    return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
+  } finally {
+    client.dispose();
+  }
+}
