@@ -5,7 +5,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { checking, receiver } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
-import { hookedService, idOf, verified } from './hooked-service.ts';
+import { idOf, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
@@ -238,34 +238,5 @@ describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
     const delivered = await target.nextDelivery();
     expect(idOf(delivered)).toBe(idOf(interrupted));
     await expect.poll(statuses).toEqual(['delivered']);
-  });
-});
-
-describe.each(databaseKinds)('the running service on $name', (kind) => {
-  const service = hookedService(kind);
-
-  test('tries again by itself, logs why, and tells no secret there', async () => {
-    const { register, lock } = await service().hooks();
-    const target = await service().receiver();
-    target.behave(failing, ok);
-    const url = target.url('/hook?key=the-key-of-the-url');
-    const headers = { authorization: 'Bearer the-credential' };
-    const { body: hook } = await register({ url, events: ['lock.acquired'], headers });
-    await lock('a');
-    const first = await target.nextDelivery();
-    // The first step of the schedule is 5 s; the test has no time to lose.
-    const { storage, log } = service();
-    await expect
-      .poll(async () => {
-        const hurry = storage.commit((db) =>
-          db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('attempts', '=', 1).executeTakeFirst(),
-        );
-        return (await hurry).numUpdatedRows;
-      })
-      .toBe(1n);
-    const second = await target.nextDelivery();
-    expect(verified(hook.secret, second)).toEqual(verified(hook.secret, first));
-    expect(idOf(second)).toBe(idOf(first));
-    expect(log()).toContain(`${new URL(url).origin} answered with the status 500.`);
   });
 });

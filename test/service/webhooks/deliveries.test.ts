@@ -194,6 +194,36 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
     expect([delivery.headers['x-old'], delivery.headers['x-new']]).toEqual([undefined, 'a-new-header']);
   });
 
+  test('a delivery that failed is tried again, and the log says why', async ({ expect }) => {
+    const { register, lock } = await service().hooks();
+    const target = await service().receiver();
+    target.behave({ does: 'answer', status: 500 }, { does: 'answer', status: 204 });
+    const url = target.url('/hook?key=the-key-of-the-url');
+    const headers = { authorization: 'Bearer the-credential' };
+    const { body: hook } = await register({ url, events: ['lock.acquired'], headers });
+    await lock('a');
+    const first = await target.nextDelivery();
+    // The first step of the schedule is 5 s; the test has no time to lose.
+    const { storage, log } = service();
+    await expect
+      .poll(async () => {
+        const hurry = storage.commit((db) =>
+          db
+            .updateTable('deliveries')
+            .set({ next_attempt_at: 0 })
+            .where('hook_id', '=', hook.id)
+            .where('attempts', '=', 1)
+            .executeTakeFirst(),
+        );
+        return (await hurry).numUpdatedRows;
+      })
+      .toBe(1n);
+    const second = await target.nextDelivery();
+    expect(verified(hook.secret, second)).toEqual(verified(hook.secret, first));
+    expect(idOf(second)).toBe(idOf(first));
+    expect(log()).toContain(`${new URL(url).origin} answered with the status 500.`);
+  });
+
   test('a receiver that keeps its connections waiting holds up neither other hooks nor more than four of its own', async ({
     expect,
   }) => {
