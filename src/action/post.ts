@@ -1,0 +1,3 @@
+import * as core from '@actions/core';
+
+core.debug('nothing to release');
