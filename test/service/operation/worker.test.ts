@@ -9,6 +9,9 @@ afterEach(() => {
 /** So seldom that only a wake-up makes the worker look. */
 const never = 2 ** 30;
 
+/** Only ends a wait that would have no end. */
+const patient = { timeout: 30_000 };
+
 /** Jobs in a place that answers late, as a database does: what it answers may be out of date by then. */
 function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
   const jobs: number[] = [];
@@ -98,13 +101,13 @@ test('it does as many jobs at the same time as it may, and takes the next one wh
       throw error;
     },
   });
-  await vi.waitUntil(() => begun.length === 3);
+  await vi.waitUntil(() => begun.length === 3, patient);
   expect(waiting).toEqual([3, 4]);
   jobs[1]?.resolve();
-  await vi.waitUntil(() => begun.length === 4);
+  await vi.waitUntil(() => begun.length === 4, patient);
   expect([begun, waiting]).toEqual([[0, 1, 2, 3], [4]]);
   for (const { resolve } of jobs) resolve();
-  await vi.waitUntil(() => begun.length === 5);
+  await vi.waitUntil(() => begun.length === 5, patient);
   await worker.stop();
 });
 

@@ -7,6 +7,7 @@ import { checking, receiver } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
+import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };
@@ -61,7 +62,7 @@ describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
     await hook(target.url());
     const lock = await acquire('a');
     const { attempts } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
-    await expect.poll(statuses, { timeout: 30_000 }).toEqual(['delivered']);
+    await expect.poll(statuses, patient).toEqual(['delivered']);
 
     expect(target.deliveries).toHaveLength(ways.length + 2);
     expect(new Set(target.deliveries.map(idOf)).size).toBe(1);
@@ -144,7 +145,7 @@ describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
     await hook(other.url());
     const { attempts } = startDeliveryWorkers(storage);
     await release('b');
-    await expect.poll(attempts).toEqual({ delivered: 1 });
+    await expect.poll(attempts, patient).toEqual({ delivered: 1 });
     expect([target.deliveries.length, other.deliveries.length]).toEqual([1, 1]);
     const ofTheHook = (await hooked().deliveries()).filter(({ hook_id }) => hook_id === id);
     expect(ofTheHook.map(({ status }) => status)).toEqual(['failed', 'dropped', 'dropped']);
@@ -154,7 +155,7 @@ describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
     target.behave(ok);
     await hook(target.url());
     await acquire('c');
-    await expect.poll(() => target.deliveries.length).toBe(2);
+    await expect.poll(() => target.deliveries.length, patient).toBe(2);
   });
 
   test('410 to what was sent before the hook was registered again does not put it to sleep', async () => {
@@ -237,6 +238,6 @@ describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
     startDeliveryWorkers(storage);
     const delivered = await target.nextDelivery();
     expect(idOf(delivered)).toBe(idOf(interrupted));
-    await expect.poll(statuses).toEqual(['delivered']);
+    await expect.poll(statuses, patient).toEqual(['delivered']);
   });
 });

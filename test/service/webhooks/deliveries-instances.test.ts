@@ -14,6 +14,7 @@ import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
 import { hookedStorage } from './hooked-storage.ts';
+import { patient } from './patience.ts';
 
 const url = 'https://a.example.com/';
 
@@ -47,9 +48,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     const workers = [startDeliveryWorkers(storage), startDeliveryWorkers(storage)];
     await Promise.all(paths.map(acquire));
     for (const { wake } of workers) wake();
-    await expect
-      .poll(async () => (await statuses()).every((status) => status === 'delivered'), { timeout: 30_000 })
-      .toBe(true);
+    await expect.poll(async () => (await statuses()).every((status) => status === 'delivered'), patient).toBe(true);
     for (const { deliveries } of targets) {
       expect(deliveries).toHaveLength(paths.length);
       expect(new Set(deliveries.map(idOf)).size).toBe(paths.length);
@@ -147,7 +146,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
         .executeTakeFirstOrThrow(),
     );
     await expect
-      .poll(async () => (await deliveries())[0]?.lease_until ?? 0)
+      .poll(async () => (await deliveries())[0]?.lease_until ?? 0, patient)
       .toBeGreaterThan((soon.lease_until ?? 0) + leaseMs / 4);
     expect(target.deliveries).toHaveLength(1);
   });

@@ -4,6 +4,7 @@ import { newSecret } from '../../../src/service/webhooks/secret.ts';
 import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { hookedService, idOf, verified } from './hooked-service.ts';
+import { patient } from './patience.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
@@ -89,7 +90,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
           if (status === 201) locks.push(body);
           return status;
         },
-        { interval: 20, timeout: 30_000 },
+        { ...patient, interval: 20 },
       )
       .toBe(201);
     const told = [await receiver.nextDelivery(), await receiver.nextDelivery(), await receiver.nextDelivery()];
@@ -216,7 +217,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
             .executeTakeFirst(),
         );
         return (await hurry).numUpdatedRows;
-      })
+      }, patient)
       .toBe(1n);
     const second = await target.nextDelivery();
     expect(verified(hook.secret, second)).toEqual(verified(hook.secret, first));
@@ -237,6 +238,6 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
     const told = await Promise.all(paths.map(() => quick.nextDelivery()));
     const locked = told.map((delivery) => (verified(secret, delivery) as { data: { lock: Lock } }).data.lock.path);
     expect(locked.toSorted()).toEqual(paths.toSorted());
-    await expect.poll(() => slow.deliveries.length).toBe(4);
+    await expect.poll(() => slow.deliveries.length, patient).toBe(4);
   });
 });

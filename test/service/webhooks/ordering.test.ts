@@ -7,6 +7,7 @@ import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
 import { type HookedStorage, hookedStorage } from './hooked-storage.ts';
+import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };
@@ -72,18 +73,18 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
     await release('a');
     await acquire('a');
     const { attempts, wake } = startDeliveryWorkers(storage, { terms: { schedule: () => 3_600_000 } });
-    await expect.poll(attempts).toEqual({ retry: 1, delivered: 3 });
+    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 3 });
     expect(heardOf(other.deliveries)['a']).toHaveLength(3);
 
     target.behave(ok);
     await acquire('b');
     wake();
-    await expect.poll(attempts).toEqual({ retry: 1, delivered: 5 });
+    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 5 });
     expect(target.deliveries.map((delivery) => lockIn(delivery).path)).toEqual(['a', 'b']);
     await storage.commit((db) =>
       db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
     );
-    await expect.poll(attempts).toEqual({ retry: 1, delivered: 8 });
+    await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 8 });
     expect(heardOf(target.deliveries)).toEqual(heardOf(other.deliveries));
   });
 
@@ -98,7 +99,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
           target.behave(first, ...others, ok);
           await hook(target.url());
           const happened = await make(paths);
-          await expect.poll(() => allDelivered(hooked()), { timeout: 30_000 }).toBe(true);
+          await expect.poll(() => allDelivered(hooked()), patient).toBe(true);
           expect(heardOf(target.deliveries)).toEqual(happened);
           // While every lease is kept, attempts at one delivery follow each other without another of its path between.
           for (const heard of Map.groupBy(target.deliveries, (delivery) => lockIn(delivery).path).values()) {
@@ -131,10 +132,10 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
           const happened = await make(paths);
           for (const [heard, keys] of lost.entries()) {
             const goesOn = async () => target.deliveries.length > heard || (await allDelivered(hooked()));
-            await expect.poll(goesOn, { interval: 5, timeout: 30_000 }).toBe(true);
+            await expect.poll(goesOn, { ...patient, interval: 5 }).toBe(true);
             await loseSome(keys);
           }
-          await expect.poll(() => allDelivered(hooked()), { timeout: 30_000 }).toBe(true);
+          await expect.poll(() => allDelivered(hooked()), patient).toBe(true);
           expect(heardOf(target.deliveries)).toEqual(happened);
         })
         .afterEach(clear),

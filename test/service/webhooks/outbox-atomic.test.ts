@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { hookedService } from './hooked-service.ts';
+import { patient } from './patience.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 
@@ -81,17 +82,17 @@ describe.each(databaseKinds)('an event and what it tells of, on $name', (kind) =
       const failures = () => service().log().split('work in the background went wrong').length;
 
       const second = await whileUnique(sql`deliveries (hook_id) where ordering_key = 'sync:main'`, async () => {
-        await expect.poll(await once(), { timeout: 30_000 }).toBe('succeeded');
+        await expect.poll(await once(), patient).toBe('succeeded');
         const before = failures();
         const status = await once();
-        await expect.poll(failures, { timeout: 30_000 }).toBeGreaterThan(before);
+        await expect.poll(failures, patient).toBeGreaterThan(before);
         return status;
       });
       expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
       await storage.commit((db) =>
         db.updateTable('syncs').set({ lease_until: 0 }).where('workspace_id', '=', id).execute(),
       );
-      await expect.poll(second, { timeout: 30_000 }).toBe('succeeded');
+      await expect.poll(second, patient).toBe('succeeded');
       expect(await eventsOf(id)).toEqual(['sync.succeeded', 'sync.succeeded']);
       await rm(repository.path, { recursive: true });
     } finally {
