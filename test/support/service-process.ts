@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
@@ -27,6 +28,8 @@ export interface RunningCommand {
   stderr(): string;
   /** The first line on stdout that the test accepts, as soon as it is there; fails when the process ends before it. */
   line(accept: (line: string) => boolean): Promise<string>;
+  /** The same on stderr, where the log is. */
+  logLine(accept: (line: string) => boolean): Promise<string>;
   signal(signal: NodeJS.Signals): void;
 }
 
@@ -51,6 +54,34 @@ async function inTime<T>(work: Promise<T>, failure: () => string): Promise<T> {
   }
 }
 
+interface Collected {
+  text(): string;
+  line(accept: (line: string) => boolean): Promise<string>;
+}
+
+function collect(stream: Readable): Collected {
+  let text = '';
+  const awaited = new Set<() => void>();
+  stream.setEncoding('utf8').on('data', (more: string) => {
+    text += more;
+    for (const look of awaited) look();
+  });
+  return {
+    text: () => text,
+    line: (accept) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          const line = text.split('\n').slice(0, -1).find(accept);
+          if (line === undefined) return;
+          awaited.delete(look);
+          resolve(line);
+        };
+        awaited.add(look);
+        look();
+      }),
+  };
+}
+
 /** Starts the real command, as it is installed, on the Node that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const { folder, environment = {}, cwd } = options;
@@ -62,17 +93,8 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
   });
   running.add(child);
 
-  let stdout = '';
-  let stderr = '';
-  const onOutput = new Set<() => void>();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const look of onOutput) look();
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
   const ended = new Promise<Ending>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code, signal) => {
@@ -81,27 +103,24 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       resolve(code ?? signal ?? 'SIGKILL');
     });
   });
-  const state = (): string => `${args.join(' ')}\nstdout: ${stdout}\nstderr: ${stderr}`;
+  const state = (): string => `${args.join(' ')}\nstdout: ${stdout.text()}\nstderr: ${stderr.text()}`;
+  const lineOf = (collected: Collected) => (accept: (line: string) => boolean) => {
+    const tooEarly = ended.then((ending): never => {
+      throw new Error(`The command ended with ${ending}: ${state()}`);
+    });
+    return inTime(
+      Promise.race([collected.line(accept), tooEarly]),
+      () => `The command did not write what was awaited: ${state()}`,
+    );
+  };
 
   return {
     pid: child.pid ?? 0,
     ended: () => inTime(ended, () => `The command did not end: ${state()}`),
-    stdout: () => stdout,
-    stderr: () => stderr,
-    line(accept) {
-      const found = new Promise<string>((resolve, reject) => {
-        const look = () => {
-          const line = stdout.split('\n').slice(0, -1).find(accept);
-          if (line === undefined) return;
-          onOutput.delete(look);
-          resolve(line);
-        };
-        onOutput.add(look);
-        look();
-        ended.then((ending) => reject(new Error(`The command ended with ${ending}: ${state()}`)), reject);
-      });
-      return inTime(found, () => `The command did not write what was awaited: ${state()}`);
-    },
+    stdout: stdout.text,
+    stderr: stderr.text,
+    line: lineOf(stdout),
+    logLine: lineOf(stderr),
     signal: (signal) => void child.kill(signal),
   };
 }

@@ -1,3 +1,4 @@
+import { GitError } from '../git/git-error.ts';
 import { databaseTrouble } from '../storage/unavailable.ts';
 import { choose } from './choose.ts';
 import { Failure } from './failure.ts';
@@ -15,7 +16,8 @@ function wrongUsage({ stderr }: Outside, problems: readonly string[], words: str
 }
 
 function failed({ stderr }: Outside, error: unknown): number {
-  const sentence = error instanceof Failure ? error.message : databaseTrouble(error);
+  const told = error instanceof Failure || error instanceof GitError;
+  const sentence = told ? error.message : databaseTrouble(error);
   if (sentence !== undefined) {
     printLines(stderr, [`${program}: ${sentence}`]);
     return exitCodes.failed;

@@ -16,7 +16,7 @@ describe('hook list', () => {
 
   test('shows how deliveries fare, and nothing secret', async () => {
     const receiver = await startWebhookReceiver();
-    receiver.behave({ does: 'answer', status: 500 });
+    receiver.behave({ does: 'answer', status: 204 }, { does: 'answer', status: 500 });
     try {
       const { body: hook } = await ask('POST', '/workspaces/sample/hooks', {
         json: {
@@ -28,6 +28,8 @@ describe('hook list', () => {
         },
       });
       await lock('Content/Hero.uasset');
+      await receiver.nextDelivery();
+      await lock('Content/Gate.fbx');
       await receiver.nextDelivery();
       const pending = async () => (await json('hook', 'list', 'sample')).hooks[0];
       await expect.poll(pending, { timeout: 20_000 }).toMatchObject({

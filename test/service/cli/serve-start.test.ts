@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,13 +33,17 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
     expect(await startIn(folderNamed('a'), options)).toEqual(refused('no git on the PATH'));
   });
 
-  test('with a git that is too old', async () => {
-    const bin = folderNamed('old-git');
+  test.each([
+    ['is too old', 'echo git version 2.30.2', 'needs git 2\\.39 or newer, and this is git 2\\.30\\.2'],
+    ['does nothing', '[ "$1" = version ] && echo git version 2.50.0 || exit 9', 'git could not create a repository'],
+  ])('with a git that %s', async (name, script, sentence) => {
+    const bin = folderNamed(`git that ${name}`);
     await mkdir(bin);
-    await writeFile(join(bin, 'git'), '#!/bin/sh\necho git version 2.30.2\n');
-    await chmod(join(bin, 'git'), 0o755);
-    const result = await startIn(folderNamed('b'), { environment: { PATH: `${bin}:${process.env['PATH']}` } });
-    expect(result).toEqual(refused('needs git 2\\.39 or newer, and this is git 2\\.30\\.2'));
+    await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const environment = { PATH: `${bin}:${process.env['PATH']}` };
+    expect(
+      await startIn(folderNamed(`folder for git that ${name}`), { environment }, ['--dev', '--log-level=silent']),
+    ).toEqual(refused(sentence));
   });
 
   test('on a port that is in use', async () => {

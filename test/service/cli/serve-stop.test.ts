@@ -3,20 +3,23 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 
 let parent: string;
 beforeAll(async () => {
   parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
 });
-afterAll(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
+afterAll(async () => {
+  await Promise.all(services.map((service) => service.kill()));
+  await rm(parent, { recursive: true, force: true, maxRetries: 3 });
+});
+
+const services: ServiceProcess[] = [];
 
 async function startService(name: string): Promise<ServiceProcess> {
   const service = await startServiceProcess({ folder: join(parent, name) });
-  onTestFinished(async () => {
-    await service.kill();
-  });
+  services.push(service);
   return service;
 }
 
@@ -37,16 +40,14 @@ async function beginRequest({ baseUrl, token, command }: ServiceProcess): Promis
   ];
   socket.write(head.join('\r\n'));
   // The service has read the head when it asks for the body.
-  const [answer] = await Promise.all([new Promise<Buffer>((resolve) => socket.once('data', resolve))]);
+  const answer = await new Promise<Buffer>((resolve) => socket.once('data', resolve));
   if (!answer.toString().startsWith('HTTP/1.1 100 ')) throw new Error(`${answer}${command.stderr()}`);
   socket.write(body.slice(0, 10));
   return { socket, end: () => void socket.write(body.slice(10)) };
 }
 
-/** When the service has logged this. */
-async function logged({ command }: ServiceProcess, message: string): Promise<void> {
-  await expect.poll(() => command.stderr(), { timeout: 20_000 }).toContain(message);
-}
+const stopping = ({ command }: ServiceProcess): Promise<string> =>
+  command.logLine((line) => line.includes('"msg":"stopping'));
 
 describe('a service that is told to stop', () => {
   test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
@@ -55,7 +56,7 @@ describe('a service that is told to stop', () => {
       const service = await startService(signal);
       const request = await beginRequest(service);
       service.command.signal(signal);
-      await logged(service, '"msg":"stopping');
+      await stopping(service);
       await expect(fetch(service.baseUrl)).rejects.toThrow();
       request.end();
       expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
@@ -70,7 +71,7 @@ describe('a service that is told to stop', () => {
     const request = await beginRequest(service);
     service.command.signal('SIGINT');
     service.command.signal('SIGTERM');
-    await logged(service, '"msg":"stopping');
+    await stopping(service);
     request.end();
     expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
     expect(await service.command.ended()).toBe(0);
@@ -84,7 +85,7 @@ describe('a service that is told to stop', () => {
     const { socket } = await beginRequest(service);
     socket.on('error', () => undefined);
     service.command.signal('SIGTERM');
-    await logged(service, '"msg":"stopping');
+    await stopping(service);
     // Not before a second has gone by is another signal another wish.
     const insist = setInterval(() => service.command.signal(signal), 200);
     expect(await service.command.ended()).toBe(code);

@@ -42,21 +42,15 @@ describe('workspace add', () => {
 
   test('shows no credentials of a remote, neither when it is added nor when it fails nor later', async () => {
     const remote = 'https://ada:s3cret-word@127.0.0.1:1/game.git';
-    const { stdout: json, stderr } = await run(
-      'workspace',
-      'add',
-      'closed',
-      '--remote',
-      remote,
-      '--no-check',
-      '--json',
-    );
-    expect(JSON.parse(json).workspace.remote).toBe('https://127.0.0.1:1/game.git');
-    const failed = await run('workspace', 'add', 'closed2', '--remote', remote);
+    const { workspace } = await json('workspace', 'add', 'closed', '--remote', remote, '--no-check');
+    expect(workspace.remote).toBe('https://127.0.0.1:1/game.git');
+    const added = await run('workspace', 'add', 'closed2', '--remote', remote, '--no-check');
+    expect(added.stdout).toContain('a mirror of https://127.0.0.1:1/game.git.');
+    const failed = await run('workspace', 'add', 'closed3', '--remote', remote);
     expect(failed.code).toBe(1);
     const list = await run('workspace', 'list');
     expect(list.stdout).toMatch(/^closed +https:\/\/127\.0\.0\.1:1\/game\.git +/m);
-    expect(json + stderr + failed.stdout + failed.stderr + list.stdout).not.toContain('s3cret');
+    expect(JSON.stringify([workspace, added, failed, list])).not.toContain('s3cret');
   });
 
   test('refuses an id that is taken', async () => {
