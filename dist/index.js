@@ -984,14 +984,13 @@ async function main() {
     for (const name of inputs.unused)
         reporter.log.warn(`Input \`${name}\` is not used by \`operation: ${operation}\`.`);
     const step = (0,node_crypto__WEBPACK_IMPORTED_MODULE_0__.randomUUID)();
-    if (operation === 'lock')
-        _actions_core__WEBPACK_IMPORTED_MODULE_1__/* .saveState */ .LZ('step', step);
+    const announce = () => _actions_core__WEBPACK_IMPORTED_MODULE_1__/* .saveState */ .LZ('step', step);
     const signal = cancellation();
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 956).then(__nccwpck_require__.bind(__nccwpck_require__, 956));
+        const { run } = await __nccwpck_require__.e(/* import() */ 74).then(__nccwpck_require__.bind(__nccwpck_require__, 74));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_6__/* .runnerPlace */ .q)(process.env);
-        const result = await run({ inputs, place, reporter, step, signal, conceal: (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_5__/* .createRedactor */ .lY)(secrets) });
+        const result = await run({ inputs, place, reporter, step, announce, signal, conceal: (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_5__/* .createRedactor */ .lY)(secrets) });
         if (result.kind === 'refused')
             reporter.refuse(result.problems);
         else
@@ -1158,6 +1157,16 @@ function createReporter(secrets) {
         for (const { text, ...properties } of annotationsOf(failures, notes))
             core/* error */.z3(safe(text), properties);
     }
+    async function summarise(title, sentence, tables) {
+        if (process.env['GITHUB_STEP_SUMMARY'] === undefined)
+            return;
+        try {
+            await core/* summary */.z.addRaw(redact(summaryHtml(title, sentence, tables))).write();
+        }
+        catch (error) {
+            log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+        }
+    }
     return {
         log,
         publish,
@@ -1166,14 +1175,17 @@ function createReporter(secrets) {
             publish(outputs);
             if (failures.length > 0)
                 fail(failures, notes);
-            if (!withSummary || process.env['GITHUB_STEP_SUMMARY'] === undefined)
-                return;
-            try {
-                await core/* summary */.z.addRaw(redact(summaryHtml(title, sentence, tables))).write();
-            }
-            catch (error) {
-                log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
-            }
+            if (withSummary)
+                await summarise(title, sentence, tables);
+        },
+        async tellRelease({ sentence, table, errors, warnings, lines }, withSummary) {
+            log.group(sentence, lines);
+            for (const { text } of annotationsOf(errors, []))
+                core/* error */.z3(safe(text));
+            for (const text of warnings)
+                log.warn(text);
+            if (withSummary)
+                await summarise('Workspace: locks at the end of the job', sentence, [table]);
         },
     };
 }

@@ -4,7 +4,7 @@ import { createRequire as __WEBPACK_EXTERNAL_createRequire } from "module";
 /***/ 770:
 /***/ ((module, __unused_webpack_exports, __nccwpck_require__) => {
 
-/* unused reexport */ __nccwpck_require__(218);
+module.exports = __nccwpck_require__(218);
 
 
 /***/ }),
@@ -24,10 +24,10 @@ var assert = __nccwpck_require__(613);
 var util = __nccwpck_require__(23);
 
 
-__webpack_unused_export__ = httpOverHttp;
-__webpack_unused_export__ = httpsOverHttp;
-__webpack_unused_export__ = httpOverHttps;
-__webpack_unused_export__ = httpsOverHttps;
+exports.httpOverHttp = httpOverHttp;
+exports.httpsOverHttp = httpsOverHttp;
+exports.httpOverHttps = httpOverHttps;
+exports.httpsOverHttps = httpsOverHttps;
 
 
 function httpOverHttp(options) {
@@ -292,7 +292,7 @@ const unavailable = (name) =>
     throw new Error(`${name} of undici is not part of this bundle. Use a fetch or an agent of one's own instead.`);
   };
 
-__webpack_unused_export__ = unavailable('ProxyAgent');
+exports.k = unavailable('ProxyAgent');
 __webpack_unused_export__ = unavailable('fetch');
 
 
@@ -333,6 +333,48 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("net");
 
 /***/ }),
 
+/***/ 598:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:crypto");
+
+/***/ }),
+
+/***/ 24:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:fs");
+
+/***/ }),
+
+/***/ 67:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:http");
+
+/***/ }),
+
+/***/ 708:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:https");
+
+/***/ }),
+
+/***/ 760:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:path");
+
+/***/ }),
+
+/***/ 500:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:timers/promises");
+
+/***/ }),
+
 /***/ 756:
 /***/ ((module) => {
 
@@ -345,46 +387,1119 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("tls");
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
-/***/ })
+/***/ }),
 
-/******/ });
-/************************************************************************/
-/******/ // The module cache
-/******/ var __webpack_module_cache__ = {};
-/******/ 
-/******/ // The require function
-/******/ function __nccwpck_require__(moduleId) {
-/******/ 	// Check if module is in cache
-/******/ 	var cachedModule = __webpack_module_cache__[moduleId];
-/******/ 	if (cachedModule !== undefined) {
-/******/ 		return cachedModule.exports;
-/******/ 	}
-/******/ 	// Create a new module (and put it into the cache)
-/******/ 	var module = __webpack_module_cache__[moduleId] = {
-/******/ 		// no module.id needed
-/******/ 		// no module.loaded needed
-/******/ 		exports: {}
-/******/ 	};
-/******/ 
-/******/ 	// Execute the module function
-/******/ 	var threw = true;
-/******/ 	try {
-/******/ 		__webpack_modules__[moduleId](module, module.exports, __nccwpck_require__);
-/******/ 		threw = false;
-/******/ 	} finally {
-/******/ 		if(threw) delete __webpack_module_cache__[moduleId];
-/******/ 	}
-/******/ 
-/******/ 	// Return the exports of the module
-/******/ 	return module.exports;
-/******/ }
-/******/ 
-/************************************************************************/
-/******/ /* webpack/runtime/asset-relocator-loader */
-/******/ if (typeof __nccwpck_require__ !== 'undefined') __nccwpck_require__.ab = decodeURIComponent(new URL('.', import.meta.url).pathname).slice(import.meta.url.match(/^file:\/\/\/\w:/) ? 1 : 0, -1) + "/";
-/******/ 
-/************************************************************************/
-var __webpack_exports__ = {};
+/***/ 780:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  I: () => (/* binding */ loadInputs)
+});
+
+// EXTERNAL MODULE: ./build/interface/parsed.js
+var parsed = __nccwpck_require__(407);
+;// CONCATENATED MODULE: external "node:net"
+const external_node_net_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:net");
+;// CONCATENATED MODULE: ./build/action/inputs/base-url.js
+
+
+function isLoopback(hostname) {
+    if (hostname === 'localhost' || hostname.endsWith('.localhost'))
+        return true;
+    const address = hostname.replace(/^\[|\]$/g, '');
+    const loopback = new external_node_net_namespaceObject.BlockList();
+    loopback.addSubnet('127.0.0.0', 8);
+    loopback.addAddress('::1', 'ipv6');
+    const version = (0,external_node_net_namespaceObject.isIP)(address);
+    return version !== 0 && loopback.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
+/** The address of the service's interface, without a slash at its end. */
+function parseBaseUrl(text, allowHttp) {
+    const url = URL.parse(text);
+    if (url === null)
+        return (0,parsed/* refused */.J)('It has to be an address such as https://workspaces.example.com/v1.');
+    if (url.username !== '' || url.password !== '') {
+        return (0,parsed/* refused */.J)('It must not hold a user name or a password: the token is sent in a header.');
+    }
+    if (text.includes('?') || text.includes('#'))
+        return (0,parsed/* refused */.J)('It must not have a query or a fragment.');
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return (0,parsed/* refused */.J)('It has to begin with https://.');
+    if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+        return (0,parsed/* refused */.J)('Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.');
+    }
+    const address = url.href.replace(/\/+$/, '');
+    if (!address.endsWith('/v1'))
+        return (0,parsed/* refused */.J)('It has to end in the version of the interface, /v1.');
+    return (0,parsed/* accepted */.q)(address);
+}
+
+;// CONCATENATED MODULE: ./build/action/inputs/reader.js
+/** Values that are never repeated, however wrong they are. */
+const secret = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
+const longestShown = 200;
+function quote(name, text) {
+    if (text === '')
+        return `Input \`${name}\` is missing.`;
+    if (secret.has(name))
+        return `Input \`${name}\` is not valid.`;
+    const shown = text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
+    return `Input \`${name}\` is ${JSON.stringify(shown)}.`;
+}
+function createReader(raw) {
+    const problems = [];
+    const complain = (name, why) => {
+        problems.push(`${quote(name, raw[name])} ${why}`);
+    };
+    return {
+        raw,
+        problems,
+        complain,
+        read(name, parse) {
+            const parsed = parse(raw[name]);
+            if (parsed.ok)
+                return parsed.value;
+            complain(name, parsed.why);
+            return undefined;
+        },
+    };
+}
+/** The fields together, once none of them is wrong. */
+function complete(fields) {
+    // What is left has no undefined: that is what every field is looked at for.
+    return Object.values(fields).includes(undefined) ? undefined : fields;
+}
+
+// EXTERNAL MODULE: ./build/action/inputs/values.js
+var values = __nccwpck_require__(435);
+;// CONCATENATED MODULE: ./build/action/inputs/connection.js
+
+
+
+
+const parseToken = (text) => /^[\x21-\x7e]+$/.test(text)
+    ? (0,parsed/* accepted */.q)(text)
+    : (0,parsed/* refused */.J)('It has to be an API token of the service, in one piece: give it from a secret.');
+function readConnection({ read }) {
+    const allowHttp = read('allow-http', values/* parseBoolean */.yG);
+    return complete({
+        // A wrong allow-http is told by itself; what it would have allowed is not held against the address.
+        baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
+        token: read('token', parseToken),
+        requestTimeout: read('request-timeout', (0,values/* parseDurationBetween */.GE)({ seconds: 1 }, { seconds: 3_600 })),
+        retries: read('retries', (0,values/* parseWholeNumber */.oA)(100)),
+    });
+}
+
+;// CONCATENATED MODULE: ./build/client/workspace-id.js
+
+const longest = 256;
+function whyNot(text) {
+    if (text === '')
+        return 'A workspace must not be empty.';
+    if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
+        return 'A workspace must not have slashes, backslashes or control characters.';
+    }
+    if (text === '.' || text === '..')
+        return 'A workspace must not be "." or "..".';
+    if (text.length > longest)
+        return `A workspace must not be longer than ${longest} characters.`;
+    return undefined;
+}
+function parseWorkspaceId(text) {
+    const why = whyNot(text);
+    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+    return why === undefined ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)(why);
+}
+
+// EXTERNAL MODULE: ./build/interface/duration.js
+var interface_duration = __nccwpck_require__(262);
+;// CONCATENATED MODULE: ./build/interface/ttl.js
+
+
+const shortestTtl = { seconds: 1 };
+const longestTtl = { seconds: 30 * 86_400 };
+const withinLimits = (duration) => duration.seconds >= shortestTtl.seconds && duration.seconds <= longestTtl.seconds;
+function parseTtl(text) {
+    const duration = (0,interface_duration/* parseDuration */.E9)(text);
+    if (!duration.ok)
+        return duration;
+    if (withinLimits(duration.value))
+        return (0,parsed/* accepted */.q)(duration.value);
+    return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(shortestTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(longestTtl)} at the most.`);
+}
+
+;// CONCATENATED MODULE: ./build/action/inputs/run-branch.js
+/** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
+function runBranch(environment) {
+    const head = environment['GITHUB_HEAD_REF'];
+    if (head !== undefined && head !== '')
+        return head;
+    const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
+    return branch;
+}
+
+;// CONCATENATED MODULE: ./build/action/inputs/read-task.js
+
+
+
+
+
+
+const longestWait = { seconds: 30 * 86_400 };
+const parseWait = (0,values/* parseDurationBetween */.GE)({ seconds: 0 }, longestWait);
+const parseWorkspace = (text) => {
+    const workspace = parseWorkspaceId(text);
+    return workspace.ok ? workspace : (0,parsed/* refused */.J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+};
+const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,parsed/* refused */.J)(why) : (0,parsed/* accepted */.q)(text);
+const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)('It has to be an https address.');
+const optionalJsonObject = (text) => text === '' ? (0,parsed/* accepted */.q)({}) : (0,values/* parseJsonObject */.dw)(text);
+const readWorkspace = ({ read }) => read('workspace', parseWorkspace);
+function readPaths({ read, raw }) {
+    const glob = read('glob', values/* parseBoolean */.yG);
+    return glob === undefined ? undefined : { lines: (0,values/* lines */.Mn)(raw.path), glob };
+}
+function readSync(reader, environment) {
+    const parseBranch = (text) => {
+        const branch = text || runBranch(environment);
+        return branch === undefined
+            ? (0,parsed/* refused */.J)('The run is not of a branch, so the branch to sync has to be named.')
+            : parseText('It has to be the name of a branch.')(branch);
+    };
+    return complete({
+        operation: 'sync',
+        workspace: readWorkspace(reader),
+        branch: reader.read('branch', parseBranch),
+        wait: reader.read('wait', parseWait),
+    });
+}
+function readLock(reader) {
+    const { read, raw, complain } = reader;
+    if ((0,values/* lines */.Mn)(raw.path).length === 0)
+        complain('path', 'Name what to lock, one path a line.');
+    return complete({
+        operation: 'lock',
+        workspace: readWorkspace(reader),
+        paths: readPaths(reader),
+        type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
+        ttl: read('ttl', parseTtl),
+        wait: read('wait', parseWait),
+        autoRelease: read('auto-release', values/* parseBoolean */.yG),
+    });
+}
+function readUnlockTarget(reader) {
+    const { raw, complain } = reader;
+    const paths = readPaths(reader);
+    if (paths === undefined)
+        return undefined;
+    const targets = [];
+    if (paths.lines.length > 0)
+        targets.push({ kind: 'paths', paths });
+    if (raw.locks !== '')
+        targets.push({ kind: 'locks', json: raw.locks });
+    if (raw['locks-file'] !== '')
+        targets.push({ kind: 'locks-file', file: raw['locks-file'] });
+    const [target, another] = targets;
+    if (target === undefined)
+        complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
+    else if (another !== undefined)
+        complain('path', 'Give one of `path`, `locks` and `locks-file`, not several.');
+    return target;
+}
+function readUnlock(reader) {
+    return complete({
+        operation: 'unlock',
+        workspace: readWorkspace(reader),
+        target: readUnlockTarget(reader),
+        force: reader.read('force', values/* parseBoolean */.yG),
+    });
+}
+function readListLocks(reader) {
+    const { read, raw } = reader;
+    return complete({
+        operation: 'list-locks',
+        workspace: readWorkspace(reader),
+        paths: readPaths(reader),
+        changedFiles: read('changed-files', values/* parseBoolean */.yG),
+        failIfLocked: read('fail-if-locked', values/* parseBoolean */.yG),
+        ignoredOwners: (0,values/* lines */.Mn)(raw['ignore-owner']),
+        githubToken: raw['github-token'],
+    });
+}
+function readRegisterHook(reader) {
+    const { read, raw } = reader;
+    return complete({
+        operation: 'register-hook',
+        workspace: readWorkspace(reader),
+        url: read('hook-url', parseHookUrl),
+        events: (0,values/* words */.aL)(raw['hook-events']),
+        secret: raw['hook-secret'],
+        options: read('hook-options', optionalJsonObject),
+    });
+}
+function readTask(reader, operation, environment) {
+    switch (operation) {
+        case 'sync':
+            return readSync(reader, environment);
+        case 'lock':
+            return readLock(reader);
+        case 'unlock':
+            return readUnlock(reader);
+        case 'list-locks':
+            return readListLocks(reader);
+        case 'register-hook':
+            return readRegisterHook(reader);
+        case 'list-workspaces':
+            return { operation: 'list-workspaces' };
+        case 'list-branches':
+            return complete({ operation: 'list-branches', workspace: readWorkspace(reader) });
+    }
+}
+
+// EXTERNAL MODULE: ./build/action/inputs/table.js
+var table = __nccwpck_require__(357);
+;// CONCATENATED MODULE: ./build/action/inputs/load.js
+
+
+
+
+
+
+const parseOperation = (text) => {
+    const found = table/* operations */.zU.find((operation) => operation === text);
+    return found === undefined ? (0,parsed/* refused */.J)(`It has to be one of ${table/* operations */.zU.join(', ')}.`) : (0,parsed/* accepted */.q)(found);
+};
+/** Turns the environment of a step into what it is asked to do, or tells all that is wrong with it. */
+function loadInputs(environment) {
+    const reader = createReader((0,table/* readRawInputs */.yI)(environment));
+    const operation = reader.read('operation', parseOperation);
+    const connection = readConnection(reader);
+    const summary = reader.read('summary', values/* parseBoolean */.yG);
+    const task = operation === undefined ? undefined : readTask(reader, operation, environment);
+    if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
+        return { ok: false, problems: reader.problems };
+    }
+    return { ok: true, inputs: { connection, task, summary, unused: (0,table/* unusedInputs */.Sv)(environment, task.operation) } };
+}
+
+
+/***/ }),
+
+/***/ 404:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   F: () => (/* binding */ secretsOf)
+/* harmony export */ });
+/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(357);
+/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(435);
+
+
+/** Shorter texts would blank out half of the log, and are no secrets. */
+const shortestSecret = 4;
+function textsIn(value) {
+    if (typeof value === 'string')
+        return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+/** Of the options of a hook, its secret and its headers: the rest is told in logs and summaries. */
+function secretsInOptions(text) {
+    const options = (0,_values_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJsonObject */ .dw)(text);
+    return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
+}
+/** What has to be masked before anything else runs, whether the inputs are right or not. */
+function secretsOf(environment) {
+    const raw = (0,_table_js__WEBPACK_IMPORTED_MODULE_0__/* .readRawInputs */ .yI)(environment);
+    const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+    return [...new Set(known)].filter((secret) => secret.length >= shortestSecret);
+}
+
+
+/***/ }),
+
+/***/ 357:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Sv: () => (/* binding */ unusedInputs),
+/* harmony export */   yI: () => (/* binding */ readRawInputs),
+/* harmony export */   zU: () => (/* binding */ operations)
+/* harmony export */ });
+/* unused harmony exports inputTable, inputNames */
+const operations = [
+    'sync',
+    'lock',
+    'unlock',
+    'list-locks',
+    'register-hook',
+    'list-workspaces',
+    'list-branches',
+];
+const all = 'all';
+const withWorkspace = operations.filter((operation) => operation !== 'list-workspaces');
+/** Every input of `action.yml`, and which operations use it. */
+const inputTable = {
+    operation: { fallback: '', usedBy: all },
+    'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
+    'allow-http': { fallback: 'false', usedBy: all },
+    token: { fallback: '', variable: 'WORKSPACE_TOKEN', usedBy: all },
+    workspace: { fallback: '', variable: 'WORKSPACE_ID', usedBy: withWorkspace },
+    branch: { fallback: '', usedBy: ['sync'] },
+    path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },
+    glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'] },
+    type: { fallback: 'exclusive', usedBy: ['lock'] },
+    ttl: { fallback: '1h', usedBy: ['lock'] },
+    wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
+    'auto-release': { fallback: 'true', usedBy: ['lock'] },
+    locks: { fallback: '', usedBy: ['unlock'] },
+    'locks-file': { fallback: '', usedBy: ['unlock'] },
+    force: { fallback: 'false', usedBy: ['unlock'] },
+    'changed-files': { fallback: 'false', usedBy: ['list-locks'] },
+    'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'] },
+    'ignore-owner': { fallback: '', usedBy: ['list-locks'] },
+    'hook-url': { fallback: '', usedBy: ['register-hook'] },
+    'hook-events': { fallback: '', usedBy: ['register-hook'] },
+    'hook-secret': { fallback: '', usedBy: ['register-hook'] },
+    'hook-options': { fallback: '', usedBy: ['register-hook'] },
+    'request-timeout': { fallback: '30s', usedBy: all },
+    retries: { fallback: '4', usedBy: all },
+    summary: { fallback: 'true', usedBy: all },
+    'github-token': { fallback: '', usedBy: ['list-locks'] },
+};
+/** The keys of the table are its type: the compiler gives them as plain strings. */
+const inputNames = Object.keys(inputTable);
+const row = (name) => inputTable[name];
+/** The runner's name for an input: spaces become `_`, dashes stay. */
+const runnerVariable = (name) => `INPUT_${name.toUpperCase()}`;
+const given = (environment, variable) => variable === undefined ? '' : (environment[variable] ?? '').trim();
+/** An input, else the variable that stands in for it, else what `action.yml` would give. */
+function readRawInputs(environment) {
+    const read = (name) => given(environment, runnerVariable(name)) || given(environment, row(name).variable) || row(name).fallback;
+    // Every name of the table is there, which fromEntries cannot tell.
+    return Object.fromEntries(inputNames.map((name) => [name, read(name)]));
+}
+const isUsedBy = (name, operation) => {
+    const { usedBy } = row(name);
+    return usedBy === 'all' || usedBy.includes(operation);
+};
+/** Inputs that were given, and that the operation does not look at. */
+const unusedInputs = (environment, operation) => inputNames.filter((name) => {
+    const text = given(environment, runnerVariable(name));
+    // The runner fills this one in by itself, from the default in action.yml.
+    if (name === 'github-token' || text === '' || text === row(name).fallback)
+        return false;
+    return !isUsedBy(name, operation);
+});
+
+
+/***/ }),
+
+/***/ 435:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
+/* harmony export */   Mn: () => (/* binding */ lines),
+/* harmony export */   aL: () => (/* binding */ words),
+/* harmony export */   dw: () => (/* binding */ parseJsonObject),
+/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
+/* harmony export */   yG: () => (/* binding */ parseBoolean)
+/* harmony export */ });
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(262);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(407);
+
+
+/** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
+function parseBoolean(text) {
+    if (/^(?:true|True|TRUE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(true);
+    if (/^(?:false|False|FALSE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(false);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be true or false.');
+}
+function parseWholeNumber(most) {
+    return (text) => {
+        const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+        return number <= most ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be a whole number from 0 to ${most}.`);
+    };
+}
+function parseDurationBetween(least, most) {
+    return (text) => {
+        const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
+        if (!duration.ok)
+            return duration;
+        return duration.value.seconds >= least.seconds && duration.value.seconds <= most.seconds
+            ? duration
+            : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(least)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(most)}.`);
+    };
+}
+const lines = (text) => text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+const words = (text) => text
+    .split(/[\n,]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+function parseJsonObject(text) {
+    try {
+        const value = JSON.parse(text);
+        // An object that JSON made has nothing but string keys.
+        if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(value);
+        }
+    }
+    catch {
+        // Told below, without the text: it may hold secrets.
+    }
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
+}
+
+
+/***/ }),
+
+/***/ 485:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Z: () => (/* binding */ isGrantedLock),
+/* harmony export */   h: () => (/* binding */ readEntry)
+/* harmony export */ });
+const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+const areTexts = (value, names) => names.every((name) => typeof value[name] === 'string');
+const areTextsIfThere = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
+const isGrantedLock = (value) => isRecord(value) &&
+    areTexts(value, ['path', 'type', 'expires_at']) &&
+    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+function isEntry(value) {
+    if (!isRecord(value) || !areTexts(value, ['kind', 'service', 'workspace', 'path', 'at']))
+        return false;
+    switch (value['kind']) {
+        case 'intent':
+            return areTexts(value, ['step', 'key', 'type', 'ttl']) && typeof value['autoRelease'] === 'boolean';
+        case 'granted':
+            return (areTexts(value, ['step', 'key']) && typeof value['autoRelease'] === 'boolean' && isGrantedLock(value['lock']));
+        case 'denied':
+            return areTexts(value, ['step', 'key']);
+        case 'ended':
+            return (areTextsIfThere(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how']));
+        default:
+            return false;
+    }
+}
+/** Undefined for a line that was cut off, or that somebody else wrote. */
+function readEntry(line) {
+    try {
+        const value = JSON.parse(line);
+        return isEntry(value) ? value : undefined;
+    }
+    catch {
+        return undefined;
+    }
+}
+
+
+/***/ }),
+
+/***/ 48:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   S: () => (/* binding */ ledgerFile),
+/* harmony export */   a: () => (/* binding */ openLedger)
+/* harmony export */ });
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(760);
+/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(485);
+
+
+
+/** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
+const ledgerFile = (temporaryFolder) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
+/** `conceal` takes secrets out of a line: the service may have sent one back. */
+function openLedger(file, conceal) {
+    return {
+        file,
+        append(...entries) {
+            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.mkdirSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true, mode: 0o700 });
+            // A line break before as well as behind: the line of a step that was killed may have been cut off.
+            const text = entries.map((entry) => `\n${conceal(JSON.stringify(entry))}\n`).join('');
+            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text, { mode: 0o600 });
+        },
+        read() {
+            const lines = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(file, 'utf8')
+                .split('\n')
+                .filter((line) => line !== '');
+            const entries = lines.map(_entry_js__WEBPACK_IMPORTED_MODULE_2__/* .readEntry */ .h);
+            const readable = entries.filter((entry) => entry !== undefined);
+            return { entries: readable, damaged: entries.length - readable.length };
+        },
+    };
+}
+
+
+/***/ }),
+
+/***/ 840:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  I: () => (/* binding */ readClaims)
+});
+
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __nccwpck_require__(24);
+// EXTERNAL MODULE: ./build/action/ledger/entry.js
+var entry = __nccwpck_require__(485);
+;// CONCATENATED MODULE: ./build/action/ledger/outstanding.js
+const placeOf = ({ service, workspace, path }) => JSON.stringify([service, workspace, path]);
+/** An ending names the lock where it can; one that names none ends whatever was held there before. */
+function ends(ending, { lock }) {
+    if (ending.etag !== undefined && lock.etag !== undefined)
+        return ending.etag === lock.etag;
+    if (ending.id !== undefined && lock.id !== undefined)
+        return ending.id === lock.id;
+    return true;
+}
+/** Reads the ledger in its order: later lines say what became of earlier ones. */
+function outstanding(entries, step) {
+    const unclear = new Map();
+    const held = new Map();
+    for (const entry of entries) {
+        const place = placeOf(entry);
+        switch (entry.kind) {
+            case 'intent':
+                if (entry.step === step && entry.autoRelease)
+                    unclear.set(entry.key, entry);
+                break;
+            case 'denied':
+                unclear.delete(entry.key);
+                break;
+            case 'granted':
+                unclear.delete(entry.key);
+                if (entry.step === step && entry.autoRelease)
+                    held.set(place, [...(held.get(place) ?? []), entry]);
+                break;
+            case 'ended':
+                held.set(place, (held.get(place) ?? []).filter((grant) => !ends(entry, grant)));
+                break;
+        }
+    }
+    return { held: [...held.values()].flat(), unclear: [...unclear.values()] };
+}
+
+;// CONCATENATED MODULE: ./build/action/post-step/claims.js
+
+
+
+function locksIn(file) {
+    try {
+        const locks = JSON.parse((0,external_node_fs_.readFileSync)(file, 'utf8'));
+        return Array.isArray(locks) ? locks.filter(entry/* isGrantedLock */.Z) : [];
+    }
+    catch {
+        return [];
+    }
+}
+const isProven = ({ etag, id }) => etag !== undefined || id !== undefined;
+const sameLock = (one, other) => one.path === other.path && (one.etag ?? one.id) === (other.etag ?? other.id);
+/**
+ * Reads the ledger. Where lines of it are missing, the step's file of locks stands in: what it names can be released
+ * without harm, because every release says which lock is meant.
+ */
+function readClaims({ ledger, step, locksFile, service, workspace }) {
+    const fromFile = (known) => locksIn(locksFile)
+        .filter((lock) => isProven(lock) && !known.some((grant) => sameLock(grant.lock, lock)))
+        .map((lock) => ({
+        kind: 'granted',
+        service,
+        workspace,
+        path: lock.path,
+        step,
+        at: lock.acquired_at ?? '',
+        key: '',
+        autoRelease: true,
+        lock,
+    }));
+    try {
+        const { entries, damaged } = ledger.read();
+        const { held, unclear } = outstanding(entries, step);
+        if (damaged === 0)
+            return { held, unclear, troubles: [] };
+        const trouble = `${damaged === 1 ? 'A line' : `${damaged} lines`} of the ledger in ${ledger.file} cannot be read. What the rest of it and the step's own file of locks name is released.`;
+        return { held: [...held, ...fromFile(held)], unclear, troubles: [trouble] };
+    }
+    catch (error) {
+        const held = fromFile([]);
+        const why = error instanceof Error ? error.message : String(error);
+        const rest = held.length > 0
+            ? "What the step's own file of locks names is released."
+            : 'Nothing else tells which locks the step had: those it had stay until their ttl ends.';
+        return { held, unclear: [], troubles: [`The ledger of this job's locks cannot be read (${why}). ${rest}`] };
+    }
+}
+
+
+/***/ }),
+
+/***/ 517:
+/***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
+
+__nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
+/* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(79);
+/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(780);
+/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(404);
+/* harmony import */ var _ledger_ledger_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(48);
+/* harmony import */ var _post_step_claims_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(840);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(765);
+/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(265);
+/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(210);
+
+
+
+
+
+
+
+
+/** Releases what the step has locked and not released. Whatever happens here, the result of the job stays as it is. */
+async function post() {
+    const step = _actions_core__WEBPACK_IMPORTED_MODULE_0__/* .getState */ .Gu('step');
+    // Written before the first lock is asked for: without it, there is nothing to release.
+    if (step === '')
+        return;
+    const secrets = (0,_inputs_secrets_js__WEBPACK_IMPORTED_MODULE_2__/* .secretsOf */ .F)(process.env);
+    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_5__/* .createReporter */ .A)(secrets);
+    try {
+        const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_1__/* .loadInputs */ .I)(process.env);
+        if (!loaded.ok || loaded.inputs.task.operation !== 'lock')
+            return;
+        const { connection, task, summary } = loaded.inputs;
+        if (!task.autoRelease) {
+            reporter.log.line('The locks of this step outlive the job: `auto-release` is false.');
+            return;
+        }
+        const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_7__/* .runnerPlace */ .q)(process.env);
+        const ledger = (0,_ledger_ledger_js__WEBPACK_IMPORTED_MODULE_3__/* .openLedger */ .a)(place.ledger, (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_6__/* .createRedactor */ .lY)(secrets));
+        const claims = (0,_post_step_claims_js__WEBPACK_IMPORTED_MODULE_4__/* .readClaims */ .I)({
+            ledger,
+            step,
+            locksFile: place.locksFile(step),
+            service: connection.baseUrl,
+            workspace: task.workspace,
+        });
+        for (const trouble of claims.troubles)
+            reporter.log.warn(trouble);
+        if (claims.held.length === 0 && claims.unclear.length === 0) {
+            if (claims.troubles.length === 0)
+                reporter.log.line('Nothing is left to release.');
+            return;
+        }
+        const { release } = await __nccwpck_require__.e(/* import() */ 271).then(__nccwpck_require__.bind(__nccwpck_require__, 271));
+        const told = await release({ connection, task, claims, ledger, step, origin: place.origin, log: reporter.log });
+        await reporter.tellRelease(told, summary);
+    }
+    catch (error) {
+        reporter.log.warn(`The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`);
+    }
+}
+await post();
+
+__webpack_async_result__();
+} catch(e) { __webpack_async_result__(e); } }, 1);
+
+/***/ }),
+
+/***/ 765:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  A: () => (/* binding */ createReporter)
+});
+
+// EXTERNAL MODULE: ./node_modules/@actions/core/lib/core.js + 19 modules
+var core = __nccwpck_require__(79);
+;// CONCATENATED MODULE: ./build/action/outcome.js
+const outputNames = [
+    'status',
+    'sync_id',
+    'branch',
+    'estimated_objects',
+    'locks',
+    'locks_file',
+    'count',
+    'acquired',
+    'holder',
+    'waited_seconds',
+    'released',
+    'hook_id',
+    'workspaces',
+    'branches',
+];
+const succeeded = (outputs, sentence, ...tables) => ({
+    outputs,
+    sentence,
+    tables,
+    failures: [],
+    notes: [],
+});
+
+// EXTERNAL MODULE: ./build/action/report/words.js
+var words = __nccwpck_require__(335);
+;// CONCATENATED MODULE: ./build/action/report/annotations.js
+
+/** GitHub shows ten of a step, and says nothing of the others. */
+const most = 10;
+/** Why the step failed first, then the notes on files; what is too much is counted in the last one. */
+function annotationsOf(failures, notes) {
+    const all = [...failures.map((text) => ({ text })), ...notes];
+    if (all.length <= most)
+        return all;
+    const rest = all.length - (most - 1);
+    return [
+        ...all.slice(0, most - 1),
+        { text: `And ${(0,words/* count */.U9)(rest, 'more of these', 'more of these')}: see the log of the step.` },
+    ];
+}
+
+// EXTERNAL MODULE: ./build/action/report/safe-text.js
+var safe_text = __nccwpck_require__(265);
+;// CONCATENATED MODULE: ./build/action/report/summary.js
+
+/** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
+const mostBytes = 900 * 1_024;
+const bytes = (text) => Buffer.byteLength(text);
+const cells = (tag, row) => `<tr>${row.map((cell) => `<${tag}>${(0,safe_text/* inHtml */.dj)(cell)}</${tag}>`).join('')}</tr>\n`;
+/** As many rows as there is room for; what is left out is counted. */
+function tableHtml({ head, rows }, room) {
+    const begin = `<table>\n${cells('th', head)}`;
+    const end = '</table>\n';
+    let left = room - bytes(begin) - bytes(end) - 100;
+    const shown = [];
+    for (const row of rows) {
+        const html = cells('td', row);
+        left -= bytes(html);
+        if (left < 0)
+            break;
+        shown.push(html);
+    }
+    const more = rows.length - shown.length;
+    const rest = more === 0 ? '' : `<p>And ${more.toLocaleString('en-US')} more.</p>\n`;
+    return `${begin}${shown.join('')}${end}${rest}`;
+}
+/** One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. */
+function summaryHtml(title, sentence, tables) {
+    let html = `<h3>${(0,safe_text/* inHtml */.dj)(title)}</h3>\n<p>${(0,safe_text/* inHtml */.dj)(sentence)}</p>\n`;
+    for (const table of tables) {
+        if (table.rows.length > 0)
+            html += tableHtml(table, mostBytes - bytes(html));
+    }
+    return `${html}\n`;
+}
+
+;// CONCATENATED MODULE: ./build/action/report/reporter.js
+
+
+
+
+
+/** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
+const largestOutput = 100_000;
+const whereElse = {
+    locks: ' Use the output `locks_file` instead.',
+};
+function createReporter(secrets) {
+    for (const secret of secrets)
+        core/* setSecret */.Pq(secret);
+    const redact = (0,safe_text/* createRedactor */.lY)(secrets);
+    const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
+    const log = {
+        line: (text) => core/* info */.pq(safe(text)),
+        warn: (text) => core/* warning */.$e(safe(text)),
+        debug: (text) => core/* debug */.Yz(safe(text)),
+        group(title, lines) {
+            if (lines.length === 0) {
+                core/* info */.pq(safe(title));
+                return;
+            }
+            core/* startGroup */.Oh(safe(title));
+            for (const line of lines)
+                core/* info */.pq(`  ${safe(line)}`);
+            core/* endGroup */.N4();
+        },
+    };
+    function publish(outputs) {
+        for (const name of outputNames) {
+            const value = outputs[name];
+            if (value === undefined)
+                continue;
+            const text = redact(value);
+            if (Buffer.byteLength(text) <= largestOutput)
+                core/* setOutput */.uH(name, text);
+            else {
+                core/* setOutput */.uH(name, '');
+                log.warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse[name] ?? ''}`);
+            }
+        }
+    }
+    function fail(failures, notes) {
+        process.exitCode = core/* ExitCode */.yU.Failure;
+        for (const { text, ...properties } of annotationsOf(failures, notes))
+            core/* error */.z3(safe(text), properties);
+    }
+    async function summarise(title, sentence, tables) {
+        if (process.env['GITHUB_STEP_SUMMARY'] === undefined)
+            return;
+        try {
+            await core/* summary */.z.addRaw(redact(summaryHtml(title, sentence, tables))).write();
+        }
+        catch (error) {
+            log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+        }
+    }
+    return {
+        log,
+        publish,
+        refuse: (problems) => fail(problems, []),
+        async finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
+            publish(outputs);
+            if (failures.length > 0)
+                fail(failures, notes);
+            if (withSummary)
+                await summarise(title, sentence, tables);
+        },
+        async tellRelease({ sentence, table, errors, warnings, lines }, withSummary) {
+            log.group(sentence, lines);
+            for (const { text } of annotationsOf(errors, []))
+                core/* error */.z3(safe(text));
+            for (const text of warnings)
+                log.warn(text);
+            if (withSummary)
+                await summarise('Workspace: locks at the end of the job', sentence, [table]);
+        },
+    };
+}
+
+
+/***/ }),
+
+/***/ 265:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   TN: () => (/* binding */ oneLine),
+/* harmony export */   dj: () => (/* binding */ inHtml),
+/* harmony export */   lY: () => (/* binding */ createRedactor)
+/* harmony export */ });
+/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
+const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
+const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/**
+ * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
+ * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
+ */
+const oneLine = (text) => text
+    .replace(unprintable, codeOf)
+    .replace(/^(\s*):(?=:)/, '$1: ')
+    .replace(/##(?=\[)/g, '# #');
+/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
+const htmlSpelling = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+    '@': '@<wbr>',
+    '#': '#<wbr>',
+    ':': ':<wbr>',
+};
+/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
+const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
+const hidden = '***';
+/** Takes secrets out of a text, as they are and as they stand in JSON and in addresses. */
+function createRedactor(secrets) {
+    const spellings = secrets.flatMap((secret) => [
+        secret,
+        JSON.stringify(secret).slice(1, -1),
+        encodeURIComponent(secret),
+        Buffer.from(secret).toString('base64'),
+    ]);
+    // The longest first: a shorter one may be a part of it.
+    const ordered = [...new Set(spellings)].sort((one, other) => other.length - one.length);
+    return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+}
+
+
+/***/ }),
+
+/***/ 335:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Io: () => (/* binding */ distance),
+/* harmony export */   U9: () => (/* binding */ count),
+/* harmony export */   n$: () => (/* binding */ moment),
+/* harmony export */   p0: () => (/* binding */ duration),
+/* harmony export */   qo: () => (/* binding */ clockTime)
+/* harmony export */ });
+/* unused harmony export span */
+/** "1 path", "2 paths". */
+const count = (number, one, many = `${one}s`) => `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
+function span(seconds) {
+    const whole = Math.max(0, Math.round(seconds));
+    if (whole < 2 * minute)
+        return `${whole} s`;
+    const minutes = Math.round(whole / minute);
+    if (minutes < 60)
+        return `${minutes} min`;
+    const hours = Math.floor(whole / hour);
+    if (hours < 48) {
+        const rest = Math.round((whole - hours * hour) / minute);
+        return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
+    }
+    const days = Math.floor(whole / day);
+    const rest = Math.floor((whole - days * day) / hour);
+    return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
+}
+/** How long something took: with tenths while these mean something. */
+const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);
+/** "in 12 min", or "3 min ago". */
+function distance(time, now) {
+    const seconds = (time - now) / 1_000;
+    return seconds >= 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
+}
+/** "14:05 UTC", with the date where it is another day. */
+function clockTime(time, now) {
+    const iso = new Date(time).toISOString();
+    const clock = `${iso.slice(11, 16)} UTC`;
+    return iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clock : `${iso.slice(0, 10)} ${clock}`;
+}
+/** "14:05 UTC (in 12 min)". */
+const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`;
+
+
+/***/ }),
+
+/***/ 210:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  q: () => (/* binding */ runnerPlace)
+});
+
+;// CONCATENATED MODULE: external "node:os"
+const external_node_os_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:os");
+// EXTERNAL MODULE: external "node:path"
+var external_node_path_ = __nccwpck_require__(760);
+// EXTERNAL MODULE: ./build/action/ledger/ledger.js
+var ledger = __nccwpck_require__(48);
+;// CONCATENATED MODULE: ./build/action/runner-place.js
+
+
+
+function originOf(environment) {
+    const server = environment['GITHUB_SERVER_URL'];
+    const repository = environment['GITHUB_REPOSITORY'];
+    const run = environment['GITHUB_RUN_ID'];
+    if (!server || !repository || !run)
+        return undefined;
+    const attempt = environment['GITHUB_RUN_ATTEMPT'];
+    return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
+}
+function runnerPlace(environment) {
+    const temporary = environment['RUNNER_TEMP'] || (0,external_node_os_namespaceObject.tmpdir)();
+    return {
+        checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
+        ledger: (0,ledger/* ledgerFile */.S)(temporary),
+        locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
+        origin: originOf(environment),
+    };
+}
+
+
+/***/ }),
+
+/***/ 262:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   E9: () => (/* binding */ parseDuration),
+/* harmony export */   Rz: () => (/* binding */ milliseconds),
+/* harmony export */   a3: () => (/* binding */ formatDuration)
+/* harmony export */ });
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+
+const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const isUnit = (text) => text !== undefined && text in secondsIn;
+function parseDuration(text) {
+    const [, digits, unit] = /^(\d+)([a-z])$/.exec(text) ?? [];
+    if (digits === undefined || !isUnit(unit)) {
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
+    }
+    const duration = { seconds: Number(digits) * secondsIn[unit] };
+    if (!Number.isSafeInteger(milliseconds(duration)))
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('It is longer than can be counted.');
+    return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(duration);
+}
+/** Writes the duration with the largest unit that leaves a whole number. */
+function formatDuration({ seconds }) {
+    for (const unit of ['d', 'h', 'm']) {
+        if (seconds > 0 && seconds % secondsIn[unit] === 0)
+            return `${seconds / secondsIn[unit]}${unit}`;
+    }
+    return `${seconds}s`;
+}
+const milliseconds = ({ seconds }) => seconds * 1_000;
+
+
+/***/ }),
+
+/***/ 407:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   J: () => (/* binding */ refused),
+/* harmony export */   q: () => (/* binding */ accepted)
+/* harmony export */ });
+const accepted = (value) => ({ ok: true, value });
+const refused = (why) => ({ ok: false, why });
+
+
+/***/ }),
+
+/***/ 79:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  yU: () => (/* binding */ ExitCode),
+  Yz: () => (/* binding */ core_debug),
+  N4: () => (/* binding */ endGroup),
+  z3: () => (/* binding */ error),
+  Gu: () => (/* binding */ getState),
+  pq: () => (/* binding */ info),
+  uH: () => (/* binding */ setOutput),
+  Pq: () => (/* binding */ core_setSecret),
+  Oh: () => (/* binding */ startGroup),
+  z: () => (/* reexport */ summary),
+  $e: () => (/* binding */ warning)
+});
+
+// UNUSED EXPORTS: addPath, exportVariable, getBooleanInput, getIDToken, getInput, getMultilineInput, group, isDebug, markdownSummary, notice, platform, saveState, setCommandEcho, setFailed, toPlatformPath, toPosixPath, toWin32Path
 
 ;// CONCATENATED MODULE: external "os"
 const external_os_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("os");
@@ -533,16 +1648,16 @@ function file_command_issueFileCommand(command, message) {
     if (!filePath) {
         throw new Error(`Unable to find environment variable for file command ${command}`);
     }
-    if (!fs.existsSync(filePath)) {
+    if (!external_fs_namespaceObject.existsSync(filePath)) {
         throw new Error(`Missing file at path: ${filePath}`);
     }
-    fs.appendFileSync(filePath, `${toCommandValue(message)}${os.EOL}`, {
+    external_fs_namespaceObject.appendFileSync(filePath, `${utils_toCommandValue(message)}${external_os_namespaceObject.EOL}`, {
         encoding: 'utf8'
     });
 }
 function file_command_prepareKeyValueMessage(key, value) {
-    const delimiter = `ghadelimiter_${crypto.randomUUID()}`;
-    const convertedValue = toCommandValue(value);
+    const delimiter = `ghadelimiter_${external_crypto_namespaceObject.randomUUID()}`;
+    const convertedValue = utils_toCommandValue(value);
     // These should realistically never happen, but just in case someone finds a
     // way to exploit uuid generation let's not allow keys or values that contain
     // the delimiter.
@@ -552,809 +1667,15 @@ function file_command_prepareKeyValueMessage(key, value) {
     if (convertedValue.includes(delimiter)) {
         throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`);
     }
-    return `${key}<<${delimiter}${os.EOL}${convertedValue}${os.EOL}${delimiter}`;
+    return `${key}<<${delimiter}${external_os_namespaceObject.EOL}${convertedValue}${external_os_namespaceObject.EOL}${delimiter}`;
 }
 //# sourceMappingURL=file-command.js.map
 ;// CONCATENATED MODULE: external "path"
 const external_path_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("path");
-// EXTERNAL MODULE: external "http"
-var external_http_ = __nccwpck_require__(611);
-// EXTERNAL MODULE: external "https"
-var external_https_ = __nccwpck_require__(692);
-;// CONCATENATED MODULE: ./node_modules/@actions/http-client/lib/proxy.js
-function getProxyUrl(reqUrl) {
-    const usingSsl = reqUrl.protocol === 'https:';
-    if (checkBypass(reqUrl)) {
-        return undefined;
-    }
-    const proxyVar = (() => {
-        if (usingSsl) {
-            return process.env['https_proxy'] || process.env['HTTPS_PROXY'];
-        }
-        else {
-            return process.env['http_proxy'] || process.env['HTTP_PROXY'];
-        }
-    })();
-    if (proxyVar) {
-        try {
-            return new DecodedURL(proxyVar);
-        }
-        catch (_a) {
-            if (!proxyVar.startsWith('http://') && !proxyVar.startsWith('https://'))
-                return new DecodedURL(`http://${proxyVar}`);
-        }
-    }
-    else {
-        return undefined;
-    }
-}
-function checkBypass(reqUrl) {
-    if (!reqUrl.hostname) {
-        return false;
-    }
-    const reqHost = reqUrl.hostname;
-    if (isLoopbackAddress(reqHost)) {
-        return true;
-    }
-    const noProxy = process.env['no_proxy'] || process.env['NO_PROXY'] || '';
-    if (!noProxy) {
-        return false;
-    }
-    // Determine the request port
-    let reqPort;
-    if (reqUrl.port) {
-        reqPort = Number(reqUrl.port);
-    }
-    else if (reqUrl.protocol === 'http:') {
-        reqPort = 80;
-    }
-    else if (reqUrl.protocol === 'https:') {
-        reqPort = 443;
-    }
-    // Format the request hostname and hostname with port
-    const upperReqHosts = [reqUrl.hostname.toUpperCase()];
-    if (typeof reqPort === 'number') {
-        upperReqHosts.push(`${upperReqHosts[0]}:${reqPort}`);
-    }
-    // Compare request host against noproxy
-    for (const upperNoProxyItem of noProxy
-        .split(',')
-        .map(x => x.trim().toUpperCase())
-        .filter(x => x)) {
-        if (upperNoProxyItem === '*' ||
-            upperReqHosts.some(x => x === upperNoProxyItem ||
-                x.endsWith(`.${upperNoProxyItem}`) ||
-                (upperNoProxyItem.startsWith('.') &&
-                    x.endsWith(`${upperNoProxyItem}`)))) {
-            return true;
-        }
-    }
-    return false;
-}
-function isLoopbackAddress(host) {
-    const hostLower = host.toLowerCase();
-    return (hostLower === 'localhost' ||
-        hostLower.startsWith('127.') ||
-        hostLower.startsWith('[::1]') ||
-        hostLower.startsWith('[0:0:0:0:0:0:0:1]'));
-}
-class DecodedURL extends URL {
-    constructor(url, base) {
-        super(url, base);
-        this._decodedUsername = decodeURIComponent(super.username);
-        this._decodedPassword = decodeURIComponent(super.password);
-    }
-    get username() {
-        return this._decodedUsername;
-    }
-    get password() {
-        return this._decodedPassword;
-    }
-}
-//# sourceMappingURL=proxy.js.map
-// EXTERNAL MODULE: ./node_modules/tunnel/index.js
-var node_modules_tunnel = __nccwpck_require__(770);
-// EXTERNAL MODULE: ./stubs/undici/index.js
-var undici = __nccwpck_require__(227);
-;// CONCATENATED MODULE: ./node_modules/@actions/http-client/lib/index.js
-/* eslint-disable @typescript-eslint/no-explicit-any */
-var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
-    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
-    return new (P || (P = Promise))(function (resolve, reject) {
-        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
-        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
-        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
-        step((generator = generator.apply(thisArg, _arguments || [])).next());
-    });
-};
-
-
-
-
-
-var HttpCodes;
-(function (HttpCodes) {
-    HttpCodes[HttpCodes["OK"] = 200] = "OK";
-    HttpCodes[HttpCodes["MultipleChoices"] = 300] = "MultipleChoices";
-    HttpCodes[HttpCodes["MovedPermanently"] = 301] = "MovedPermanently";
-    HttpCodes[HttpCodes["ResourceMoved"] = 302] = "ResourceMoved";
-    HttpCodes[HttpCodes["SeeOther"] = 303] = "SeeOther";
-    HttpCodes[HttpCodes["NotModified"] = 304] = "NotModified";
-    HttpCodes[HttpCodes["UseProxy"] = 305] = "UseProxy";
-    HttpCodes[HttpCodes["SwitchProxy"] = 306] = "SwitchProxy";
-    HttpCodes[HttpCodes["TemporaryRedirect"] = 307] = "TemporaryRedirect";
-    HttpCodes[HttpCodes["PermanentRedirect"] = 308] = "PermanentRedirect";
-    HttpCodes[HttpCodes["BadRequest"] = 400] = "BadRequest";
-    HttpCodes[HttpCodes["Unauthorized"] = 401] = "Unauthorized";
-    HttpCodes[HttpCodes["PaymentRequired"] = 402] = "PaymentRequired";
-    HttpCodes[HttpCodes["Forbidden"] = 403] = "Forbidden";
-    HttpCodes[HttpCodes["NotFound"] = 404] = "NotFound";
-    HttpCodes[HttpCodes["MethodNotAllowed"] = 405] = "MethodNotAllowed";
-    HttpCodes[HttpCodes["NotAcceptable"] = 406] = "NotAcceptable";
-    HttpCodes[HttpCodes["ProxyAuthenticationRequired"] = 407] = "ProxyAuthenticationRequired";
-    HttpCodes[HttpCodes["RequestTimeout"] = 408] = "RequestTimeout";
-    HttpCodes[HttpCodes["Conflict"] = 409] = "Conflict";
-    HttpCodes[HttpCodes["Gone"] = 410] = "Gone";
-    HttpCodes[HttpCodes["TooManyRequests"] = 429] = "TooManyRequests";
-    HttpCodes[HttpCodes["InternalServerError"] = 500] = "InternalServerError";
-    HttpCodes[HttpCodes["NotImplemented"] = 501] = "NotImplemented";
-    HttpCodes[HttpCodes["BadGateway"] = 502] = "BadGateway";
-    HttpCodes[HttpCodes["ServiceUnavailable"] = 503] = "ServiceUnavailable";
-    HttpCodes[HttpCodes["GatewayTimeout"] = 504] = "GatewayTimeout";
-})(HttpCodes || (HttpCodes = {}));
-var Headers;
-(function (Headers) {
-    Headers["Accept"] = "accept";
-    Headers["ContentType"] = "content-type";
-})(Headers || (Headers = {}));
-var MediaTypes;
-(function (MediaTypes) {
-    MediaTypes["ApplicationJson"] = "application/json";
-})(MediaTypes || (MediaTypes = {}));
-/**
- * Returns the proxy URL, depending upon the supplied url and proxy environment variables.
- * @param serverUrl  The server URL where the request will be sent. For example, https://api.github.com
- */
-function lib_getProxyUrl(serverUrl) {
-    const proxyUrl = pm.getProxyUrl(new URL(serverUrl));
-    return proxyUrl ? proxyUrl.href : '';
-}
-const HttpRedirectCodes = [
-    HttpCodes.MovedPermanently,
-    HttpCodes.ResourceMoved,
-    HttpCodes.SeeOther,
-    HttpCodes.TemporaryRedirect,
-    HttpCodes.PermanentRedirect
-];
-const HttpResponseRetryCodes = [
-    HttpCodes.BadGateway,
-    HttpCodes.ServiceUnavailable,
-    HttpCodes.GatewayTimeout
-];
-const RetryableHttpVerbs = (/* unused pure expression or super */ null && (['OPTIONS', 'GET', 'DELETE', 'HEAD']));
-const ExponentialBackoffCeiling = 10;
-const ExponentialBackoffTimeSlice = 5;
-class HttpClientError extends Error {
-    constructor(message, statusCode) {
-        super(message);
-        this.name = 'HttpClientError';
-        this.statusCode = statusCode;
-        Object.setPrototypeOf(this, HttpClientError.prototype);
-    }
-}
-class HttpClientResponse {
-    constructor(message) {
-        this.message = message;
-    }
-    readBody() {
-        return __awaiter(this, void 0, void 0, function* () {
-            return new Promise((resolve) => __awaiter(this, void 0, void 0, function* () {
-                let output = Buffer.alloc(0);
-                this.message.on('data', (chunk) => {
-                    output = Buffer.concat([output, chunk]);
-                });
-                this.message.on('end', () => {
-                    resolve(output.toString());
-                });
-            }));
-        });
-    }
-    readBodyBuffer() {
-        return __awaiter(this, void 0, void 0, function* () {
-            return new Promise((resolve) => __awaiter(this, void 0, void 0, function* () {
-                const chunks = [];
-                this.message.on('data', (chunk) => {
-                    chunks.push(chunk);
-                });
-                this.message.on('end', () => {
-                    resolve(Buffer.concat(chunks));
-                });
-            }));
-        });
-    }
-}
-function isHttps(requestUrl) {
-    const parsedUrl = new URL(requestUrl);
-    return parsedUrl.protocol === 'https:';
-}
-class lib_HttpClient {
-    constructor(userAgent, handlers, requestOptions) {
-        this._ignoreSslError = false;
-        this._allowRedirects = true;
-        this._allowRedirectDowngrade = false;
-        this._maxRedirects = 50;
-        this._allowRetries = false;
-        this._maxRetries = 1;
-        this._keepAlive = false;
-        this._disposed = false;
-        this.userAgent = this._getUserAgentWithOrchestrationId(userAgent);
-        this.handlers = handlers || [];
-        this.requestOptions = requestOptions;
-        if (requestOptions) {
-            if (requestOptions.ignoreSslError != null) {
-                this._ignoreSslError = requestOptions.ignoreSslError;
-            }
-            this._socketTimeout = requestOptions.socketTimeout;
-            if (requestOptions.allowRedirects != null) {
-                this._allowRedirects = requestOptions.allowRedirects;
-            }
-            if (requestOptions.allowRedirectDowngrade != null) {
-                this._allowRedirectDowngrade = requestOptions.allowRedirectDowngrade;
-            }
-            if (requestOptions.maxRedirects != null) {
-                this._maxRedirects = Math.max(requestOptions.maxRedirects, 0);
-            }
-            if (requestOptions.keepAlive != null) {
-                this._keepAlive = requestOptions.keepAlive;
-            }
-            if (requestOptions.allowRetries != null) {
-                this._allowRetries = requestOptions.allowRetries;
-            }
-            if (requestOptions.maxRetries != null) {
-                this._maxRetries = requestOptions.maxRetries;
-            }
-        }
-    }
-    options(requestUrl, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('OPTIONS', requestUrl, null, additionalHeaders || {});
-        });
-    }
-    get(requestUrl, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('GET', requestUrl, null, additionalHeaders || {});
-        });
-    }
-    del(requestUrl, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('DELETE', requestUrl, null, additionalHeaders || {});
-        });
-    }
-    post(requestUrl, data, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('POST', requestUrl, data, additionalHeaders || {});
-        });
-    }
-    patch(requestUrl, data, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('PATCH', requestUrl, data, additionalHeaders || {});
-        });
-    }
-    put(requestUrl, data, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('PUT', requestUrl, data, additionalHeaders || {});
-        });
-    }
-    head(requestUrl, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request('HEAD', requestUrl, null, additionalHeaders || {});
-        });
-    }
-    sendStream(verb, requestUrl, stream, additionalHeaders) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return this.request(verb, requestUrl, stream, additionalHeaders);
-        });
-    }
-    /**
-     * Gets a typed object from an endpoint
-     * Be aware that not found returns a null.  Other errors (4xx, 5xx) reject the promise
-     */
-    getJson(requestUrl_1) {
-        return __awaiter(this, arguments, void 0, function* (requestUrl, additionalHeaders = {}) {
-            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
-            const res = yield this.get(requestUrl, additionalHeaders);
-            return this._processResponse(res, this.requestOptions);
-        });
-    }
-    postJson(requestUrl_1, obj_1) {
-        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
-            const data = JSON.stringify(obj, null, 2);
-            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
-            additionalHeaders[Headers.ContentType] =
-                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
-            const res = yield this.post(requestUrl, data, additionalHeaders);
-            return this._processResponse(res, this.requestOptions);
-        });
-    }
-    putJson(requestUrl_1, obj_1) {
-        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
-            const data = JSON.stringify(obj, null, 2);
-            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
-            additionalHeaders[Headers.ContentType] =
-                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
-            const res = yield this.put(requestUrl, data, additionalHeaders);
-            return this._processResponse(res, this.requestOptions);
-        });
-    }
-    patchJson(requestUrl_1, obj_1) {
-        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
-            const data = JSON.stringify(obj, null, 2);
-            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
-            additionalHeaders[Headers.ContentType] =
-                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
-            const res = yield this.patch(requestUrl, data, additionalHeaders);
-            return this._processResponse(res, this.requestOptions);
-        });
-    }
-    /**
-     * Makes a raw http request.
-     * All other methods such as get, post, patch, and request ultimately call this.
-     * Prefer get, del, post and patch
-     */
-    request(verb, requestUrl, data, headers) {
-        return __awaiter(this, void 0, void 0, function* () {
-            if (this._disposed) {
-                throw new Error('Client has already been disposed.');
-            }
-            const parsedUrl = new URL(requestUrl);
-            let info = this._prepareRequest(verb, parsedUrl, headers);
-            // Only perform retries on reads since writes may not be idempotent.
-            const maxTries = this._allowRetries && RetryableHttpVerbs.includes(verb)
-                ? this._maxRetries + 1
-                : 1;
-            let numTries = 0;
-            let response;
-            do {
-                response = yield this.requestRaw(info, data);
-                // Check if it's an authentication challenge
-                if (response &&
-                    response.message &&
-                    response.message.statusCode === HttpCodes.Unauthorized) {
-                    let authenticationHandler;
-                    for (const handler of this.handlers) {
-                        if (handler.canHandleAuthentication(response)) {
-                            authenticationHandler = handler;
-                            break;
-                        }
-                    }
-                    if (authenticationHandler) {
-                        return authenticationHandler.handleAuthentication(this, info, data);
-                    }
-                    else {
-                        // We have received an unauthorized response but have no handlers to handle it.
-                        // Let the response return to the caller.
-                        return response;
-                    }
-                }
-                let redirectsRemaining = this._maxRedirects;
-                while (response.message.statusCode &&
-                    HttpRedirectCodes.includes(response.message.statusCode) &&
-                    this._allowRedirects &&
-                    redirectsRemaining > 0) {
-                    const redirectUrl = response.message.headers['location'];
-                    if (!redirectUrl) {
-                        // if there's no location to redirect to, we won't
-                        break;
-                    }
-                    const parsedRedirectUrl = new URL(redirectUrl);
-                    if (parsedUrl.protocol === 'https:' &&
-                        parsedUrl.protocol !== parsedRedirectUrl.protocol &&
-                        !this._allowRedirectDowngrade) {
-                        throw new Error('Redirect from HTTPS to HTTP protocol. This downgrade is not allowed for security reasons. If you want to allow this behavior, set the allowRedirectDowngrade option to true.');
-                    }
-                    // we need to finish reading the response before reassigning response
-                    // which will leak the open socket.
-                    yield response.readBody();
-                    // strip authorization header if redirected to a different hostname
-                    if (parsedRedirectUrl.hostname !== parsedUrl.hostname) {
-                        for (const header in headers) {
-                            // header names are case insensitive
-                            if (header.toLowerCase() === 'authorization') {
-                                delete headers[header];
-                            }
-                        }
-                    }
-                    // let's make the request with the new redirectUrl
-                    info = this._prepareRequest(verb, parsedRedirectUrl, headers);
-                    response = yield this.requestRaw(info, data);
-                    redirectsRemaining--;
-                }
-                if (!response.message.statusCode ||
-                    !HttpResponseRetryCodes.includes(response.message.statusCode)) {
-                    // If not a retry code, return immediately instead of retrying
-                    return response;
-                }
-                numTries += 1;
-                if (numTries < maxTries) {
-                    yield response.readBody();
-                    yield this._performExponentialBackoff(numTries);
-                }
-            } while (numTries < maxTries);
-            return response;
-        });
-    }
-    /**
-     * Needs to be called if keepAlive is set to true in request options.
-     */
-    dispose() {
-        if (this._agent) {
-            this._agent.destroy();
-        }
-        this._disposed = true;
-    }
-    /**
-     * Raw request.
-     * @param info
-     * @param data
-     */
-    requestRaw(info, data) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return new Promise((resolve, reject) => {
-                function callbackForResult(err, res) {
-                    if (err) {
-                        reject(err);
-                    }
-                    else if (!res) {
-                        // If `err` is not passed, then `res` must be passed.
-                        reject(new Error('Unknown error'));
-                    }
-                    else {
-                        resolve(res);
-                    }
-                }
-                this.requestRawWithCallback(info, data, callbackForResult);
-            });
-        });
-    }
-    /**
-     * Raw request with callback.
-     * @param info
-     * @param data
-     * @param onResult
-     */
-    requestRawWithCallback(info, data, onResult) {
-        if (typeof data === 'string') {
-            if (!info.options.headers) {
-                info.options.headers = {};
-            }
-            info.options.headers['Content-Length'] = Buffer.byteLength(data, 'utf8');
-        }
-        let callbackCalled = false;
-        function handleResult(err, res) {
-            if (!callbackCalled) {
-                callbackCalled = true;
-                onResult(err, res);
-            }
-        }
-        const req = info.httpModule.request(info.options, (msg) => {
-            const res = new HttpClientResponse(msg);
-            handleResult(undefined, res);
-        });
-        let socket;
-        req.on('socket', sock => {
-            socket = sock;
-        });
-        // If we ever get disconnected, we want the socket to timeout eventually
-        req.setTimeout(this._socketTimeout || 3 * 60000, () => {
-            if (socket) {
-                socket.end();
-            }
-            handleResult(new Error(`Request timeout: ${info.options.path}`));
-        });
-        req.on('error', function (err) {
-            // err has statusCode property
-            // res should have headers
-            handleResult(err);
-        });
-        if (data && typeof data === 'string') {
-            req.write(data, 'utf8');
-        }
-        if (data && typeof data !== 'string') {
-            data.on('close', function () {
-                req.end();
-            });
-            data.pipe(req);
-        }
-        else {
-            req.end();
-        }
-    }
-    /**
-     * Gets an http agent. This function is useful when you need an http agent that handles
-     * routing through a proxy server - depending upon the url and proxy environment variables.
-     * @param serverUrl  The server URL where the request will be sent. For example, https://api.github.com
-     */
-    getAgent(serverUrl) {
-        const parsedUrl = new URL(serverUrl);
-        return this._getAgent(parsedUrl);
-    }
-    getAgentDispatcher(serverUrl) {
-        const parsedUrl = new URL(serverUrl);
-        const proxyUrl = pm.getProxyUrl(parsedUrl);
-        const useProxy = proxyUrl && proxyUrl.hostname;
-        if (!useProxy) {
-            return;
-        }
-        return this._getProxyAgentDispatcher(parsedUrl, proxyUrl);
-    }
-    _prepareRequest(method, requestUrl, headers) {
-        const info = {};
-        info.parsedUrl = requestUrl;
-        const usingSsl = info.parsedUrl.protocol === 'https:';
-        info.httpModule = usingSsl ? https : http;
-        const defaultPort = usingSsl ? 443 : 80;
-        info.options = {};
-        info.options.host = info.parsedUrl.hostname;
-        info.options.port = info.parsedUrl.port
-            ? parseInt(info.parsedUrl.port)
-            : defaultPort;
-        info.options.path =
-            (info.parsedUrl.pathname || '') + (info.parsedUrl.search || '');
-        info.options.method = method;
-        info.options.headers = this._mergeHeaders(headers);
-        if (this.userAgent != null) {
-            info.options.headers['user-agent'] = this.userAgent;
-        }
-        info.options.agent = this._getAgent(info.parsedUrl);
-        // gives handlers an opportunity to participate
-        if (this.handlers) {
-            for (const handler of this.handlers) {
-                handler.prepareRequest(info.options);
-            }
-        }
-        return info;
-    }
-    _mergeHeaders(headers) {
-        if (this.requestOptions && this.requestOptions.headers) {
-            return Object.assign({}, lowercaseKeys(this.requestOptions.headers), lowercaseKeys(headers || {}));
-        }
-        return lowercaseKeys(headers || {});
-    }
-    /**
-     * Gets an existing header value or returns a default.
-     * Handles converting number header values to strings since HTTP headers must be strings.
-     * Note: This returns string | string[] since some headers can have multiple values.
-     * For headers that must always be a single string (like Content-Type), use the
-     * specialized _getExistingOrDefaultContentTypeHeader method instead.
-     */
-    _getExistingOrDefaultHeader(additionalHeaders, header, _default) {
-        let clientHeader;
-        if (this.requestOptions && this.requestOptions.headers) {
-            const headerValue = lowercaseKeys(this.requestOptions.headers)[header];
-            if (headerValue) {
-                clientHeader =
-                    typeof headerValue === 'number' ? headerValue.toString() : headerValue;
-            }
-        }
-        const additionalValue = additionalHeaders[header];
-        if (additionalValue !== undefined) {
-            return typeof additionalValue === 'number'
-                ? additionalValue.toString()
-                : additionalValue;
-        }
-        if (clientHeader !== undefined) {
-            return clientHeader;
-        }
-        return _default;
-    }
-    /**
-     * Specialized version of _getExistingOrDefaultHeader for Content-Type header.
-     * Always returns a single string (not an array) since Content-Type should be a single value.
-     * Converts arrays to comma-separated strings and numbers to strings to ensure type safety.
-     * This was split from _getExistingOrDefaultHeader to provide stricter typing for callers
-     * that assign the result to places expecting a string (e.g., additionalHeaders[Headers.ContentType]).
-     */
-    _getExistingOrDefaultContentTypeHeader(additionalHeaders, _default) {
-        let clientHeader;
-        if (this.requestOptions && this.requestOptions.headers) {
-            const headerValue = lowercaseKeys(this.requestOptions.headers)[Headers.ContentType];
-            if (headerValue) {
-                if (typeof headerValue === 'number') {
-                    clientHeader = String(headerValue);
-                }
-                else if (Array.isArray(headerValue)) {
-                    clientHeader = headerValue.join(', ');
-                }
-                else {
-                    clientHeader = headerValue;
-                }
-            }
-        }
-        const additionalValue = additionalHeaders[Headers.ContentType];
-        // Return the first non-undefined value, converting numbers or arrays to strings if necessary
-        if (additionalValue !== undefined) {
-            if (typeof additionalValue === 'number') {
-                return String(additionalValue);
-            }
-            else if (Array.isArray(additionalValue)) {
-                return additionalValue.join(', ');
-            }
-            else {
-                return additionalValue;
-            }
-        }
-        if (clientHeader !== undefined) {
-            return clientHeader;
-        }
-        return _default;
-    }
-    _getAgent(parsedUrl) {
-        let agent;
-        const proxyUrl = pm.getProxyUrl(parsedUrl);
-        const useProxy = proxyUrl && proxyUrl.hostname;
-        if (this._keepAlive && useProxy) {
-            agent = this._proxyAgent;
-        }
-        if (!useProxy) {
-            agent = this._agent;
-        }
-        // if agent is already assigned use that agent.
-        if (agent) {
-            return agent;
-        }
-        const usingSsl = parsedUrl.protocol === 'https:';
-        let maxSockets = 100;
-        if (this.requestOptions) {
-            maxSockets = this.requestOptions.maxSockets || http.globalAgent.maxSockets;
-        }
-        // This is `useProxy` again, but we need to check `proxyURl` directly for TypeScripts's flow analysis.
-        if (proxyUrl && proxyUrl.hostname) {
-            const agentOptions = {
-                maxSockets,
-                keepAlive: this._keepAlive,
-                proxy: Object.assign(Object.assign({}, ((proxyUrl.username || proxyUrl.password) && {
-                    proxyAuth: `${proxyUrl.username}:${proxyUrl.password}`
-                })), { host: proxyUrl.hostname, port: proxyUrl.port })
-            };
-            let tunnelAgent;
-            const overHttps = proxyUrl.protocol === 'https:';
-            if (usingSsl) {
-                tunnelAgent = overHttps ? tunnel.httpsOverHttps : tunnel.httpsOverHttp;
-            }
-            else {
-                tunnelAgent = overHttps ? tunnel.httpOverHttps : tunnel.httpOverHttp;
-            }
-            agent = tunnelAgent(agentOptions);
-            this._proxyAgent = agent;
-        }
-        // if tunneling agent isn't assigned create a new agent
-        if (!agent) {
-            const options = { keepAlive: this._keepAlive, maxSockets };
-            agent = usingSsl ? new https.Agent(options) : new http.Agent(options);
-            this._agent = agent;
-        }
-        if (usingSsl && this._ignoreSslError) {
-            // we don't want to set NODE_TLS_REJECT_UNAUTHORIZED=0 since that will affect request for entire process
-            // http.RequestOptions doesn't expose a way to modify RequestOptions.agent.options
-            // we have to cast it to any and change it directly
-            agent.options = Object.assign(agent.options || {}, {
-                rejectUnauthorized: false
-            });
-        }
-        return agent;
-    }
-    _getProxyAgentDispatcher(parsedUrl, proxyUrl) {
-        let proxyAgent;
-        if (this._keepAlive) {
-            proxyAgent = this._proxyAgentDispatcher;
-        }
-        // if agent is already assigned use that agent.
-        if (proxyAgent) {
-            return proxyAgent;
-        }
-        const usingSsl = parsedUrl.protocol === 'https:';
-        proxyAgent = new ProxyAgent(Object.assign({ uri: proxyUrl.href, pipelining: !this._keepAlive ? 0 : 1 }, ((proxyUrl.username || proxyUrl.password) && {
-            token: `Basic ${Buffer.from(`${proxyUrl.username}:${proxyUrl.password}`).toString('base64')}`
-        })));
-        this._proxyAgentDispatcher = proxyAgent;
-        if (usingSsl && this._ignoreSslError) {
-            // we don't want to set NODE_TLS_REJECT_UNAUTHORIZED=0 since that will affect request for entire process
-            // http.RequestOptions doesn't expose a way to modify RequestOptions.agent.options
-            // we have to cast it to any and change it directly
-            proxyAgent.options = Object.assign(proxyAgent.options.requestTls || {}, {
-                rejectUnauthorized: false
-            });
-        }
-        return proxyAgent;
-    }
-    _getUserAgentWithOrchestrationId(userAgent) {
-        const baseUserAgent = userAgent || 'actions/http-client';
-        const orchId = process.env['ACTIONS_ORCHESTRATION_ID'];
-        if (orchId) {
-            // Sanitize the orchestration ID to ensure it contains only valid characters
-            // Valid characters: 0-9, a-z, _, -, .
-            const sanitizedId = orchId.replace(/[^a-z0-9_.-]/gi, '_');
-            return `${baseUserAgent} actions_orchestration_id/${sanitizedId}`;
-        }
-        return baseUserAgent;
-    }
-    _performExponentialBackoff(retryNumber) {
-        return __awaiter(this, void 0, void 0, function* () {
-            retryNumber = Math.min(ExponentialBackoffCeiling, retryNumber);
-            const ms = ExponentialBackoffTimeSlice * Math.pow(2, retryNumber);
-            return new Promise(resolve => setTimeout(() => resolve(), ms));
-        });
-    }
-    _processResponse(res, options) {
-        return __awaiter(this, void 0, void 0, function* () {
-            return new Promise((resolve, reject) => __awaiter(this, void 0, void 0, function* () {
-                const statusCode = res.message.statusCode || 0;
-                const response = {
-                    statusCode,
-                    result: null,
-                    headers: {}
-                };
-                // not found leads to null obj returned
-                if (statusCode === HttpCodes.NotFound) {
-                    resolve(response);
-                }
-                // get the result from the body
-                function dateTimeDeserializer(key, value) {
-                    if (typeof value === 'string') {
-                        const a = new Date(value);
-                        if (!isNaN(a.valueOf())) {
-                            return a;
-                        }
-                    }
-                    return value;
-                }
-                let obj;
-                let contents;
-                try {
-                    contents = yield res.readBody();
-                    if (contents && contents.length > 0) {
-                        if (options && options.deserializeDates) {
-                            obj = JSON.parse(contents, dateTimeDeserializer);
-                        }
-                        else {
-                            obj = JSON.parse(contents);
-                        }
-                        response.result = obj;
-                    }
-                    response.headers = res.message.headers;
-                }
-                catch (err) {
-                    // Invalid resource (contents not json);  leaving result obj null
-                }
-                // note that 3xx redirects are handled by the http layer.
-                if (statusCode > 299) {
-                    let msg;
-                    // if exception/error in body, attempt to get better error
-                    if (obj && obj.message) {
-                        msg = obj.message;
-                    }
-                    else if (contents && contents.length > 0) {
-                        // it may be the case that the exception is in the body message as string
-                        msg = contents;
-                    }
-                    else {
-                        msg = `Failed request: (${statusCode})`;
-                    }
-                    const err = new HttpClientError(msg, statusCode);
-                    err.result = response.result;
-                    reject(err);
-                }
-                else {
-                    resolve(response);
-                }
-            }));
-        });
-    }
-}
-const lowercaseKeys = (obj) => Object.keys(obj).reduce((c, k) => ((c[k.toLowerCase()] = obj[k]), c), {});
-//# sourceMappingURL=index.js.map
+// EXTERNAL MODULE: ./node_modules/@actions/http-client/lib/index.js + 1 modules
+var lib = __nccwpck_require__(942);
 ;// CONCATENATED MODULE: ./node_modules/@actions/http-client/lib/auth.js
-var auth_awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
     function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
     return new (P || (P = Promise))(function (resolve, reject) {
         function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
@@ -1379,7 +1700,7 @@ class BasicCredentialHandler {
         return false;
     }
     handleAuthentication() {
-        return auth_awaiter(this, void 0, void 0, function* () {
+        return __awaiter(this, void 0, void 0, function* () {
             throw new Error('not implemented');
         });
     }
@@ -1401,7 +1722,7 @@ class auth_BearerCredentialHandler {
         return false;
     }
     handleAuthentication() {
-        return auth_awaiter(this, void 0, void 0, function* () {
+        return __awaiter(this, void 0, void 0, function* () {
             throw new Error('not implemented');
         });
     }
@@ -1423,7 +1744,7 @@ class PersonalAccessTokenCredentialHandler {
         return false;
     }
     handleAuthentication() {
-        return auth_awaiter(this, void 0, void 0, function* () {
+        return __awaiter(this, void 0, void 0, function* () {
             throw new Error('not implemented');
         });
     }
@@ -1782,7 +2103,7 @@ const _summary = new Summary();
  * @deprecated use `core.summary`
  */
 const markdownSummary = (/* unused pure expression or super */ null && (_summary));
-const summary = (/* unused pure expression or super */ null && (_summary));
+const summary = _summary;
 //# sourceMappingURL=summary.js.map
 ;// CONCATENATED MODULE: ./node_modules/@actions/core/lib/path-utils.js
 
@@ -3091,7 +3412,7 @@ function exportVariable(name, val) {
  * ```
  */
 function core_setSecret(secret) {
-    issueCommand('add-mask', {}, secret);
+    command_issueCommand('add-mask', {}, secret);
 }
 /**
  * Prepends inputPath to the PATH (for this action and future actions)
@@ -3174,10 +3495,10 @@ function getBooleanInput(name, options) {
 function setOutput(name, value) {
     const filePath = process.env['GITHUB_OUTPUT'] || '';
     if (filePath) {
-        return issueFileCommand('OUTPUT', prepareKeyValueMessage(name, value));
+        return file_command_issueFileCommand('OUTPUT', file_command_prepareKeyValueMessage(name, value));
     }
-    process.stdout.write(os.EOL);
-    issueCommand('set-output', { name }, toCommandValue(value));
+    process.stdout.write(external_os_namespaceObject.EOL);
+    command_issueCommand('set-output', { name }, utils_toCommandValue(value));
 }
 /**
  * Enables or disables the echoing of commands into stdout for the rest of the step.
@@ -3221,7 +3542,7 @@ function core_debug(message) {
  * @param properties optional properties to add to the annotation.
  */
 function error(message, properties = {}) {
-    issueCommand('error', toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+    command_issueCommand('error', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
 }
 /**
  * Adds a warning issue
@@ -3229,7 +3550,7 @@ function error(message, properties = {}) {
  * @param properties optional properties to add to the annotation.
  */
 function warning(message, properties = {}) {
-    issueCommand('warning', toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+    command_issueCommand('warning', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
 }
 /**
  * Adds a notice issue
@@ -3244,7 +3565,7 @@ function notice(message, properties = {}) {
  * @param message info message
  */
 function info(message) {
-    process.stdout.write(message + os.EOL);
+    process.stdout.write(message + external_os_namespaceObject.EOL);
 }
 /**
  * Begin an output group.
@@ -3254,13 +3575,13 @@ function info(message) {
  * @param name The name of the output group
  */
 function startGroup(name) {
-    issue('group', name);
+    command_issue('group', name);
 }
 /**
  * End an output group.
  */
 function endGroup() {
-    issue('endgroup');
+    command_issue('endgroup');
 }
 /**
  * Wrap an asynchronous function call in a group.
@@ -3331,7 +3652,1078 @@ function getIDToken(aud) {
  */
 
 //# sourceMappingURL=core.js.map
-;// CONCATENATED MODULE: ./build/action/post.js
 
-core_debug('nothing to release');
+/***/ }),
 
+/***/ 942:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  Qq: () => (/* binding */ HttpClient),
+  s_: () => (/* binding */ lib_getProxyUrl)
+});
+
+// UNUSED EXPORTS: Headers, HttpClientError, HttpClientResponse, HttpCodes, MediaTypes, isHttps
+
+// EXTERNAL MODULE: external "http"
+var external_http_ = __nccwpck_require__(611);
+var external_http_namespaceObject = /*#__PURE__*/__nccwpck_require__.t(external_http_, 2);
+// EXTERNAL MODULE: external "https"
+var external_https_ = __nccwpck_require__(692);
+var external_https_namespaceObject = /*#__PURE__*/__nccwpck_require__.t(external_https_, 2);
+;// CONCATENATED MODULE: ./node_modules/@actions/http-client/lib/proxy.js
+function getProxyUrl(reqUrl) {
+    const usingSsl = reqUrl.protocol === 'https:';
+    if (checkBypass(reqUrl)) {
+        return undefined;
+    }
+    const proxyVar = (() => {
+        if (usingSsl) {
+            return process.env['https_proxy'] || process.env['HTTPS_PROXY'];
+        }
+        else {
+            return process.env['http_proxy'] || process.env['HTTP_PROXY'];
+        }
+    })();
+    if (proxyVar) {
+        try {
+            return new DecodedURL(proxyVar);
+        }
+        catch (_a) {
+            if (!proxyVar.startsWith('http://') && !proxyVar.startsWith('https://'))
+                return new DecodedURL(`http://${proxyVar}`);
+        }
+    }
+    else {
+        return undefined;
+    }
+}
+function checkBypass(reqUrl) {
+    if (!reqUrl.hostname) {
+        return false;
+    }
+    const reqHost = reqUrl.hostname;
+    if (isLoopbackAddress(reqHost)) {
+        return true;
+    }
+    const noProxy = process.env['no_proxy'] || process.env['NO_PROXY'] || '';
+    if (!noProxy) {
+        return false;
+    }
+    // Determine the request port
+    let reqPort;
+    if (reqUrl.port) {
+        reqPort = Number(reqUrl.port);
+    }
+    else if (reqUrl.protocol === 'http:') {
+        reqPort = 80;
+    }
+    else if (reqUrl.protocol === 'https:') {
+        reqPort = 443;
+    }
+    // Format the request hostname and hostname with port
+    const upperReqHosts = [reqUrl.hostname.toUpperCase()];
+    if (typeof reqPort === 'number') {
+        upperReqHosts.push(`${upperReqHosts[0]}:${reqPort}`);
+    }
+    // Compare request host against noproxy
+    for (const upperNoProxyItem of noProxy
+        .split(',')
+        .map(x => x.trim().toUpperCase())
+        .filter(x => x)) {
+        if (upperNoProxyItem === '*' ||
+            upperReqHosts.some(x => x === upperNoProxyItem ||
+                x.endsWith(`.${upperNoProxyItem}`) ||
+                (upperNoProxyItem.startsWith('.') &&
+                    x.endsWith(`${upperNoProxyItem}`)))) {
+            return true;
+        }
+    }
+    return false;
+}
+function isLoopbackAddress(host) {
+    const hostLower = host.toLowerCase();
+    return (hostLower === 'localhost' ||
+        hostLower.startsWith('127.') ||
+        hostLower.startsWith('[::1]') ||
+        hostLower.startsWith('[0:0:0:0:0:0:0:1]'));
+}
+class DecodedURL extends URL {
+    constructor(url, base) {
+        super(url, base);
+        this._decodedUsername = decodeURIComponent(super.username);
+        this._decodedPassword = decodeURIComponent(super.password);
+    }
+    get username() {
+        return this._decodedUsername;
+    }
+    get password() {
+        return this._decodedPassword;
+    }
+}
+//# sourceMappingURL=proxy.js.map
+// EXTERNAL MODULE: ./node_modules/tunnel/index.js
+var tunnel = __nccwpck_require__(770);
+// EXTERNAL MODULE: ./stubs/undici/index.js
+var undici = __nccwpck_require__(227);
+;// CONCATENATED MODULE: ./node_modules/@actions/http-client/lib/index.js
+/* eslint-disable @typescript-eslint/no-explicit-any */
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
+    return new (P || (P = Promise))(function (resolve, reject) {
+        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
+        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
+        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
+        step((generator = generator.apply(thisArg, _arguments || [])).next());
+    });
+};
+
+
+
+
+
+var HttpCodes;
+(function (HttpCodes) {
+    HttpCodes[HttpCodes["OK"] = 200] = "OK";
+    HttpCodes[HttpCodes["MultipleChoices"] = 300] = "MultipleChoices";
+    HttpCodes[HttpCodes["MovedPermanently"] = 301] = "MovedPermanently";
+    HttpCodes[HttpCodes["ResourceMoved"] = 302] = "ResourceMoved";
+    HttpCodes[HttpCodes["SeeOther"] = 303] = "SeeOther";
+    HttpCodes[HttpCodes["NotModified"] = 304] = "NotModified";
+    HttpCodes[HttpCodes["UseProxy"] = 305] = "UseProxy";
+    HttpCodes[HttpCodes["SwitchProxy"] = 306] = "SwitchProxy";
+    HttpCodes[HttpCodes["TemporaryRedirect"] = 307] = "TemporaryRedirect";
+    HttpCodes[HttpCodes["PermanentRedirect"] = 308] = "PermanentRedirect";
+    HttpCodes[HttpCodes["BadRequest"] = 400] = "BadRequest";
+    HttpCodes[HttpCodes["Unauthorized"] = 401] = "Unauthorized";
+    HttpCodes[HttpCodes["PaymentRequired"] = 402] = "PaymentRequired";
+    HttpCodes[HttpCodes["Forbidden"] = 403] = "Forbidden";
+    HttpCodes[HttpCodes["NotFound"] = 404] = "NotFound";
+    HttpCodes[HttpCodes["MethodNotAllowed"] = 405] = "MethodNotAllowed";
+    HttpCodes[HttpCodes["NotAcceptable"] = 406] = "NotAcceptable";
+    HttpCodes[HttpCodes["ProxyAuthenticationRequired"] = 407] = "ProxyAuthenticationRequired";
+    HttpCodes[HttpCodes["RequestTimeout"] = 408] = "RequestTimeout";
+    HttpCodes[HttpCodes["Conflict"] = 409] = "Conflict";
+    HttpCodes[HttpCodes["Gone"] = 410] = "Gone";
+    HttpCodes[HttpCodes["TooManyRequests"] = 429] = "TooManyRequests";
+    HttpCodes[HttpCodes["InternalServerError"] = 500] = "InternalServerError";
+    HttpCodes[HttpCodes["NotImplemented"] = 501] = "NotImplemented";
+    HttpCodes[HttpCodes["BadGateway"] = 502] = "BadGateway";
+    HttpCodes[HttpCodes["ServiceUnavailable"] = 503] = "ServiceUnavailable";
+    HttpCodes[HttpCodes["GatewayTimeout"] = 504] = "GatewayTimeout";
+})(HttpCodes || (HttpCodes = {}));
+var Headers;
+(function (Headers) {
+    Headers["Accept"] = "accept";
+    Headers["ContentType"] = "content-type";
+})(Headers || (Headers = {}));
+var MediaTypes;
+(function (MediaTypes) {
+    MediaTypes["ApplicationJson"] = "application/json";
+})(MediaTypes || (MediaTypes = {}));
+/**
+ * Returns the proxy URL, depending upon the supplied url and proxy environment variables.
+ * @param serverUrl  The server URL where the request will be sent. For example, https://api.github.com
+ */
+function lib_getProxyUrl(serverUrl) {
+    const proxyUrl = getProxyUrl(new URL(serverUrl));
+    return proxyUrl ? proxyUrl.href : '';
+}
+const HttpRedirectCodes = [
+    HttpCodes.MovedPermanently,
+    HttpCodes.ResourceMoved,
+    HttpCodes.SeeOther,
+    HttpCodes.TemporaryRedirect,
+    HttpCodes.PermanentRedirect
+];
+const HttpResponseRetryCodes = [
+    HttpCodes.BadGateway,
+    HttpCodes.ServiceUnavailable,
+    HttpCodes.GatewayTimeout
+];
+const RetryableHttpVerbs = ['OPTIONS', 'GET', 'DELETE', 'HEAD'];
+const ExponentialBackoffCeiling = 10;
+const ExponentialBackoffTimeSlice = 5;
+class HttpClientError extends Error {
+    constructor(message, statusCode) {
+        super(message);
+        this.name = 'HttpClientError';
+        this.statusCode = statusCode;
+        Object.setPrototypeOf(this, HttpClientError.prototype);
+    }
+}
+class HttpClientResponse {
+    constructor(message) {
+        this.message = message;
+    }
+    readBody() {
+        return __awaiter(this, void 0, void 0, function* () {
+            return new Promise((resolve) => __awaiter(this, void 0, void 0, function* () {
+                let output = Buffer.alloc(0);
+                this.message.on('data', (chunk) => {
+                    output = Buffer.concat([output, chunk]);
+                });
+                this.message.on('end', () => {
+                    resolve(output.toString());
+                });
+            }));
+        });
+    }
+    readBodyBuffer() {
+        return __awaiter(this, void 0, void 0, function* () {
+            return new Promise((resolve) => __awaiter(this, void 0, void 0, function* () {
+                const chunks = [];
+                this.message.on('data', (chunk) => {
+                    chunks.push(chunk);
+                });
+                this.message.on('end', () => {
+                    resolve(Buffer.concat(chunks));
+                });
+            }));
+        });
+    }
+}
+function isHttps(requestUrl) {
+    const parsedUrl = new URL(requestUrl);
+    return parsedUrl.protocol === 'https:';
+}
+class HttpClient {
+    constructor(userAgent, handlers, requestOptions) {
+        this._ignoreSslError = false;
+        this._allowRedirects = true;
+        this._allowRedirectDowngrade = false;
+        this._maxRedirects = 50;
+        this._allowRetries = false;
+        this._maxRetries = 1;
+        this._keepAlive = false;
+        this._disposed = false;
+        this.userAgent = this._getUserAgentWithOrchestrationId(userAgent);
+        this.handlers = handlers || [];
+        this.requestOptions = requestOptions;
+        if (requestOptions) {
+            if (requestOptions.ignoreSslError != null) {
+                this._ignoreSslError = requestOptions.ignoreSslError;
+            }
+            this._socketTimeout = requestOptions.socketTimeout;
+            if (requestOptions.allowRedirects != null) {
+                this._allowRedirects = requestOptions.allowRedirects;
+            }
+            if (requestOptions.allowRedirectDowngrade != null) {
+                this._allowRedirectDowngrade = requestOptions.allowRedirectDowngrade;
+            }
+            if (requestOptions.maxRedirects != null) {
+                this._maxRedirects = Math.max(requestOptions.maxRedirects, 0);
+            }
+            if (requestOptions.keepAlive != null) {
+                this._keepAlive = requestOptions.keepAlive;
+            }
+            if (requestOptions.allowRetries != null) {
+                this._allowRetries = requestOptions.allowRetries;
+            }
+            if (requestOptions.maxRetries != null) {
+                this._maxRetries = requestOptions.maxRetries;
+            }
+        }
+    }
+    options(requestUrl, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('OPTIONS', requestUrl, null, additionalHeaders || {});
+        });
+    }
+    get(requestUrl, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('GET', requestUrl, null, additionalHeaders || {});
+        });
+    }
+    del(requestUrl, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('DELETE', requestUrl, null, additionalHeaders || {});
+        });
+    }
+    post(requestUrl, data, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('POST', requestUrl, data, additionalHeaders || {});
+        });
+    }
+    patch(requestUrl, data, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('PATCH', requestUrl, data, additionalHeaders || {});
+        });
+    }
+    put(requestUrl, data, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('PUT', requestUrl, data, additionalHeaders || {});
+        });
+    }
+    head(requestUrl, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request('HEAD', requestUrl, null, additionalHeaders || {});
+        });
+    }
+    sendStream(verb, requestUrl, stream, additionalHeaders) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.request(verb, requestUrl, stream, additionalHeaders);
+        });
+    }
+    /**
+     * Gets a typed object from an endpoint
+     * Be aware that not found returns a null.  Other errors (4xx, 5xx) reject the promise
+     */
+    getJson(requestUrl_1) {
+        return __awaiter(this, arguments, void 0, function* (requestUrl, additionalHeaders = {}) {
+            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
+            const res = yield this.get(requestUrl, additionalHeaders);
+            return this._processResponse(res, this.requestOptions);
+        });
+    }
+    postJson(requestUrl_1, obj_1) {
+        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
+            const data = JSON.stringify(obj, null, 2);
+            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
+            additionalHeaders[Headers.ContentType] =
+                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
+            const res = yield this.post(requestUrl, data, additionalHeaders);
+            return this._processResponse(res, this.requestOptions);
+        });
+    }
+    putJson(requestUrl_1, obj_1) {
+        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
+            const data = JSON.stringify(obj, null, 2);
+            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
+            additionalHeaders[Headers.ContentType] =
+                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
+            const res = yield this.put(requestUrl, data, additionalHeaders);
+            return this._processResponse(res, this.requestOptions);
+        });
+    }
+    patchJson(requestUrl_1, obj_1) {
+        return __awaiter(this, arguments, void 0, function* (requestUrl, obj, additionalHeaders = {}) {
+            const data = JSON.stringify(obj, null, 2);
+            additionalHeaders[Headers.Accept] = this._getExistingOrDefaultHeader(additionalHeaders, Headers.Accept, MediaTypes.ApplicationJson);
+            additionalHeaders[Headers.ContentType] =
+                this._getExistingOrDefaultContentTypeHeader(additionalHeaders, MediaTypes.ApplicationJson);
+            const res = yield this.patch(requestUrl, data, additionalHeaders);
+            return this._processResponse(res, this.requestOptions);
+        });
+    }
+    /**
+     * Makes a raw http request.
+     * All other methods such as get, post, patch, and request ultimately call this.
+     * Prefer get, del, post and patch
+     */
+    request(verb, requestUrl, data, headers) {
+        return __awaiter(this, void 0, void 0, function* () {
+            if (this._disposed) {
+                throw new Error('Client has already been disposed.');
+            }
+            const parsedUrl = new URL(requestUrl);
+            let info = this._prepareRequest(verb, parsedUrl, headers);
+            // Only perform retries on reads since writes may not be idempotent.
+            const maxTries = this._allowRetries && RetryableHttpVerbs.includes(verb)
+                ? this._maxRetries + 1
+                : 1;
+            let numTries = 0;
+            let response;
+            do {
+                response = yield this.requestRaw(info, data);
+                // Check if it's an authentication challenge
+                if (response &&
+                    response.message &&
+                    response.message.statusCode === HttpCodes.Unauthorized) {
+                    let authenticationHandler;
+                    for (const handler of this.handlers) {
+                        if (handler.canHandleAuthentication(response)) {
+                            authenticationHandler = handler;
+                            break;
+                        }
+                    }
+                    if (authenticationHandler) {
+                        return authenticationHandler.handleAuthentication(this, info, data);
+                    }
+                    else {
+                        // We have received an unauthorized response but have no handlers to handle it.
+                        // Let the response return to the caller.
+                        return response;
+                    }
+                }
+                let redirectsRemaining = this._maxRedirects;
+                while (response.message.statusCode &&
+                    HttpRedirectCodes.includes(response.message.statusCode) &&
+                    this._allowRedirects &&
+                    redirectsRemaining > 0) {
+                    const redirectUrl = response.message.headers['location'];
+                    if (!redirectUrl) {
+                        // if there's no location to redirect to, we won't
+                        break;
+                    }
+                    const parsedRedirectUrl = new URL(redirectUrl);
+                    if (parsedUrl.protocol === 'https:' &&
+                        parsedUrl.protocol !== parsedRedirectUrl.protocol &&
+                        !this._allowRedirectDowngrade) {
+                        throw new Error('Redirect from HTTPS to HTTP protocol. This downgrade is not allowed for security reasons. If you want to allow this behavior, set the allowRedirectDowngrade option to true.');
+                    }
+                    // we need to finish reading the response before reassigning response
+                    // which will leak the open socket.
+                    yield response.readBody();
+                    // strip authorization header if redirected to a different hostname
+                    if (parsedRedirectUrl.hostname !== parsedUrl.hostname) {
+                        for (const header in headers) {
+                            // header names are case insensitive
+                            if (header.toLowerCase() === 'authorization') {
+                                delete headers[header];
+                            }
+                        }
+                    }
+                    // let's make the request with the new redirectUrl
+                    info = this._prepareRequest(verb, parsedRedirectUrl, headers);
+                    response = yield this.requestRaw(info, data);
+                    redirectsRemaining--;
+                }
+                if (!response.message.statusCode ||
+                    !HttpResponseRetryCodes.includes(response.message.statusCode)) {
+                    // If not a retry code, return immediately instead of retrying
+                    return response;
+                }
+                numTries += 1;
+                if (numTries < maxTries) {
+                    yield response.readBody();
+                    yield this._performExponentialBackoff(numTries);
+                }
+            } while (numTries < maxTries);
+            return response;
+        });
+    }
+    /**
+     * Needs to be called if keepAlive is set to true in request options.
+     */
+    dispose() {
+        if (this._agent) {
+            this._agent.destroy();
+        }
+        this._disposed = true;
+    }
+    /**
+     * Raw request.
+     * @param info
+     * @param data
+     */
+    requestRaw(info, data) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return new Promise((resolve, reject) => {
+                function callbackForResult(err, res) {
+                    if (err) {
+                        reject(err);
+                    }
+                    else if (!res) {
+                        // If `err` is not passed, then `res` must be passed.
+                        reject(new Error('Unknown error'));
+                    }
+                    else {
+                        resolve(res);
+                    }
+                }
+                this.requestRawWithCallback(info, data, callbackForResult);
+            });
+        });
+    }
+    /**
+     * Raw request with callback.
+     * @param info
+     * @param data
+     * @param onResult
+     */
+    requestRawWithCallback(info, data, onResult) {
+        if (typeof data === 'string') {
+            if (!info.options.headers) {
+                info.options.headers = {};
+            }
+            info.options.headers['Content-Length'] = Buffer.byteLength(data, 'utf8');
+        }
+        let callbackCalled = false;
+        function handleResult(err, res) {
+            if (!callbackCalled) {
+                callbackCalled = true;
+                onResult(err, res);
+            }
+        }
+        const req = info.httpModule.request(info.options, (msg) => {
+            const res = new HttpClientResponse(msg);
+            handleResult(undefined, res);
+        });
+        let socket;
+        req.on('socket', sock => {
+            socket = sock;
+        });
+        // If we ever get disconnected, we want the socket to timeout eventually
+        req.setTimeout(this._socketTimeout || 3 * 60000, () => {
+            if (socket) {
+                socket.end();
+            }
+            handleResult(new Error(`Request timeout: ${info.options.path}`));
+        });
+        req.on('error', function (err) {
+            // err has statusCode property
+            // res should have headers
+            handleResult(err);
+        });
+        if (data && typeof data === 'string') {
+            req.write(data, 'utf8');
+        }
+        if (data && typeof data !== 'string') {
+            data.on('close', function () {
+                req.end();
+            });
+            data.pipe(req);
+        }
+        else {
+            req.end();
+        }
+    }
+    /**
+     * Gets an http agent. This function is useful when you need an http agent that handles
+     * routing through a proxy server - depending upon the url and proxy environment variables.
+     * @param serverUrl  The server URL where the request will be sent. For example, https://api.github.com
+     */
+    getAgent(serverUrl) {
+        const parsedUrl = new URL(serverUrl);
+        return this._getAgent(parsedUrl);
+    }
+    getAgentDispatcher(serverUrl) {
+        const parsedUrl = new URL(serverUrl);
+        const proxyUrl = getProxyUrl(parsedUrl);
+        const useProxy = proxyUrl && proxyUrl.hostname;
+        if (!useProxy) {
+            return;
+        }
+        return this._getProxyAgentDispatcher(parsedUrl, proxyUrl);
+    }
+    _prepareRequest(method, requestUrl, headers) {
+        const info = {};
+        info.parsedUrl = requestUrl;
+        const usingSsl = info.parsedUrl.protocol === 'https:';
+        info.httpModule = usingSsl ? external_https_namespaceObject : external_http_namespaceObject;
+        const defaultPort = usingSsl ? 443 : 80;
+        info.options = {};
+        info.options.host = info.parsedUrl.hostname;
+        info.options.port = info.parsedUrl.port
+            ? parseInt(info.parsedUrl.port)
+            : defaultPort;
+        info.options.path =
+            (info.parsedUrl.pathname || '') + (info.parsedUrl.search || '');
+        info.options.method = method;
+        info.options.headers = this._mergeHeaders(headers);
+        if (this.userAgent != null) {
+            info.options.headers['user-agent'] = this.userAgent;
+        }
+        info.options.agent = this._getAgent(info.parsedUrl);
+        // gives handlers an opportunity to participate
+        if (this.handlers) {
+            for (const handler of this.handlers) {
+                handler.prepareRequest(info.options);
+            }
+        }
+        return info;
+    }
+    _mergeHeaders(headers) {
+        if (this.requestOptions && this.requestOptions.headers) {
+            return Object.assign({}, lowercaseKeys(this.requestOptions.headers), lowercaseKeys(headers || {}));
+        }
+        return lowercaseKeys(headers || {});
+    }
+    /**
+     * Gets an existing header value or returns a default.
+     * Handles converting number header values to strings since HTTP headers must be strings.
+     * Note: This returns string | string[] since some headers can have multiple values.
+     * For headers that must always be a single string (like Content-Type), use the
+     * specialized _getExistingOrDefaultContentTypeHeader method instead.
+     */
+    _getExistingOrDefaultHeader(additionalHeaders, header, _default) {
+        let clientHeader;
+        if (this.requestOptions && this.requestOptions.headers) {
+            const headerValue = lowercaseKeys(this.requestOptions.headers)[header];
+            if (headerValue) {
+                clientHeader =
+                    typeof headerValue === 'number' ? headerValue.toString() : headerValue;
+            }
+        }
+        const additionalValue = additionalHeaders[header];
+        if (additionalValue !== undefined) {
+            return typeof additionalValue === 'number'
+                ? additionalValue.toString()
+                : additionalValue;
+        }
+        if (clientHeader !== undefined) {
+            return clientHeader;
+        }
+        return _default;
+    }
+    /**
+     * Specialized version of _getExistingOrDefaultHeader for Content-Type header.
+     * Always returns a single string (not an array) since Content-Type should be a single value.
+     * Converts arrays to comma-separated strings and numbers to strings to ensure type safety.
+     * This was split from _getExistingOrDefaultHeader to provide stricter typing for callers
+     * that assign the result to places expecting a string (e.g., additionalHeaders[Headers.ContentType]).
+     */
+    _getExistingOrDefaultContentTypeHeader(additionalHeaders, _default) {
+        let clientHeader;
+        if (this.requestOptions && this.requestOptions.headers) {
+            const headerValue = lowercaseKeys(this.requestOptions.headers)[Headers.ContentType];
+            if (headerValue) {
+                if (typeof headerValue === 'number') {
+                    clientHeader = String(headerValue);
+                }
+                else if (Array.isArray(headerValue)) {
+                    clientHeader = headerValue.join(', ');
+                }
+                else {
+                    clientHeader = headerValue;
+                }
+            }
+        }
+        const additionalValue = additionalHeaders[Headers.ContentType];
+        // Return the first non-undefined value, converting numbers or arrays to strings if necessary
+        if (additionalValue !== undefined) {
+            if (typeof additionalValue === 'number') {
+                return String(additionalValue);
+            }
+            else if (Array.isArray(additionalValue)) {
+                return additionalValue.join(', ');
+            }
+            else {
+                return additionalValue;
+            }
+        }
+        if (clientHeader !== undefined) {
+            return clientHeader;
+        }
+        return _default;
+    }
+    _getAgent(parsedUrl) {
+        let agent;
+        const proxyUrl = getProxyUrl(parsedUrl);
+        const useProxy = proxyUrl && proxyUrl.hostname;
+        if (this._keepAlive && useProxy) {
+            agent = this._proxyAgent;
+        }
+        if (!useProxy) {
+            agent = this._agent;
+        }
+        // if agent is already assigned use that agent.
+        if (agent) {
+            return agent;
+        }
+        const usingSsl = parsedUrl.protocol === 'https:';
+        let maxSockets = 100;
+        if (this.requestOptions) {
+            maxSockets = this.requestOptions.maxSockets || external_http_.globalAgent.maxSockets;
+        }
+        // This is `useProxy` again, but we need to check `proxyURl` directly for TypeScripts's flow analysis.
+        if (proxyUrl && proxyUrl.hostname) {
+            const agentOptions = {
+                maxSockets,
+                keepAlive: this._keepAlive,
+                proxy: Object.assign(Object.assign({}, ((proxyUrl.username || proxyUrl.password) && {
+                    proxyAuth: `${proxyUrl.username}:${proxyUrl.password}`
+                })), { host: proxyUrl.hostname, port: proxyUrl.port })
+            };
+            let tunnelAgent;
+            const overHttps = proxyUrl.protocol === 'https:';
+            if (usingSsl) {
+                tunnelAgent = overHttps ? tunnel.httpsOverHttps : tunnel.httpsOverHttp;
+            }
+            else {
+                tunnelAgent = overHttps ? tunnel.httpOverHttps : tunnel.httpOverHttp;
+            }
+            agent = tunnelAgent(agentOptions);
+            this._proxyAgent = agent;
+        }
+        // if tunneling agent isn't assigned create a new agent
+        if (!agent) {
+            const options = { keepAlive: this._keepAlive, maxSockets };
+            agent = usingSsl ? new external_https_.Agent(options) : new external_http_.Agent(options);
+            this._agent = agent;
+        }
+        if (usingSsl && this._ignoreSslError) {
+            // we don't want to set NODE_TLS_REJECT_UNAUTHORIZED=0 since that will affect request for entire process
+            // http.RequestOptions doesn't expose a way to modify RequestOptions.agent.options
+            // we have to cast it to any and change it directly
+            agent.options = Object.assign(agent.options || {}, {
+                rejectUnauthorized: false
+            });
+        }
+        return agent;
+    }
+    _getProxyAgentDispatcher(parsedUrl, proxyUrl) {
+        let proxyAgent;
+        if (this._keepAlive) {
+            proxyAgent = this._proxyAgentDispatcher;
+        }
+        // if agent is already assigned use that agent.
+        if (proxyAgent) {
+            return proxyAgent;
+        }
+        const usingSsl = parsedUrl.protocol === 'https:';
+        proxyAgent = new undici/* ProxyAgent */.k(Object.assign({ uri: proxyUrl.href, pipelining: !this._keepAlive ? 0 : 1 }, ((proxyUrl.username || proxyUrl.password) && {
+            token: `Basic ${Buffer.from(`${proxyUrl.username}:${proxyUrl.password}`).toString('base64')}`
+        })));
+        this._proxyAgentDispatcher = proxyAgent;
+        if (usingSsl && this._ignoreSslError) {
+            // we don't want to set NODE_TLS_REJECT_UNAUTHORIZED=0 since that will affect request for entire process
+            // http.RequestOptions doesn't expose a way to modify RequestOptions.agent.options
+            // we have to cast it to any and change it directly
+            proxyAgent.options = Object.assign(proxyAgent.options.requestTls || {}, {
+                rejectUnauthorized: false
+            });
+        }
+        return proxyAgent;
+    }
+    _getUserAgentWithOrchestrationId(userAgent) {
+        const baseUserAgent = userAgent || 'actions/http-client';
+        const orchId = process.env['ACTIONS_ORCHESTRATION_ID'];
+        if (orchId) {
+            // Sanitize the orchestration ID to ensure it contains only valid characters
+            // Valid characters: 0-9, a-z, _, -, .
+            const sanitizedId = orchId.replace(/[^a-z0-9_.-]/gi, '_');
+            return `${baseUserAgent} actions_orchestration_id/${sanitizedId}`;
+        }
+        return baseUserAgent;
+    }
+    _performExponentialBackoff(retryNumber) {
+        return __awaiter(this, void 0, void 0, function* () {
+            retryNumber = Math.min(ExponentialBackoffCeiling, retryNumber);
+            const ms = ExponentialBackoffTimeSlice * Math.pow(2, retryNumber);
+            return new Promise(resolve => setTimeout(() => resolve(), ms));
+        });
+    }
+    _processResponse(res, options) {
+        return __awaiter(this, void 0, void 0, function* () {
+            return new Promise((resolve, reject) => __awaiter(this, void 0, void 0, function* () {
+                const statusCode = res.message.statusCode || 0;
+                const response = {
+                    statusCode,
+                    result: null,
+                    headers: {}
+                };
+                // not found leads to null obj returned
+                if (statusCode === HttpCodes.NotFound) {
+                    resolve(response);
+                }
+                // get the result from the body
+                function dateTimeDeserializer(key, value) {
+                    if (typeof value === 'string') {
+                        const a = new Date(value);
+                        if (!isNaN(a.valueOf())) {
+                            return a;
+                        }
+                    }
+                    return value;
+                }
+                let obj;
+                let contents;
+                try {
+                    contents = yield res.readBody();
+                    if (contents && contents.length > 0) {
+                        if (options && options.deserializeDates) {
+                            obj = JSON.parse(contents, dateTimeDeserializer);
+                        }
+                        else {
+                            obj = JSON.parse(contents);
+                        }
+                        response.result = obj;
+                    }
+                    response.headers = res.message.headers;
+                }
+                catch (err) {
+                    // Invalid resource (contents not json);  leaving result obj null
+                }
+                // note that 3xx redirects are handled by the http layer.
+                if (statusCode > 299) {
+                    let msg;
+                    // if exception/error in body, attempt to get better error
+                    if (obj && obj.message) {
+                        msg = obj.message;
+                    }
+                    else if (contents && contents.length > 0) {
+                        // it may be the case that the exception is in the body message as string
+                        msg = contents;
+                    }
+                    else {
+                        msg = `Failed request: (${statusCode})`;
+                    }
+                    const err = new HttpClientError(msg, statusCode);
+                    err.result = response.result;
+                    reject(err);
+                }
+                else {
+                    resolve(response);
+                }
+            }));
+        });
+    }
+}
+const lowercaseKeys = (obj) => Object.keys(obj).reduce((c, k) => ((c[k.toLowerCase()] = obj[k]), c), {});
+//# sourceMappingURL=index.js.map
+
+/***/ })
+
+/******/ });
+/************************************************************************/
+/******/ // The module cache
+/******/ var __webpack_module_cache__ = {};
+/******/ 
+/******/ // The require function
+/******/ function __nccwpck_require__(moduleId) {
+/******/ 	// Check if module is in cache
+/******/ 	var cachedModule = __webpack_module_cache__[moduleId];
+/******/ 	if (cachedModule !== undefined) {
+/******/ 		return cachedModule.exports;
+/******/ 	}
+/******/ 	// Create a new module (and put it into the cache)
+/******/ 	var module = __webpack_module_cache__[moduleId] = {
+/******/ 		// no module.id needed
+/******/ 		// no module.loaded needed
+/******/ 		exports: {}
+/******/ 	};
+/******/ 
+/******/ 	// Execute the module function
+/******/ 	var threw = true;
+/******/ 	try {
+/******/ 		__webpack_modules__[moduleId](module, module.exports, __nccwpck_require__);
+/******/ 		threw = false;
+/******/ 	} finally {
+/******/ 		if(threw) delete __webpack_module_cache__[moduleId];
+/******/ 	}
+/******/ 
+/******/ 	// Return the exports of the module
+/******/ 	return module.exports;
+/******/ }
+/******/ 
+/******/ // expose the modules object (__webpack_modules__)
+/******/ __nccwpck_require__.m = __webpack_modules__;
+/******/ 
+/************************************************************************/
+/******/ /* webpack/runtime/asset-relocator-loader */
+/******/ if (typeof __nccwpck_require__ !== 'undefined') __nccwpck_require__.ab = decodeURIComponent(new URL('.', import.meta.url).pathname).slice(import.meta.url.match(/^file:\/\/\/\w:/) ? 1 : 0, -1) + "/";
+/******/ 
+/******/ /* webpack/runtime/async module */
+/******/ (() => {
+/******/ 	var webpackQueues = typeof Symbol === "function" ? Symbol("webpack queues") : "__webpack_queues__";
+/******/ 	var webpackExports = typeof Symbol === "function" ? Symbol("webpack exports") : "__webpack_exports__";
+/******/ 	var webpackError = typeof Symbol === "function" ? Symbol("webpack error") : "__webpack_error__";
+/******/ 	var resolveQueue = (queue) => {
+/******/ 		if(queue && queue.d < 1) {
+/******/ 			queue.d = 1;
+/******/ 			queue.forEach((fn) => (fn.r--));
+/******/ 			queue.forEach((fn) => (fn.r-- ? fn.r++ : fn()));
+/******/ 		}
+/******/ 	}
+/******/ 	var wrapDeps = (deps) => (deps.map((dep) => {
+/******/ 		if(dep !== null && typeof dep === "object") {
+/******/ 			if(dep[webpackQueues]) return dep;
+/******/ 			if(dep.then) {
+/******/ 				var queue = [];
+/******/ 				queue.d = 0;
+/******/ 				dep.then((r) => {
+/******/ 					obj[webpackExports] = r;
+/******/ 					resolveQueue(queue);
+/******/ 				}, (e) => {
+/******/ 					obj[webpackError] = e;
+/******/ 					resolveQueue(queue);
+/******/ 				});
+/******/ 				var obj = {};
+/******/ 				obj[webpackQueues] = (fn) => (fn(queue));
+/******/ 				return obj;
+/******/ 			}
+/******/ 		}
+/******/ 		var ret = {};
+/******/ 		ret[webpackQueues] = x => {};
+/******/ 		ret[webpackExports] = dep;
+/******/ 		return ret;
+/******/ 	}));
+/******/ 	__nccwpck_require__.a = (module, body, hasAwait) => {
+/******/ 		var queue;
+/******/ 		hasAwait && ((queue = []).d = -1);
+/******/ 		var depQueues = new Set();
+/******/ 		var exports = module.exports;
+/******/ 		var currentDeps;
+/******/ 		var outerResolve;
+/******/ 		var reject;
+/******/ 		var promise = new Promise((resolve, rej) => {
+/******/ 			reject = rej;
+/******/ 			outerResolve = resolve;
+/******/ 		});
+/******/ 		promise[webpackExports] = exports;
+/******/ 		promise[webpackQueues] = (fn) => (queue && fn(queue), depQueues.forEach(fn), promise["catch"](x => {}));
+/******/ 		module.exports = promise;
+/******/ 		body((deps) => {
+/******/ 			currentDeps = wrapDeps(deps);
+/******/ 			var fn;
+/******/ 			var getResult = () => (currentDeps.map((d) => {
+/******/ 				if(d[webpackError]) throw d[webpackError];
+/******/ 				return d[webpackExports];
+/******/ 			}))
+/******/ 			var promise = new Promise((resolve) => {
+/******/ 				fn = () => (resolve(getResult));
+/******/ 				fn.r = 0;
+/******/ 				var fnQueue = (q) => (q !== queue && !depQueues.has(q) && (depQueues.add(q), q && !q.d && (fn.r++, q.push(fn))));
+/******/ 				currentDeps.map((dep) => (dep[webpackQueues](fnQueue)));
+/******/ 			});
+/******/ 			return fn.r ? promise : getResult();
+/******/ 		}, (err) => ((err ? reject(promise[webpackError] = err) : outerResolve(exports)), resolveQueue(queue)));
+/******/ 		queue && queue.d < 0 && (queue.d = 0);
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/create fake namespace object */
+/******/ (() => {
+/******/ 	var getProto = Object.getPrototypeOf ? (obj) => (Object.getPrototypeOf(obj)) : (obj) => (obj.__proto__);
+/******/ 	var leafPrototypes;
+/******/ 	// create a fake namespace object
+/******/ 	// mode & 1: value is a module id, require it
+/******/ 	// mode & 2: merge all properties of value into the ns
+/******/ 	// mode & 4: return value when already ns object
+/******/ 	// mode & 16: return value when it's Promise-like
+/******/ 	// mode & 8|1: behave like require
+/******/ 	__nccwpck_require__.t = function(value, mode) {
+/******/ 		if(mode & 1) value = this(value);
+/******/ 		if(mode & 8) return value;
+/******/ 		if(typeof value === 'object' && value) {
+/******/ 			if((mode & 4) && value.__esModule) return value;
+/******/ 			if((mode & 16) && typeof value.then === 'function') return value;
+/******/ 		}
+/******/ 		var ns = Object.create(null);
+/******/ 		__nccwpck_require__.r(ns);
+/******/ 		var def = {};
+/******/ 		leafPrototypes = leafPrototypes || [null, getProto({}), getProto([]), getProto(getProto)];
+/******/ 		for(var current = mode & 2 && value; typeof current == 'object' && !~leafPrototypes.indexOf(current); current = getProto(current)) {
+/******/ 			Object.getOwnPropertyNames(current).forEach((key) => (def[key] = () => (value[key])));
+/******/ 		}
+/******/ 		def['default'] = () => (value);
+/******/ 		__nccwpck_require__.d(ns, def);
+/******/ 		return ns;
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/define property getters */
+/******/ (() => {
+/******/ 	// define getter functions for harmony exports
+/******/ 	__nccwpck_require__.d = (exports, definition) => {
+/******/ 		for(var key in definition) {
+/******/ 			if(__nccwpck_require__.o(definition, key) && !__nccwpck_require__.o(exports, key)) {
+/******/ 				Object.defineProperty(exports, key, { enumerable: true, get: definition[key] });
+/******/ 			}
+/******/ 		}
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/ensure chunk */
+/******/ (() => {
+/******/ 	__nccwpck_require__.f = {};
+/******/ 	// This file contains only the entry chunk.
+/******/ 	// The chunk loading function for additional chunks
+/******/ 	__nccwpck_require__.e = (chunkId) => {
+/******/ 		return Promise.all(Object.keys(__nccwpck_require__.f).reduce((promises, key) => {
+/******/ 			__nccwpck_require__.f[key](chunkId, promises);
+/******/ 			return promises;
+/******/ 		}, []));
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/get javascript chunk filename */
+/******/ (() => {
+/******/ 	// This function allow to reference async chunks
+/******/ 	__nccwpck_require__.u = (chunkId) => {
+/******/ 		// return url for filenames based on template
+/******/ 		return "" + chunkId + ".index.js";
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/hasOwnProperty shorthand */
+/******/ (() => {
+/******/ 	__nccwpck_require__.o = (obj, prop) => (Object.prototype.hasOwnProperty.call(obj, prop))
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/make namespace object */
+/******/ (() => {
+/******/ 	// define __esModule on exports
+/******/ 	__nccwpck_require__.r = (exports) => {
+/******/ 		if(typeof Symbol !== 'undefined' && Symbol.toStringTag) {
+/******/ 			Object.defineProperty(exports, Symbol.toStringTag, { value: 'Module' });
+/******/ 		}
+/******/ 		Object.defineProperty(exports, '__esModule', { value: true });
+/******/ 	};
+/******/ })();
+/******/ 
+/******/ /* webpack/runtime/import chunk loading */
+/******/ (() => {
+/******/ 	// no baseURI
+/******/ 	
+/******/ 	// object to store loaded and loading chunks
+/******/ 	// undefined = chunk not loaded, null = chunk preloaded/prefetched
+/******/ 	// [resolve, Promise] = chunk loading, 0 = chunk loaded
+/******/ 	var installedChunks = {
+/******/ 		792: 0
+/******/ 	};
+/******/ 	
+/******/ 	var installChunk = (data) => {
+/******/ 		var {ids, modules, runtime} = data;
+/******/ 		// add "modules" to the modules object,
+/******/ 		// then flag all "ids" as loaded and fire callback
+/******/ 		var moduleId, chunkId, i = 0;
+/******/ 		for(moduleId in modules) {
+/******/ 			if(__nccwpck_require__.o(modules, moduleId)) {
+/******/ 				__nccwpck_require__.m[moduleId] = modules[moduleId];
+/******/ 			}
+/******/ 		}
+/******/ 		if(runtime) runtime(__nccwpck_require__);
+/******/ 		for(;i < ids.length; i++) {
+/******/ 			chunkId = ids[i];
+/******/ 			if(__nccwpck_require__.o(installedChunks, chunkId) && installedChunks[chunkId]) {
+/******/ 				installedChunks[chunkId][0]();
+/******/ 			}
+/******/ 			installedChunks[ids[i]] = 0;
+/******/ 		}
+/******/ 	
+/******/ 	}
+/******/ 	
+/******/ 	__nccwpck_require__.f.j = (chunkId, promises) => {
+/******/ 			// import() chunk loading for javascript
+/******/ 			var installedChunkData = __nccwpck_require__.o(installedChunks, chunkId) ? installedChunks[chunkId] : undefined;
+/******/ 			if(installedChunkData !== 0) { // 0 means "already installed".
+/******/ 	
+/******/ 				// a Promise means "currently loading".
+/******/ 				if(installedChunkData) {
+/******/ 					promises.push(installedChunkData[1]);
+/******/ 				} else {
+/******/ 					if(true) { // all chunks have JS
+/******/ 						// setup Promise in chunk cache
+/******/ 						var promise = import("./" + __nccwpck_require__.u(chunkId)).then(installChunk, (e) => {
+/******/ 							if(installedChunks[chunkId] !== 0) installedChunks[chunkId] = undefined;
+/******/ 							throw e;
+/******/ 						});
+/******/ 						var promise = Promise.race([promise, new Promise((resolve) => (installedChunkData = installedChunks[chunkId] = [resolve]))])
+/******/ 						promises.push(installedChunkData[1] = promise);
+/******/ 					}
+/******/ 				}
+/******/ 			}
+/******/ 	};
+/******/ 	
+/******/ 	// no prefetching
+/******/ 	
+/******/ 	// no preloaded
+/******/ 	
+/******/ 	// no external install chunk
+/******/ 	
+/******/ 	// no on chunks loaded
+/******/ })();
+/******/ 
+/************************************************************************/
+/******/ 
+/******/ // startup
+/******/ // Load entry module and return exports
+/******/ // This entry module used 'module' so it can't be inlined
+/******/ var __webpack_exports__ = __nccwpck_require__(517);
+/******/ __webpack_exports__ = await __webpack_exports__;
+/******/ 

@@ -26,13 +26,13 @@ async function main(): Promise<void> {
   for (const name of inputs.unused) reporter.log.warn(`Input \`${name}\` is not used by \`operation: ${operation}\`.`);
 
   const step = randomUUID();
-  if (operation === 'lock') core.saveState('step', step);
+  const announce = (): void => core.saveState('step', step);
   const signal = cancellation();
   try {
     // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
     const { run } = await import('./run.ts');
     const place = runnerPlace(process.env);
-    const result = await run({ inputs, place, reporter, step, signal, conceal: createRedactor(secrets) });
+    const result = await run({ inputs, place, reporter, step, announce, signal, conceal: createRedactor(secrets) });
     if (result.kind === 'refused') reporter.refuse(result.problems);
     else await reporter.finish(`Workspace: ${operation}`, result.outcome, inputs.summary);
   } catch (error) {

@@ -21,6 +21,7 @@ export interface RunOptions {
   readonly place: RunnerPlace;
   readonly reporter: Reporter;
   readonly step: string;
+  readonly announce: () => void;
   readonly conceal: (text: string) => string;
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
@@ -53,7 +54,15 @@ const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
 
 /** Looks up what can be looked up, and then does what the step is there for. */
-export async function run({ inputs, place, reporter, step, conceal, signal }: RunOptions): Promise<RunResult> {
+export async function run({
+  inputs,
+  place,
+  reporter,
+  step,
+  announce,
+  conceal,
+  signal,
+}: RunOptions): Promise<RunResult> {
   const { connection, task } = inputs;
   const service = connection.baseUrl;
   const ledger = openLedger(place.ledger, conceal);
@@ -65,6 +74,8 @@ export async function run({ inputs, place, reporter, step, conceal, signal }: Ru
       client,
       ledger,
       step,
+      announce,
+      origin: place.origin,
       sleep,
       signal,
       clock: steadyClock,

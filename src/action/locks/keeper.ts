@@ -30,6 +30,8 @@ export interface LockTerms {
   readonly autoRelease: boolean;
 }
 
+export type KeeperParts = Pick<Parts, 'client' | 'ledger' | 'log' | 'step' | 'origin' | 'announce'>;
+
 /** Takes and gives back locks one by one, and keeps the ledger: intent before action, and then what came of it. */
 export interface Keeper {
   take(path: LockPath, within: Within): Promise<Taking>;
@@ -52,10 +54,19 @@ const grantedLock = (
   expires_at: expires_at ?? new Date(now + ttl.seconds * 1_000).toISOString(),
 });
 
-export function createKeeper(parts: Parts, service: string, { workspace, type, ttl, autoRelease }: LockTerms): Keeper {
-  const { client, step } = parts;
+export function createKeeper(
+  parts: KeeperParts,
+  service: string,
+  { workspace, type, ttl, autoRelease }: LockTerms,
+): Keeper {
+  const { client, step, origin } = parts;
   const record = createRecorder(parts);
+  let announced = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
+
+  /** Every request of this run names it; so does the lock, where the service keeps that. */
+  const isOfAnotherRun = (holder: KnownLock | undefined): boolean =>
+    holder?.origin !== undefined && origin !== undefined && holder.origin !== origin;
 
   async function ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<Taking> {
     const { path, key } = intent;
@@ -75,8 +86,8 @@ export function createKeeper(parts: Parts, service: string, { workspace, type, t
       }
       case 'held': {
         const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
-        // A service that knows no keys takes the repetition for another request, and refuses it because of the first.
-        if (mayBeOurs || keySentBefore) return { kind: 'unclear', intent, error };
+        // A service that knows no keys takes a repetition for another request, and refuses it because of the first.
+        if ((mayBeOurs || keySentBefore) && !isOfAnotherRun(holder)) return { kind: 'unclear', intent, error };
         denied();
         return { kind: 'held', path: path as LockPath, holder, retryAfterMs, error };
       }
@@ -103,6 +114,8 @@ export function createKeeper(parts: Parts, service: string, { workspace, type, t
         autoRelease,
         at: now(),
       };
+      if (!announced) parts.announce();
+      announced = true;
       record(intent);
       return ask(intent, false, within);
     },

@@ -1,105 +1,16 @@
 import { writeFileSync } from 'node:fs';
-import type { Within } from '../../client/client.ts';
-import { formatDuration, milliseconds } from '../../interface/duration.ts';
+import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockTask } from '../inputs/task.ts';
-import { type GivenBack, giveBackAll } from '../locks/give-back.ts';
+import type { GivenBack } from '../locks/give-back.ts';
 import { heldText } from '../locks/holder-text.ts';
-import { createKeeper, type Holding, type Keeper } from '../locks/keeper.ts';
-import { type Haul, isComplete, takeAll } from '../locks/take-all.ts';
+import { createKeeper } from '../locks/keeper.ts';
+import type { Haul } from '../locks/take-all.ts';
 import { waitAdvice } from '../locks/wait-advice.ts';
+import { type Played, waitForAll } from '../locks/wait-for-all.ts';
 import type { Outcome, Outputs } from '../outcome.ts';
-import { clockTime, count, distance, duration, span } from '../report/words.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
-
-/** A cancelled step has to be gone in 5 s; another is not in a hurry to give back. */
-const afterCancelMs = 4_000;
-const ordinaryGiveBackMs = 30_000;
-
-const firstPauseMs = 1_000;
-const longestPauseMs = 10_000;
-const growth = 1.5;
-
-/** The last attempt is made a moment before the wait is over, not after it. */
-const lastAttemptMs = 300;
-
-/** First what was held the last time: while it still is, nothing else needs to be taken and given back. */
-async function takeInTurn(
-  keeper: Keeper,
-  paths: readonly LockPath[],
-  blocked: LockPath | undefined,
-  within: Within,
-  signal: AbortSignal,
-): Promise<Haul> {
-  if (blocked === undefined) return takeAll(keeper, paths, within, signal);
-  const first = await takeAll(keeper, [blocked], within, signal);
-  if (!isComplete(first)) return first;
-  const others = paths.filter((path) => path !== blocked);
-  const rest = await takeAll(keeper, others, within, signal);
-  return { ...rest, taken: [...first.taken, ...rest.taken] };
-}
-
-type Round =
-  | { readonly kind: 'acquired'; readonly haul: Haul }
-  | { readonly kind: 'held'; readonly holding: Holding; readonly haul: Haul; readonly back: GivenBack }
-  | { readonly kind: 'failed'; readonly why: string; readonly haul: Haul; readonly back: GivenBack }
-  | { readonly kind: 'cancelled'; readonly haul: Haul; readonly back: GivenBack };
-
-/** Takes all, or gives back what it took. */
-async function playRound(
-  parts: Parts,
-  keeper: Keeper,
-  paths: readonly LockPath[],
-  blocked: LockPath | undefined,
-  within: Within,
-): Promise<Round> {
-  const { clock, signal } = parts;
-  const haul = await takeInTurn(keeper, paths, blocked, within, signal);
-  if (isComplete(haul) && haul.taken.length === paths.length) return { kind: 'acquired', haul };
-  const patience = signal.aborted ? afterCancelMs : ordinaryGiveBackMs;
-  const back = await giveBackAll(keeper, haul, { deadline: clock() + patience });
-  if (signal.aborted) return { kind: 'cancelled', haul, back };
-  if (haul.held !== undefined && haul.error === undefined) return { kind: 'held', holding: haul.held, haul, back };
-  return { kind: 'failed', why: haul.error?.message ?? 'Not all locks could be taken.', haul, back };
-}
-
-/** Each waits for a time of its own, so that those who wait for the same path do not come all at once. */
-function pauseFor({ retryAfterMs }: Holding, round: number, random: () => number): number {
-  const backoff = Math.min(longestPauseMs, firstPauseMs * growth ** round) * (0.5 + random() / 2);
-  return Math.max(backoff, retryAfterMs ?? 0);
-}
-
-interface Played {
-  readonly round: Round;
-  readonly waitedMs: number;
-}
-
-async function playUntilTaken(
-  parts: Parts,
-  keeper: Keeper,
-  paths: readonly LockPath[],
-  task: LockTask,
-): Promise<Played> {
-  const { client, clock, sleep, random, signal, log } = parts;
-  const began = clock();
-  const deadline = began + milliseconds(task.wait);
-  let blocked: LockPath | undefined;
-  let waiting = false;
-  for (let number = 0; ; number += 1) {
-    const within = waiting ? { deadline, signal } : ordinaryLimits(parts);
-    const round = await playRound(parts, keeper, paths, blocked, within);
-    const played = { round, waitedMs: waiting ? clock() - began : 0 };
-    const left = deadline - clock();
-    if (round.kind !== 'held' || left <= lastAttemptMs) return played;
-    const { holding } = round;
-    waiting = true;
-    blocked = holding.path;
-    log.line(
-      `${heldText(holding.path, holding.holder, client.serverNow(), true)}. Waiting, ${span(left / 1_000)} left.`,
-    );
-    await sleep(Math.min(pauseFor(holding, number, random), left - lastAttemptMs), signal);
-  }
-}
+import { clockTime, count, distance, duration } from '../report/words.ts';
+import type { Parts } from './parts.ts';
 
 function writeLocksFile({ locksFile, log }: Parts, locks: string): Outputs {
   try {
@@ -216,7 +127,7 @@ function notAcquired(parts: Parts, task: LockTask, paths: readonly LockPath[], {
     case 'cancelled':
       return fail('The step was cancelled; what it had locked has been given back.', {});
     case 'failed':
-      return fail(round.why, {});
+      return fail(round.error.message, {});
   }
 }
 
@@ -229,7 +140,7 @@ export async function lock(
 ): Promise<Outcome> {
   const began = parts.clock();
   const keeper = createKeeper(parts, service, task);
-  const played = await playUntilTaken(parts, keeper, paths, task);
+  const played = await waitForAll(parts, keeper, paths, task.wait);
   const { round, waitedMs } = played;
   if (round.kind === 'acquired') return acquired(parts, task, round.haul, waitedMs, parts.clock() - began);
   return notAcquired(parts, task, paths, played);

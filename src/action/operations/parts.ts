@@ -21,6 +21,10 @@ export interface Parts {
   readonly ledger: Ledger;
   /** Names this step in the ledger. */
   readonly step: string;
+  /** The address of the run, sent with every request; undefined outside of a workflow. */
+  readonly origin: string | undefined;
+  /** Lets the post-step know, before the first lock is asked for, that there may be something to release. */
+  readonly announce: () => void;
   /** A file of this step's own in the runner's temporary folder. */
   readonly locksFile: string;
 }

@@ -1,6 +1,7 @@
 import * as core from '@actions/core';
 import type { Log } from '../log.ts';
 import { type Outcome, type OutputName, type Outputs, outputNames } from '../outcome.ts';
+import type { Told } from '../post-step/told.ts';
 import { annotationsOf } from './annotations.ts';
 import { createRedactor, oneLine } from './safe-text.ts';
 import { summaryHtml } from './summary.ts';
@@ -19,6 +20,8 @@ export interface Reporter {
   /** What was wrong before anything was done. */
   refuse(problems: readonly string[]): void;
   finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void>;
+  /** What became of the locks of a step; none of it fails the job. */
+  tellRelease(told: Told, withSummary: boolean): Promise<void>;
 }
 
 export function createReporter(secrets: readonly string[]): Reporter {
@@ -59,6 +62,15 @@ export function createReporter(secrets: readonly string[]): Reporter {
     for (const { text, ...properties } of annotationsOf(failures, notes)) core.error(safe(text), properties);
   }
 
+  async function summarise(title: string, sentence: string, tables: Outcome['tables']): Promise<void> {
+    if (process.env['GITHUB_STEP_SUMMARY'] === undefined) return;
+    try {
+      await core.summary.addRaw(redact(summaryHtml(title, sentence, tables))).write();
+    } catch (error) {
+      log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
   return {
     log,
     publish,
@@ -66,12 +78,13 @@ export function createReporter(secrets: readonly string[]): Reporter {
     async finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
       publish(outputs);
       if (failures.length > 0) fail(failures, notes);
-      if (!withSummary || process.env['GITHUB_STEP_SUMMARY'] === undefined) return;
-      try {
-        await core.summary.addRaw(redact(summaryHtml(title, sentence, tables))).write();
-      } catch (error) {
-        log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
-      }
+      if (withSummary) await summarise(title, sentence, tables);
+    },
+    async tellRelease({ sentence, table, errors, warnings, lines }, withSummary) {
+      log.group(sentence, lines);
+      for (const { text } of annotationsOf(errors, [])) core.error(safe(text));
+      for (const text of warnings) log.warn(text);
+      if (withSummary) await summarise('Workspace: locks at the end of the job', sentence, [table]);
     },
   };
 }
