@@ -40,8 +40,15 @@ export interface CommandResult {
 }
 
 const running = new Set<ChildProcess>();
-process.once('exit', () => {
+
+/** What a test that failed half-way has left must not outlive it: the test runner ends its workers with SIGTERM. */
+function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
+}
+process.once('exit', endAll);
+process.once('SIGTERM', () => {
+  endAll();
+  process.kill(process.pid, 'SIGTERM');
 });
 
 async function inTime<T>(work: Promise<T>, failure: () => string): Promise<T> {
