@@ -389,7 +389,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 780:
+/***/ 766:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -440,23 +440,29 @@ function parseBaseUrl(text, allowHttp) {
 /** Values that are never repeated, however wrong they are. */
 const secret = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 const longestShown = 200;
-function quote(name, text) {
+/** Of an address what stands before an @, and from the query on, is often a credential. */
+const withoutCredentials = (text) => text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark) => `${mark}***`);
+const addresses = new Set(['base-url', 'hook-url']);
+const quoted = (text) => JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+function theInput(name, text) {
     if (text === '')
         return `Input \`${name}\` is missing.`;
     if (secret.has(name))
         return `Input \`${name}\` is not valid.`;
-    const shown = text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-    return `Input \`${name}\` is ${JSON.stringify(shown)}.`;
+    return `Input \`${name}\` is ${quoted(addresses.has(name) ? withoutCredentials(text) : text)}.`;
 }
+/** What is wrong with one line of an input that has several. */
+const lineProblem = (name, line, why) => `Input \`${name}\` has the line ${quoted(line)}. ${why}`;
 function createReader(raw) {
     const problems = [];
     const complain = (name, why) => {
-        problems.push(`${quote(name, raw[name])} ${why}`);
+        problems.push(`${theInput(name, raw[name])} ${why}`);
     };
     return {
         raw,
         problems,
         complain,
+        complainOfLine: (name, line, why) => void problems.push(lineProblem(name, line, why)),
         read(name, parse) {
             const parsed = parse(raw[name]);
             if (parsed.ok)
@@ -531,6 +537,72 @@ function parseTtl(text) {
     return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(shortestTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(longestTtl)} at the most.`);
 }
 
+// EXTERNAL MODULE: ./build/interface/lock-path.js
+var lock_path = __nccwpck_require__(41);
+;// CONCATENATED MODULE: ./build/action/locks/handed-locks.js
+
+
+const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+function readHanded(entry) {
+    if (typeof entry !== 'object' || entry === null)
+        return undefined;
+    // An object that JSON made has nothing but string keys.
+    const fields = entry;
+    const path = (0,lock_path/* canonicalLockPath */.zV)(textOf(fields['path']) ?? '');
+    if (!path.ok)
+        return undefined;
+    return {
+        path: path.value,
+        id: textOf(fields['id']),
+        etag: textOf(fields['etag']),
+        expires_at: textOf(fields['expires_at']),
+    };
+}
+/** The `locks` output of a lock step. One entry that is wrong makes it all wrong: a lock would be forgotten. */
+function readHandedLocks(json) {
+    let entries;
+    try {
+        entries = JSON.parse(json);
+    }
+    catch {
+        return (0,parsed/* refused */.J)('It is not JSON. Give it the output `locks` of a lock step as it is.');
+    }
+    if (!Array.isArray(entries))
+        return (0,parsed/* refused */.J)('It is not a JSON list. Give it the output `locks` of a lock step as it is.');
+    const locks = [];
+    for (const [index, entry] of entries.entries()) {
+        const lock = readHanded(entry);
+        if (lock === undefined)
+            return (0,parsed/* refused */.J)(`Its entry ${index + 1} is no lock: it has no valid path.`);
+        locks.push(lock);
+    }
+    return (0,parsed/* accepted */.q)(locks);
+}
+
+;// CONCATENATED MODULE: ./build/action/inputs/path-lines.js
+
+
+
+const looksLikePattern = (line) => line.startsWith('!') || /[*?[\]{}]/.test(line);
+function parsePathLine(line, glob) {
+    if (glob && looksLikePattern(line))
+        return (0,parsed/* accepted */.q)({ kind: 'pattern', text: line });
+    const path = (0,lock_path/* canonicalLockPath */.zV)(line);
+    return path.ok ? (0,parsed/* accepted */.q)({ kind: 'path', path: path.value }) : (0,parsed/* refused */.J)(path.why);
+}
+function readPathLines({ read, raw, complainOfLine }) {
+    const glob = read('glob', values/* parseBoolean */.yG);
+    const parsed = (0,values/* lines */.Mn)(raw.path).map((line) => {
+        // Where it is not known whether lines can be patterns, only those that cannot are looked at.
+        const path = parsePathLine(line, glob ?? true);
+        if (!path.ok)
+            complainOfLine('path', line, path.why);
+        return path;
+    });
+    const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
+    return glob === undefined || right.length < parsed.length ? undefined : right;
+}
+
 ;// CONCATENATED MODULE: ./build/action/inputs/run-branch.js
 /** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
 function runBranch(environment) {
@@ -548,6 +620,8 @@ function runBranch(environment) {
 
 
 
+
+
 const longestWait = { seconds: 30 * 86_400 };
 const parseWait = (0,values/* parseDurationBetween */.GE)({ seconds: 0 }, longestWait);
 const parseWorkspace = (text) => {
@@ -558,10 +632,6 @@ const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,pa
 const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)('It has to be an https address.');
 const optionalJsonObject = (text) => text === '' ? (0,parsed/* accepted */.q)({}) : (0,values/* parseJsonObject */.dw)(text);
 const readWorkspace = ({ read }) => read('workspace', parseWorkspace);
-function readPaths({ read, raw }) {
-    const glob = read('glob', values/* parseBoolean */.yG);
-    return glob === undefined ? undefined : { lines: (0,values/* lines */.Mn)(raw.path), glob };
-}
 function readSync(reader, environment) {
     const parseBranch = (text) => {
         const branch = text || runBranch(environment);
@@ -583,7 +653,7 @@ function readLock(reader) {
     return complete({
         operation: 'lock',
         workspace: readWorkspace(reader),
-        paths: readPaths(reader),
+        paths: readPathLines(reader),
         type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
         ttl: read('ttl', parseTtl),
         wait: read('wait', parseWait),
@@ -591,23 +661,25 @@ function readLock(reader) {
     });
 }
 function readUnlockTarget(reader) {
-    const { raw, complain } = reader;
-    const paths = readPaths(reader);
-    if (paths === undefined)
-        return undefined;
-    const targets = [];
-    if (paths.lines.length > 0)
-        targets.push({ kind: 'paths', paths });
-    if (raw.locks !== '')
-        targets.push({ kind: 'locks', json: raw.locks });
-    if (raw['locks-file'] !== '')
-        targets.push({ kind: 'locks-file', file: raw['locks-file'] });
-    const [target, another] = targets;
-    if (target === undefined)
+    const { read, raw, complain } = reader;
+    const paths = readPathLines(reader);
+    const [name, another] = ['path', 'locks', 'locks-file'].filter((each) => raw[each] !== '');
+    if (name === undefined) {
         complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
-    else if (another !== undefined)
-        complain('path', 'Give one of `path`, `locks` and `locks-file`, not several.');
-    return target;
+        return undefined;
+    }
+    if (another !== undefined)
+        complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+    switch (name) {
+        case 'path':
+            return paths && { kind: 'paths', paths };
+        case 'locks': {
+            const locks = read('locks', readHandedLocks);
+            return locks && { kind: 'locks', locks };
+        }
+        case 'locks-file':
+            return { kind: 'locks-file', file: raw['locks-file'] };
+    }
 }
 function readUnlock(reader) {
     return complete({
@@ -622,7 +694,7 @@ function readListLocks(reader) {
     return complete({
         operation: 'list-locks',
         workspace: readWorkspace(reader),
-        paths: readPaths(reader),
+        paths: readPathLines(reader),
         changedFiles: read('changed-files', values/* parseBoolean */.yG),
         failIfLocked: read('fail-if-locked', values/* parseBoolean */.yG),
         ignoredOwners: (0,values/* lines */.Mn)(raw['ignore-owner']),
@@ -919,14 +991,17 @@ function readEntry(line) {
 
 /** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
 const ledgerFile = (temporaryFolder) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
-/** `conceal` takes secrets out of a line: the service may have sent one back. */
+/** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
+const fromService = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
+/** `conceal` takes secrets out of what the service has said: it may have sent one back. */
 function openLedger(file, conceal) {
+    const lineOf = (entry) => JSON.stringify(entry, (name, value) => fromService.has(name) && typeof value === 'string' ? conceal(value) : value);
     return {
         file,
         append(...entries) {
             (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.mkdirSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true, mode: 0o700 });
             // A line break before as well as behind: the line of a step that was killed may have been cut off.
-            const text = entries.map((entry) => `\n${conceal(JSON.stringify(entry))}\n`).join('');
+            const text = entries.map((entry) => `\n${lineOf(entry)}\n`).join('');
             (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text, { mode: 0o600 });
         },
         read() {
@@ -1052,12 +1127,12 @@ function readClaims({ ledger, step, locksFile, service, workspace }) {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
 /* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(79);
-/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(780);
+/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(766);
 /* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(404);
 /* harmony import */ var _ledger_ledger_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(48);
 /* harmony import */ var _post_step_claims_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(840);
 /* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(765);
-/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(265);
+/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(655);
 /* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_7__ = __nccwpck_require__(210);
 
 
@@ -1100,7 +1175,7 @@ async function post() {
                 reporter.log.line('Nothing is left to release.');
             return;
         }
-        const { release } = await __nccwpck_require__.e(/* import() */ 271).then(__nccwpck_require__.bind(__nccwpck_require__, 271));
+        const { release } = await __nccwpck_require__.e(/* import() */ 633).then(__nccwpck_require__.bind(__nccwpck_require__, 633));
         const told = await release({ connection, task, claims, ledger, step, origin: place.origin, log: reporter.log });
         await reporter.tellRelease(told, summary);
     }
@@ -1150,41 +1225,48 @@ const succeeded = (outputs, sentence, ...tables) => ({
     failures: [],
     notes: [],
 });
+const failed = (outputs, why, ...tables) => ({
+    outputs,
+    sentence: why,
+    tables,
+    failures: [why],
+    notes: [],
+});
 
 // EXTERNAL MODULE: ./build/action/report/words.js
 var words = __nccwpck_require__(335);
 ;// CONCATENATED MODULE: ./build/action/report/annotations.js
 
 /** GitHub shows ten of a step, and says nothing of the others. */
-const most = 10;
+const mostAnnotations = 10;
+/** Of these; the other places are for what a step fails for. */
+const mostWarnings = 4;
 /** Why the step failed first, then the notes on files; what is too much is counted in the last one. */
-function annotationsOf(failures, notes) {
+function annotationsOf(failures, notes, places) {
     const all = [...failures.map((text) => ({ text })), ...notes];
-    if (all.length <= most)
-        return all;
-    const rest = all.length - (most - 1);
-    return [
-        ...all.slice(0, most - 1),
-        { text: `And ${(0,words/* count */.U9)(rest, 'more of these', 'more of these')}: see the log of the step.` },
-    ];
+    if (all.length <= places)
+        return { shown: all, others: [] };
+    const others = all.slice(places - 1);
+    const counted = { text: `And ${(0,words/* count */.U9)(others.length, 'more of these', 'more of these')}: see the log of the step.` };
+    return { shown: [...all.slice(0, places - 1), counted], others };
 }
 
-// EXTERNAL MODULE: ./build/action/report/safe-text.js
-var safe_text = __nccwpck_require__(265);
+// EXTERNAL MODULE: ./build/action/report/safe-text.js + 1 modules
+var safe_text = __nccwpck_require__(655);
 ;// CONCATENATED MODULE: ./build/action/report/summary.js
 
 /** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
 const mostBytes = 900 * 1_024;
 const bytes = (text) => Buffer.byteLength(text);
-const cells = (tag, row) => `<tr>${row.map((cell) => `<${tag}>${(0,safe_text/* inHtml */.dj)(cell)}</${tag}>`).join('')}</tr>\n`;
+const cells = (tag, row, conceal) => `<tr>${row.map((cell) => `<${tag}>${(0,safe_text/* inHtml */.dj)(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
 /** As many rows as there is room for; what is left out is counted. */
-function tableHtml({ head, rows }, room) {
-    const begin = `<table>\n${cells('th', head)}`;
+function tableHtml({ head, rows }, room, conceal) {
+    const begin = `<table>\n${cells('th', head, conceal)}`;
     const end = '</table>\n';
     let left = room - bytes(begin) - bytes(end) - 100;
     const shown = [];
     for (const row of rows) {
-        const html = cells('td', row);
+        const html = cells('td', row, conceal);
         left -= bytes(html);
         if (left < 0)
             break;
@@ -1194,12 +1276,15 @@ function tableHtml({ head, rows }, room) {
     const rest = more === 0 ? '' : `<p>And ${more.toLocaleString('en-US')} more.</p>\n`;
     return `${begin}${shown.join('')}${end}${rest}`;
 }
-/** One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. */
-function summaryHtml(title, sentence, tables) {
-    let html = `<h3>${(0,safe_text/* inHtml */.dj)(title)}</h3>\n<p>${(0,safe_text/* inHtml */.dj)(sentence)}</p>\n`;
+/**
+ * One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. Secrets are
+ * taken out before: in HTML they might not be recognised any more.
+ */
+function summaryHtml(title, sentence, tables, conceal) {
+    let html = `<h3>${(0,safe_text/* inHtml */.dj)(title)}</h3>\n<p>${(0,safe_text/* inHtml */.dj)(conceal(sentence))}</p>\n`;
     for (const table of tables) {
         if (table.rows.length > 0)
-            html += tableHtml(table, mostBytes - bytes(html));
+            html += tableHtml(table, mostBytes - bytes(html), conceal);
     }
     return `${html}\n`;
 }
@@ -1210,31 +1295,39 @@ function summaryHtml(title, sentence, tables) {
 
 
 
+
 /** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
 const largestOutput = 100_000;
-const whereElse = {
-    locks: ' Use the output `locks_file` instead.',
-};
+/** A person who unfolds a group wants to see what it was about, not a thousand lines. */
+const longestGroup = 100;
 function createReporter(secrets) {
     for (const secret of secrets)
         core/* setSecret */.Pq(secret);
     const redact = (0,safe_text/* createRedactor */.lY)(secrets);
     const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
-    const log = {
-        line: (text) => core/* info */.pq(safe(text)),
-        warn: (text) => core/* warning */.$e(safe(text)),
-        debug: (text) => core/* debug */.Yz(safe(text)),
-        group(title, lines) {
-            if (lines.length === 0) {
-                core/* info */.pq(safe(title));
-                return;
-            }
-            core/* startGroup */.Oh(safe(title));
-            for (const line of lines)
-                core/* info */.pq(`  ${safe(line)}`);
-            core/* endGroup */.N4();
-        },
-    };
+    let warnings = 0;
+    function warn(text) {
+        warnings += 1;
+        // The last place is for how many more there are.
+        if (warnings < mostWarnings)
+            core/* warning */.$e(safe(text));
+        else
+            core/* info */.pq(safe(`Warning: ${text}`));
+    }
+    function group(title, lines) {
+        if (lines.length === 0) {
+            core/* info */.pq(safe(title));
+            return;
+        }
+        core/* startGroup */.Oh(safe(title));
+        for (const line of lines.slice(0, longestGroup))
+            core/* info */.pq(`  ${safe(line)}`);
+        if (lines.length > longestGroup)
+            core/* info */.pq(`  And ${(0,words/* count */.U9)(lines.length - longestGroup, 'more', 'more')}.`);
+        core/* endGroup */.N4();
+    }
+    const log = { line: (text) => core/* info */.pq(safe(text)), warn, debug: (text) => core/* debug */.Yz(safe(text)), group };
+    const whereElse = (name, { locks_file }) => name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
     function publish(outputs) {
         for (const name of outputNames) {
             const value = outputs[name];
@@ -1245,23 +1338,41 @@ function createReporter(secrets) {
                 core/* setOutput */.uH(name, text);
             else {
                 core/* setOutput */.uH(name, '');
-                log.warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse[name] ?? ''}`);
+                warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
             }
         }
     }
+    function annotate({ text, title, file }) {
+        // The runner masks the text of an annotation, and nothing else of it.
+        core/* error */.z3(safe(text), {
+            ...(title !== undefined && { title: safe(title) }),
+            ...(file !== undefined && { file: safe(file) }),
+        });
+    }
+    /** The last thing that a step says: what there was no place for is counted. */
+    function tellErrors(failures, notes) {
+        const hidden = warnings - (mostWarnings - 1);
+        const { shown, others } = annotationsOf(failures, notes, mostAnnotations - Math.min(warnings, mostWarnings));
+        if (others.length > 0) {
+            group(`${(0,words/* count */.U9)(others.length, 'more error')}:`, others.map(({ text }) => text));
+        }
+        if (hidden > 0)
+            core/* warning */.$e(`And ${(0,words/* count */.U9)(hidden, 'more warning')}: see the log of the step.`);
+        for (const annotation of shown)
+            annotate(annotation);
+    }
     function fail(failures, notes) {
         process.exitCode = core/* ExitCode */.yU.Failure;
-        for (const { text, ...properties } of annotationsOf(failures, notes))
-            core/* error */.z3(safe(text), properties);
+        tellErrors(failures, notes);
     }
     async function summarise(title, sentence, tables) {
         if (process.env['GITHUB_STEP_SUMMARY'] === undefined)
             return;
         try {
-            await core/* summary */.z.addRaw(redact(summaryHtml(title, sentence, tables))).write();
+            await core/* summary */.z.addRaw(summaryHtml(title, sentence, tables, redact)).write();
         }
         catch (error) {
-            log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+            warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
         }
     }
     return {
@@ -1270,19 +1381,20 @@ function createReporter(secrets) {
         refuse: (problems) => fail(problems, []),
         async finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
             publish(outputs);
-            if (failures.length > 0)
-                fail(failures, notes);
             if (withSummary)
                 await summarise(title, sentence, tables);
+            if (failures.length > 0)
+                fail(failures, notes);
+            else
+                tellErrors([], []);
         },
-        async tellRelease({ sentence, table, errors, warnings, lines }, withSummary) {
-            log.group(sentence, lines);
-            for (const { text } of annotationsOf(errors, []))
-                core/* error */.z3(safe(text));
-            for (const text of warnings)
-                log.warn(text);
+        async tellRelease({ sentence, table, errors, warnings: cautions, lines }, withSummary) {
+            group(sentence, lines);
+            for (const text of cautions)
+                warn(text);
             if (withSummary)
                 await summarise('Workspace: locks at the end of the job', sentence, [table]);
+            tellErrors(errors, []);
         },
     };
 }
@@ -1290,14 +1402,74 @@ function createReporter(secrets) {
 
 /***/ }),
 
-/***/ 265:
+/***/ 655:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   TN: () => (/* binding */ oneLine),
-/* harmony export */   dj: () => (/* binding */ inHtml),
-/* harmony export */   lY: () => (/* binding */ createRedactor)
-/* harmony export */ });
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  lY: () => (/* binding */ createRedactor),
+  dj: () => (/* binding */ safe_text_inHtml),
+  TN: () => (/* binding */ oneLine)
+});
+
+;// CONCATENATED MODULE: ./build/action/report/secret-spellings.js
+/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+const shortestEncoded = 8;
+const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
+function inAddresses(secret) {
+    const component = encodeURIComponent(secret.toWellFormed());
+    const all = [component, component.replaceAll(/[!'()*]/g, percent), component.replaceAll('%20', '+')];
+    return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
+}
+/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
+function inJson(secret) {
+    const text = JSON.stringify(secret).slice(1, -1);
+    const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
+    return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
+}
+const htmlSpelling = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+function inHtml(secret) {
+    const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
+    return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
+}
+/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
+function inBase64(secret) {
+    const bytes = Buffer.from(secret);
+    if (bytes.length < shortestEncoded)
+        return [];
+    const parts = [0, 1, 2].map((before) => {
+        const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+        return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+    });
+    return [...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+const inHex = (secret) => {
+    const text = Buffer.from(secret).toString('hex');
+    return secret.length < shortestEncoded ? [] : [text, text.toUpperCase()];
+};
+const shortestLine = 4;
+/** The log comes line by line, so each line of a secret is one too: as the runner sees it. */
+const withItsLines = (secret) => [
+    secret,
+    ...secret
+        .split(/[\r\n]+/)
+        .map((line) => line.trim())
+        .filter((line) => line.length >= shortestLine),
+];
+/** As it is, and as it stands in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. */
+const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
+    text,
+    ...inJson(text),
+    ...inAddresses(text),
+    ...inHtml(text),
+    ...inBase64(text),
+    ...inHex(text),
+]);
+
+;// CONCATENATED MODULE: ./build/action/report/safe-text.js
+
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
@@ -1310,7 +1482,7 @@ const oneLine = (text) => text
     .replace(/^(\s*):(?=:)/, '$1: ')
     .replace(/##(?=\[)/g, '# #');
 /** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
-const htmlSpelling = {
+const safe_text_htmlSpelling = {
     '&': '&amp;',
     '<': '&lt;',
     '>': '&gt;',
@@ -1321,19 +1493,18 @@ const htmlSpelling = {
     ':': ':<wbr>',
 };
 /** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
-const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
-const hidden = '***';
-/** Takes secrets out of a text, as they are and as they stand in JSON and in addresses. */
+const safe_text_inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => safe_text_htmlSpelling[character] ?? character);
+const safe_text_hidden = '***';
+const asPattern = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** Takes secrets out of a text, in whatever way they are written there. */
 function createRedactor(secrets) {
-    const spellings = secrets.flatMap((secret) => [
-        secret,
-        JSON.stringify(secret).slice(1, -1),
-        encodeURIComponent(secret),
-        Buffer.from(secret).toString('base64'),
-    ]);
+    const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
+    if (spellings.length === 0)
+        return (text) => text;
     // The longest first: a shorter one may be a part of it.
-    const ordered = [...new Set(spellings)].sort((one, other) => other.length - one.length);
-    return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+    const ordered = spellings.sort((one, other) => other.length - one.length);
+    const any = new RegExp(ordered.map(asPattern).join('|'), 'g');
+    return (text) => text.replaceAll(any, safe_text_hidden);
 }
 
 
@@ -1463,6 +1634,86 @@ function formatDuration({ seconds }) {
     return `${seconds}s`;
 }
 const milliseconds = ({ seconds }) => seconds * 1_000;
+
+
+/***/ }),
+
+/***/ 41:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   IH: () => (/* binding */ asOneSegment),
+/* harmony export */   ne: () => (/* binding */ asSegments),
+/* harmony export */   zV: () => (/* binding */ canonicalLockPath)
+/* harmony export */ });
+/* unused harmony exports longestLockPath, parseLockPath, lockPathFromUrl */
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+
+/** In bytes of UTF-8. */
+const longestLockPath = 1_024;
+const controlCharacter = /\p{Cc}/u;
+const drive = /^[a-z]:\//i;
+/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
+function whyNot(path) {
+    if (path === '')
+        return 'A path must not be empty.';
+    if (!path.isWellFormed())
+        return 'The path is not valid Unicode: it has half of a surrogate pair.';
+    if (controlCharacter.test(path))
+        return 'A path must not have control characters.';
+    if (path.includes('\\'))
+        return 'A path is written with /, not with a backslash.';
+    if (path.startsWith('/'))
+        return 'A path is relative to the workspace: it must not start with /.';
+    if (path.endsWith('/'))
+        return 'A path ends in the name of a file: it must not end with /.';
+    const segments = path.split('/');
+    if (segments.includes(''))
+        return 'A path must not have an empty segment (two slashes in a row).';
+    if (segments.includes('.') || segments.includes('..'))
+        return 'A path must not have a segment "." or "..".';
+    if (new TextEncoder().encode(path).length > longestLockPath) {
+        return `A path must not be longer than ${longestLockPath} bytes.`;
+    }
+    return undefined;
+}
+/** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
+function parseLockPath(text) {
+    const path = text.normalize('NFC');
+    const why = whyNot(path);
+    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+    return why === undefined ? (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(path) : (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
+}
+/**
+ * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
+ * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
+ */
+function canonicalLockPath(text) {
+    const segments = text.replaceAll('\\', '/').split('/');
+    const last = segments.length - 1;
+    // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
+    const path = segments
+        .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
+        .join('/');
+    if (drive.test(path))
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path is relative to the workspace: it must not start with a drive (C:).');
+    return parseLockPath(path);
+}
+/** The path as one segment of a URL: its slashes are encoded too. */
+const asOneSegment = (path) => encodeURIComponent(path);
+/** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
+const asSegments = (path) => path.split('/').map(encodeURIComponent).join('/');
+/** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+function lockPathFromUrl(raw) {
+    let text;
+    try {
+        text = decodeURIComponent(raw);
+    }
+    catch {
+        return refused('The path is not valid percent-encoded UTF-8.');
+    }
+    return parseLockPath(text);
+}
 
 
 /***/ }),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as core from '@actions/core';
 import { loadInputs } from './inputs/load.ts';
 import { secretsOf } from './inputs/secrets.ts';
+import { failed } from './outcome.ts';
 import { createReporter } from './report/reporter.ts';
 import { createRedactor } from './report/safe-text.ts';
 import { runnerPlace } from './runner-place.ts';
@@ -23,20 +24,27 @@ async function main(): Promise<void> {
   }
   const { inputs } = loaded;
   const { operation } = inputs.task;
-  for (const name of inputs.unused) reporter.log.warn(`Input \`${name}\` is not used by \`operation: ${operation}\`.`);
+  const [unused, ...more] = inputs.unused.map((name) => `\`${name}\``);
+  if (unused !== undefined) {
+    const what = more.length === 0 ? `Input ${unused} is` : `Inputs ${[unused, ...more].join(', ')} are`;
+    reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
+  }
 
   const step = randomUUID();
   const announce = (): void => core.saveState('step', step);
   const signal = cancellation();
+  const title = `Workspace: ${operation}`;
   try {
     // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
     const { run } = await import('./run.ts');
     const place = runnerPlace(process.env);
     const result = await run({ inputs, place, reporter, step, announce, signal, conceal: createRedactor(secrets) });
     if (result.kind === 'refused') reporter.refuse(result.problems);
-    else await reporter.finish(`Workspace: ${operation}`, result.outcome, inputs.summary);
+    else await reporter.finish(title, result.outcome, inputs.summary);
   } catch (error) {
-    reporter.refuse([error instanceof Error ? error.message : String(error)]);
+    const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+    for (const line of stack.split('\n')) reporter.log.debug(line);
+    await reporter.finish(title, failed({}, message), inputs.summary);
   }
 }
 

@@ -49,3 +49,11 @@ export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonl
   failures: [],
   notes: [],
 });
+
+export const failed = (outputs: Outputs, why: string, ...tables: readonly Table[]): Outcome => ({
+  outputs,
+  sentence: why,
+  tables,
+  failures: [why],
+  notes: [],
+});

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
-import type { ListLocksTask, LockTask, PathLines, Task, UnlockTask } from './inputs/task.ts';
+import type { PathLine } from './inputs/path-lines.ts';
+import type { ListLocksTask, LockTask, Task, UnlockTask } from './inputs/task.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { readHandedLocks } from './locks/handed-locks.ts';
+import { type HandedLock, readHandedLocks } from './locks/handed-locks.ts';
 import { fromHandedLock, fromLedger, locksOfJob, type ToRelease } from './operations/unlock.ts';
 import { resolvePaths } from './paths/resolve-paths.ts';
 
@@ -25,7 +26,7 @@ interface Place {
 }
 
 async function withPaths(
-  lines: PathLines,
+  lines: readonly PathLine[],
   { checkout }: Place,
   make: (paths: readonly LockPath[]) => Prepared,
 ): Promise<Preparation> {
@@ -50,23 +51,29 @@ function readText(file: string): Parsed<string> {
   }
 }
 
-function handed(name: 'locks' | 'locks-file', text: Parsed<string>): Preparation | readonly ToRelease[] {
-  const locks = text.ok ? readHandedLocks(text.value) : text;
-  return locks.ok
-    ? locks.value.map(fromHandedLock)
-    : { ok: false, problems: [`Input \`${name}\` is not valid. ${locks.why}`] };
+function locksIn(file: string): Parsed<readonly HandedLock[]> {
+  const text = readText(file);
+  return text.ok ? readHandedLocks(text.value) : text;
 }
 
 async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparation> {
   const { target, workspace } = task;
   const ready = (toRelease: readonly ToRelease[]): Prepared => ({ operation: 'unlock', task, toRelease });
-  if (target.kind === 'paths') {
-    const held = locksOfJob(entriesOf(place.ledger), place.service, workspace);
-    return withPaths(target.paths, place, (paths) => ready(paths.map((path) => fromLedger(path, held.get(path)))));
+  switch (target.kind) {
+    case 'paths': {
+      // With force, it does not matter whose lock is there.
+      const entries = task.force ? [] : entriesOf(place.ledger);
+      const held = locksOfJob(entries, place.service, workspace);
+      return withPaths(target.paths, place, (paths) => ready(paths.map((path) => fromLedger(path, held.get(path)))));
+    }
+    case 'locks':
+      return { ok: true, prepared: ready(target.locks.map(fromHandedLock)) };
+    case 'locks-file': {
+      const locks = locksIn(target.file);
+      if (locks.ok) return { ok: true, prepared: ready(locks.value.map(fromHandedLock)) };
+      return { ok: false, problems: [`Input \`locks-file\` is ${JSON.stringify(target.file)}. ${locks.why}`] };
+    }
   }
-  const locks =
-    target.kind === 'locks' ? handed('locks', accepted(target.json)) : handed('locks-file', readText(target.file));
-  return 'ok' in locks ? locks : { ok: true, prepared: ready(locks) };
 }
 
 /** What can be wrong with a step is found out here, before its first request. */

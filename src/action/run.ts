@@ -66,6 +66,7 @@ export async function run({
   const { connection, task } = inputs;
   const service = connection.baseUrl;
   const ledger = openLedger(place.ledger, conceal);
+  reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}, step ${step}.`);
   const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);

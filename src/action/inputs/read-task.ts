@@ -2,6 +2,8 @@ import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
+import { readHandedLocks } from '../locks/handed-locks.ts';
+import { readPathLines } from './path-lines.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 import { runBranch } from './run-branch.ts';
 import type { OperationName } from './table.ts';
@@ -9,7 +11,6 @@ import type {
   ListBranchesTask,
   ListLocksTask,
   LockTask,
-  PathLines,
   RegisterHookTask,
   SyncTask,
   Task,
@@ -39,11 +40,6 @@ const optionalJsonObject = (text: string): Parsed<Readonly<Record<string, unknow
 
 const readWorkspace = ({ read }: Reader): Read<WorkspaceId> => read('workspace', parseWorkspace);
 
-function readPaths({ read, raw }: Reader): Read<PathLines> {
-  const glob = read('glob', parseBoolean);
-  return glob === undefined ? undefined : { lines: lines(raw.path), glob };
-}
-
 function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask> {
   const parseBranch = (text: string): Parsed<string> => {
     const branch = text || runBranch(environment);
@@ -65,7 +61,7 @@ function readLock(reader: Reader): Read<LockTask> {
   return complete<LockTask>({
     operation: 'lock',
     workspace: readWorkspace(reader),
-    paths: readPaths(reader),
+    paths: readPathLines(reader),
     type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
@@ -74,17 +70,24 @@ function readLock(reader: Reader): Read<LockTask> {
 }
 
 function readUnlockTarget(reader: Reader): Read<UnlockTarget> {
-  const { raw, complain } = reader;
-  const paths = readPaths(reader);
-  if (paths === undefined) return undefined;
-  const targets: UnlockTarget[] = [];
-  if (paths.lines.length > 0) targets.push({ kind: 'paths', paths });
-  if (raw.locks !== '') targets.push({ kind: 'locks', json: raw.locks });
-  if (raw['locks-file'] !== '') targets.push({ kind: 'locks-file', file: raw['locks-file'] });
-  const [target, another] = targets;
-  if (target === undefined) complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
-  else if (another !== undefined) complain('path', 'Give one of `path`, `locks` and `locks-file`, not several.');
-  return target;
+  const { read, raw, complain } = reader;
+  const paths = readPathLines(reader);
+  const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
+  if (name === undefined) {
+    complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
+    return undefined;
+  }
+  if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+  switch (name) {
+    case 'path':
+      return paths && { kind: 'paths', paths };
+    case 'locks': {
+      const locks = read('locks', readHandedLocks);
+      return locks && { kind: 'locks', locks };
+    }
+    case 'locks-file':
+      return { kind: 'locks-file', file: raw['locks-file'] };
+  }
 }
 
 function readUnlock(reader: Reader): Read<UnlockTask> {
@@ -101,7 +104,7 @@ function readListLocks(reader: Reader): Read<ListLocksTask> {
   return complete<ListLocksTask>({
     operation: 'list-locks',
     workspace: readWorkspace(reader),
-    paths: readPaths(reader),
+    paths: readPathLines(reader),
     changedFiles: read('changed-files', parseBoolean),
     failIfLocked: read('fail-if-locked', parseBoolean),
     ignoredOwners: lines(raw['ignore-owner']),

@@ -6,12 +6,24 @@ const secret: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-op
 
 const longestShown = 200;
 
-function quote(name: InputName, text: string): string {
+/** Of an address what stands before an @, and from the query on, is often a credential. */
+const withoutCredentials = (text: string): string =>
+  text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark: string) => `${mark}***`);
+
+const addresses: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
+
+const quoted = (text: string): string =>
+  JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+
+function theInput(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
   if (secret.has(name)) return `Input \`${name}\` is not valid.`;
-  const shown = text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
-  return `Input \`${name}\` is ${JSON.stringify(shown)}.`;
+  return `Input \`${name}\` is ${quoted(addresses.has(name) ? withoutCredentials(text) : text)}.`;
 }
+
+/** What is wrong with one line of an input that has several. */
+export const lineProblem = (name: InputName, line: string, why: string): string =>
+  `Input \`${name}\` has the line ${quoted(line)}. ${why}`;
 
 /** Undefined stands for a value that is wrong; by then it is among the problems. */
 export type Read<T> = T | undefined;
@@ -21,18 +33,20 @@ export interface Reader {
   readonly raw: RawInputs;
   readonly problems: readonly string[];
   complain(name: InputName, why: string): void;
+  complainOfLine(name: InputName, line: string, why: string): void;
   read<T>(name: InputName, parse: (text: string) => Parsed<T>): Read<T>;
 }
 
 export function createReader(raw: RawInputs): Reader {
   const problems: string[] = [];
   const complain = (name: InputName, why: string): void => {
-    problems.push(`${quote(name, raw[name])} ${why}`);
+    problems.push(`${theInput(name, raw[name])} ${why}`);
   };
   return {
     raw,
     problems,
     complain,
+    complainOfLine: (name, line, why) => void problems.push(lineProblem(name, line, why)),
     read(name, parse) {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;

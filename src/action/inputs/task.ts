@@ -1,12 +1,8 @@
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-
-/** Lines of the input `path`, before they are looked up in the checkout. */
-export interface PathLines {
-  readonly lines: readonly string[];
-  readonly glob: boolean;
-}
+import type { HandedLock } from '../locks/handed-locks.ts';
+import type { PathLine } from './path-lines.ts';
 
 export interface SyncTask {
   readonly operation: 'sync';
@@ -18,7 +14,7 @@ export interface SyncTask {
 export interface LockTask {
   readonly operation: 'lock';
   readonly workspace: WorkspaceId;
-  readonly paths: PathLines;
+  readonly paths: readonly PathLine[];
   readonly type: string;
   readonly ttl: Ttl;
   readonly wait: Duration;
@@ -27,8 +23,8 @@ export interface LockTask {
 
 /** What `unlock` releases: paths, or exactly the locks that a lock step gave out. */
 export type UnlockTarget =
-  | { readonly kind: 'paths'; readonly paths: PathLines }
-  | { readonly kind: 'locks'; readonly json: string }
+  | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
+  | { readonly kind: 'locks'; readonly locks: readonly HandedLock[] }
   | { readonly kind: 'locks-file'; readonly file: string };
 
 export interface UnlockTask {
@@ -41,7 +37,7 @@ export interface UnlockTask {
 export interface ListLocksTask {
   readonly operation: 'list-locks';
   readonly workspace: WorkspaceId;
-  readonly paths: PathLines;
+  readonly paths: readonly PathLine[];
   readonly changedFiles: boolean;
   readonly failIfLocked: boolean;
   readonly ignoredOwners: readonly string[];

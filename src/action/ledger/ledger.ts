@@ -20,14 +20,21 @@ export interface Ledger {
   read(): LedgerContent;
 }
 
-/** `conceal` takes secrets out of a line: the service may have sent one back. */
+/** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
+const fromService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
+
+/** `conceal` takes secrets out of what the service has said: it may have sent one back. */
 export function openLedger(file: string, conceal: (text: string) => string): Ledger {
+  const lineOf = (entry: Entry): string =>
+    JSON.stringify(entry, (name, value) =>
+      fromService.has(name) && typeof value === 'string' ? conceal(value) : value,
+    );
   return {
     file,
     append(...entries) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // A line break before as well as behind: the line of a step that was killed may have been cut off.
-      const text = entries.map((entry) => `\n${conceal(JSON.stringify(entry))}\n`).join('');
+      const text = entries.map((entry) => `\n${lineOf(entry)}\n`).join('');
       appendFileSync(file, text, { mode: 0o600 });
     },
     read() {

@@ -6,6 +6,9 @@ import { ordinaryLimits, type Parts } from './parts.ts';
 /** Of the address only what names the receiver: path and query often hold a secret. */
 const receiver = (url: string): string => new URL(url).origin;
 
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+
 export async function registerHook(parts: Parts, task: RegisterHookTask): Promise<Outcome> {
   const { client, log } = parts;
   const { workspace, url, events, secret } = task;
@@ -25,11 +28,12 @@ export async function registerHook(parts: Parts, task: RegisterHookTask): Promis
       'The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.',
     );
   }
+  const chosen = events.length > 0 ? events : textsIn(task.options['events']);
   const what = replaced ? 'The webhook was there already and has been replaced' : 'The webhook is registered';
   const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
     head: ['Workspace', 'Receiver', 'Events', 'Id'],
-    rows: [[workspace, receiver(url), events.join(', ') || 'the default of the service', hook_id ?? '']],
+    rows: [[workspace, receiver(url), chosen.join(', ') || 'the default of the service', hook_id ?? '']],
   });
 }

@@ -1,7 +1,7 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import type { SyncTask } from '../inputs/task.ts';
-import { type Outcome, type Outputs, succeeded } from '../outcome.ts';
+import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 
@@ -28,6 +28,14 @@ type Followed =
   | { readonly kind: 'out-of-time'; readonly last: SyncReport }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
+/** Trouble of the service or on the way to it, which says nothing of the sync: that is asked for again. */
+function isPassing(error: unknown): error is ServiceError {
+  if (!(error instanceof ServiceError)) return false;
+  const { failure, status } = error;
+  if (status !== undefined) return status === 408 || status === 425 || status === 429 || status >= 500;
+  return failure.kind === 'connection' || failure.kind === 'timeout';
+}
+
 /** Asks for the status until the sync has ended, and says something only when something has changed. */
 async function follow(parts: Parts, started: SyncReport, address: SyncAddress, within: Within): Promise<Followed> {
   const { client, clock, sleep, signal, log } = parts;
@@ -47,7 +55,9 @@ async function follow(parts: Parts, started: SyncReport, address: SyncAddress, w
       const ended = error instanceof ServiceError ? error.failure.kind : undefined;
       // Both are what the loop looks at next.
       if (ended === 'deadline' || ended === 'aborted') continue;
-      throw error;
+      if (!isPassing(error)) throw error;
+      log.line(error.message);
+      continue;
     }
     const text = progressText(last);
     if (text !== said) log.line(`The sync is ${text}.`);
@@ -66,15 +76,10 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
 async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): Promise<Outcome> {
   const { workspace, branch, wait } = task;
   const began = parts.clock();
-  const failed = (sync: SyncReport, why: string): Outcome => ({
-    outputs: outputsOf(branch, sync),
-    sentence: why,
-    tables: [table(workspace, branch, sync)],
-    failures: [why],
-    notes: [],
-  });
+  const failedAt = (sync: SyncReport, why: string): Outcome =>
+    failed(outputsOf(branch, sync), why, table(workspace, branch, sync));
   if (started.progress.kind === 'none' && started.state === 'going-on') {
-    return failed(
+    return failedAt(
       started,
       `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.why} Remove \`wait\`, or use a service that offers the status of a sync.`,
     );
@@ -94,14 +99,14 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): P
   };
   switch (followed.kind) {
     case 'cancelled':
-      return failed(last, `Waiting for the sync of ${branch} was cancelled; the service goes on with it.`);
+      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the service goes on with it.`);
     case 'out-of-time':
-      return failed(
+      return failedAt(
         last,
         `The sync of ${branch} has not ended within ${formatDuration(wait)}: it is ${progressText(last)}. The service goes on with it. Raise \`wait\` to wait longer.`,
       );
     case 'ended': {
-      if (last.state === 'failed') return failed(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
+      if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
       const took = duration(parts.clock() - began);
       const received =
         last.received_objects === undefined ? '' : `, ${count(last.received_objects, 'object')} received`;
@@ -124,7 +129,7 @@ export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
   if (wait.seconds > 0) return waitForEnd(parts, task, started);
   if (started.state === 'failed') {
     const why = `The sync of ${branch} failed: ${started.error ?? started.status}`;
-    return { outputs: outputsOf(branch, started), sentence: why, tables: [], failures: [why], notes: [] };
+    return failed(outputsOf(branch, started), why, table(workspace, branch, started));
   }
   return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
 }

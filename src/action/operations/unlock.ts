@@ -6,7 +6,7 @@ import type { HandedLock } from '../locks/handed-locks.ts';
 import { heldText } from '../locks/holder-text.ts';
 import { inParallel } from '../locks/in-parallel.ts';
 import { createRecorder } from '../locks/keeper.ts';
-import type { Outcome, Table } from '../outcome.ts';
+import type { Outcome, Outputs, Table } from '../outcome.ts';
 import { count, distance } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 
@@ -60,6 +60,14 @@ const words: Readonly<Record<Result['kind'], string>> = {
   failed: 'not released',
 };
 
+/** None where nothing is known but that a release was refused. */
+function statusOf(results: readonly Result[]): Outputs {
+  const some = (kind: Result['kind']): boolean => results.some((result) => result.kind === kind);
+  if (some('lost')) return { status: 'lost' };
+  if (some('released')) return { status: 'released' };
+  return some('failed') ? {} : { status: 'absent' };
+}
+
 function outcomeOf(results: readonly Result[], workspace: string, now: number): Outcome {
   const of = (kind: Result['kind']): readonly Result[] => results.filter((result) => result.kind === kind);
   const released = of('released');
@@ -73,7 +81,6 @@ function outcomeOf(results: readonly Result[], workspace: string, now: number): 
         return [];
     }
   });
-  const status = of('lost').length > 0 ? 'lost' : released.length > 0 ? 'released' : 'absent';
   const parts = [
     `Released ${count(released.length, 'lock')} in ${workspace}`,
     ...(of('absent').length > 0 ? [`${of('absent').length} not locked`] : []),
@@ -83,7 +90,7 @@ function outcomeOf(results: readonly Result[], workspace: string, now: number): 
   ];
   const table: Table = { head: ['Path', 'Result'], rows: results.map(({ path, kind }) => [path, words[kind]]) };
   return {
-    outputs: { status, released: JSON.stringify(released.map(({ path }) => path)) },
+    outputs: { ...statusOf(results), released: JSON.stringify(released.map(({ path }) => path)) },
     sentence: `${parts.join(', ')}.`,
     tables: [table],
     failures,

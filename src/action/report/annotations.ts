@@ -8,15 +8,22 @@ export interface Annotation {
 }
 
 /** GitHub shows ten of a step, and says nothing of the others. */
-const most = 10;
+export const mostAnnotations = 10;
+
+/** Of these; the other places are for what a step fails for. */
+export const mostWarnings = 4;
+
+export interface Chosen {
+  readonly shown: readonly Annotation[];
+  /** What there was no place for; the last one that is shown counts it. */
+  readonly others: readonly Annotation[];
+}
 
 /** Why the step failed first, then the notes on files; what is too much is counted in the last one. */
-export function annotationsOf(failures: readonly string[], notes: readonly FileNote[]): readonly Annotation[] {
+export function annotationsOf(failures: readonly string[], notes: readonly FileNote[], places: number): Chosen {
   const all: Annotation[] = [...failures.map((text) => ({ text })), ...notes];
-  if (all.length <= most) return all;
-  const rest = all.length - (most - 1);
-  return [
-    ...all.slice(0, most - 1),
-    { text: `And ${count(rest, 'more of these', 'more of these')}: see the log of the step.` },
-  ];
+  if (all.length <= places) return { shown: all, others: [] };
+  const others = all.slice(places - 1);
+  const counted = { text: `And ${count(others.length, 'more of these', 'more of these')}: see the log of the step.` };
+  return { shown: [...all.slice(0, places - 1), counted], others };
 }

@@ -2,16 +2,16 @@ import * as core from '@actions/core';
 import type { Log } from '../log.ts';
 import { type Outcome, type OutputName, type Outputs, outputNames } from '../outcome.ts';
 import type { Told } from '../post-step/told.ts';
-import { annotationsOf } from './annotations.ts';
+import { type Annotation, annotationsOf, mostAnnotations, mostWarnings } from './annotations.ts';
 import { createRedactor, oneLine } from './safe-text.ts';
 import { summaryHtml } from './summary.ts';
+import { count } from './words.ts';
 
 /** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
 const largestOutput = 100_000;
 
-const whereElse: { readonly [Name in OutputName]?: string } = {
-  locks: ' Use the output `locks_file` instead.',
-};
+/** A person who unfolds a group wants to see what it was about, not a thousand lines. */
+const longestGroup = 100;
 
 /** Everything that a step tells: to its log, to later steps, to the summary. Nothing goes there but through here. */
 export interface Reporter {
@@ -28,21 +28,30 @@ export function createReporter(secrets: readonly string[]): Reporter {
   for (const secret of secrets) core.setSecret(secret);
   const redact = createRedactor(secrets);
   const safe = (text: string): string => oneLine(redact(text));
+  let warnings = 0;
 
-  const log: Log = {
-    line: (text) => core.info(safe(text)),
-    warn: (text) => core.warning(safe(text)),
-    debug: (text) => core.debug(safe(text)),
-    group(title, lines) {
-      if (lines.length === 0) {
-        core.info(safe(title));
-        return;
-      }
-      core.startGroup(safe(title));
-      for (const line of lines) core.info(`  ${safe(line)}`);
-      core.endGroup();
-    },
-  };
+  function warn(text: string): void {
+    warnings += 1;
+    // The last place is for how many more there are.
+    if (warnings < mostWarnings) core.warning(safe(text));
+    else core.info(safe(`Warning: ${text}`));
+  }
+
+  function group(title: string, lines: readonly string[]): void {
+    if (lines.length === 0) {
+      core.info(safe(title));
+      return;
+    }
+    core.startGroup(safe(title));
+    for (const line of lines.slice(0, longestGroup)) core.info(`  ${safe(line)}`);
+    if (lines.length > longestGroup) core.info(`  And ${count(lines.length - longestGroup, 'more', 'more')}.`);
+    core.endGroup();
+  }
+
+  const log: Log = { line: (text) => core.info(safe(text)), warn, debug: (text) => core.debug(safe(text)), group };
+
+  const whereElse = (name: OutputName, { locks_file }: Outputs): string =>
+    name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
 
   function publish(outputs: Outputs): void {
     for (const name of outputNames) {
@@ -52,22 +61,44 @@ export function createReporter(secrets: readonly string[]): Reporter {
       if (Buffer.byteLength(text) <= largestOutput) core.setOutput(name, text);
       else {
         core.setOutput(name, '');
-        log.warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse[name] ?? ''}`);
+        warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
       }
     }
   }
 
+  function annotate({ text, title, file }: Annotation): void {
+    // The runner masks the text of an annotation, and nothing else of it.
+    core.error(safe(text), {
+      ...(title !== undefined && { title: safe(title) }),
+      ...(file !== undefined && { file: safe(file) }),
+    });
+  }
+
+  /** The last thing that a step says: what there was no place for is counted. */
+  function tellErrors(failures: readonly string[], notes: Outcome['notes']): void {
+    const hidden = warnings - (mostWarnings - 1);
+    const { shown, others } = annotationsOf(failures, notes, mostAnnotations - Math.min(warnings, mostWarnings));
+    if (others.length > 0) {
+      group(
+        `${count(others.length, 'more error')}:`,
+        others.map(({ text }) => text),
+      );
+    }
+    if (hidden > 0) core.warning(`And ${count(hidden, 'more warning')}: see the log of the step.`);
+    for (const annotation of shown) annotate(annotation);
+  }
+
   function fail(failures: readonly string[], notes: Outcome['notes']): void {
     process.exitCode = core.ExitCode.Failure;
-    for (const { text, ...properties } of annotationsOf(failures, notes)) core.error(safe(text), properties);
+    tellErrors(failures, notes);
   }
 
   async function summarise(title: string, sentence: string, tables: Outcome['tables']): Promise<void> {
     if (process.env['GITHUB_STEP_SUMMARY'] === undefined) return;
     try {
-      await core.summary.addRaw(redact(summaryHtml(title, sentence, tables))).write();
+      await core.summary.addRaw(summaryHtml(title, sentence, tables, redact)).write();
     } catch (error) {
-      log.warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
@@ -77,14 +108,15 @@ export function createReporter(secrets: readonly string[]): Reporter {
     refuse: (problems) => fail(problems, []),
     async finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
       publish(outputs);
-      if (failures.length > 0) fail(failures, notes);
       if (withSummary) await summarise(title, sentence, tables);
+      if (failures.length > 0) fail(failures, notes);
+      else tellErrors([], []);
     },
-    async tellRelease({ sentence, table, errors, warnings, lines }, withSummary) {
-      log.group(sentence, lines);
-      for (const { text } of annotationsOf(errors, [])) core.error(safe(text));
-      for (const text of warnings) log.warn(text);
+    async tellRelease({ sentence, table, errors, warnings: cautions, lines }, withSummary) {
+      group(sentence, lines);
+      for (const text of cautions) warn(text);
       if (withSummary) await summarise('Workspace: locks at the end of the job', sentence, [table]);
+      tellErrors(errors, []);
     },
   };
 }

@@ -1,3 +1,5 @@
+import { spellingsOf } from './secret-spellings.ts';
+
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 
@@ -31,15 +33,14 @@ export const inHtml = (text: string): string =>
 
 const hidden = '***';
 
-/** Takes secrets out of a text, as they are and as they stand in JSON and in addresses. */
+const asPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+
+/** Takes secrets out of a text, in whatever way they are written there. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = secrets.flatMap((secret) => [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    Buffer.from(secret).toString('base64'),
-  ]);
+  const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
+  if (spellings.length === 0) return (text) => text;
   // The longest first: a shorter one may be a part of it.
-  const ordered = [...new Set(spellings)].sort((one, other) => other.length - one.length);
-  return (text) => ordered.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+  const ordered = spellings.sort((one, other) => other.length - one.length);
+  const any = new RegExp(ordered.map(asPattern).join('|'), 'g');
+  return (text) => text.replaceAll(any, hidden);
 }
