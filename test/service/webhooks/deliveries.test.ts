@@ -11,17 +11,18 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
   let data: Awaited<ReturnType<typeof temporaryDataFolder>>;
+  let remote: string;
+  const heads = new Map<string, string>();
 
+  // Beforehand, because making a repository holds up everything else in this process.
   beforeAll(async () => {
     data = await temporaryDataFolder();
+    const repository = createRepository(data.folder);
+    repository.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art/änderung', files: { b: '2' } });
+    for (const branch of ['main', 'art/änderung']) heads.set(branch, repository.head(branch));
+    remote = repository.path;
   });
   afterAll(() => data.remove());
-
-  function repository(name: string) {
-    const created = createRepository(data.folder, name);
-    created.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art/änderung', files: { b: '2' } });
-    return created;
-  }
 
   test('locks are told of as they are taken and released, signed for the secret that was made', async () => {
     const { id, register, lock, unlock } = await service().hooks();
@@ -102,8 +103,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('syncs are told of as they end, only of the branches that a hook names', async () => {
-    const remote = repository('told.git');
-    const { id, register, sync } = await service().hooks(remote.path);
+    const { id, register, sync } = await service().hooks(remote);
     const [main, all] = [await service().receiver(), await service().receiver()];
     const secret = newSecret();
     const events = ['sync.succeeded', 'sync.failed'];
@@ -116,7 +116,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
       return [told, (await service().call('GET', location)).body];
     };
     const [art, artSync] = await outcome('art/änderung');
-    expect(artSync).toMatchObject({ status: 'succeeded', head: remote.head('art/änderung') });
+    expect(artSync).toMatchObject({ status: 'succeeded', head: heads.get('art/änderung') });
     expect(art).toEqual({
       type: 'sync.succeeded',
       timestamp: artSync.finished_at,
@@ -167,8 +167,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('the buildkite format arrives as a build of the commit that was synced, with the headers of the hook', async () => {
-    const remote = repository('built.git');
-    const { id, register, sync } = await service().hooks(remote.path);
+    const { id, register, sync } = await service().hooks(remote);
     const receiver = await service().receiver();
     const secret = newSecret();
     const headers = { Authorization: 'Bearer the-token-of-buildkite' };
@@ -176,7 +175,7 @@ describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
     const { body: queued } = await sync('main');
     const delivery = await receiver.nextDelivery();
     expect(verified(secret, delivery)).toMatchObject({
-      commit: remote.head('main'),
+      commit: heads.get('main'),
       branch: 'main',
       meta_data: { event_id: idOf(delivery), event: 'sync.succeeded', workspace: id, sync_id: queued.sync_id },
     });
