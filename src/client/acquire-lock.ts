@@ -6,7 +6,7 @@ import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import type { Call, Outcome, Within } from './call.ts';
 import { etagOf, holderIn, type KnownLock, readLock, unwrapped } from './known-lock.ts';
 import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
-import { type Clock, dateOf } from './server-clock.ts';
+import type { Clock } from './server-clock.ts';
 import type { ServiceError } from './service-error.ts';
 import { timestamp } from './timestamp.ts';
 import type { WorkspaceId } from './workspace-id.ts';
@@ -41,7 +41,7 @@ export type Acquisition =
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
       readonly retryAfterMs: number | undefined;
-      /** An earlier attempt, or the key before this call, had no answer: to a service that knows no keys, the holder can be this very request. */
+      /** An earlier attempt had no answer: to a service that knows no keys, the holder can be this very request. */
       readonly mayBeOurs: boolean;
       readonly error: ServiceError;
     }
@@ -53,9 +53,7 @@ export type Acquisition =
 type Course = Extract<Outcome, { kind: 'answered' }>;
 
 /** When the lock was taken at the earliest, by the clock of the server: when the request set out. */
-function earliestGrant({ answer, sentAt }: Course, clock: Clock, serverNow: number): number {
-  return (dateOf(answer.headers) ?? serverNow) - (clock() - sentAt);
-}
+const earliestGrant = ({ sentAt }: Course, clock: Clock, serverNow: Clock): number => serverNow() - (clock() - sentAt);
 
 export interface AcquireParts {
   readonly call: Call;
@@ -69,7 +67,7 @@ export function createAcquireLock({ call, addresses, clock, serverNow }: Acquire
     const { answer, texts } = course;
     const told = readLock(unwrapped(objectIn(answer)), path, texts);
     const since =
-      told.acquired_at === undefined ? earliestGrant(course, clock, serverNow()) : Date.parse(told.acquired_at);
+      told.acquired_at === undefined ? earliestGrant(course, clock, serverNow) : Date.parse(told.acquired_at);
     return {
       ...told,
       // What was asked for is what it is called by; `raw` has what the service calls it.

@@ -2,6 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { getProxyUrl, HttpClient } from '@actions/http-client';
 import { largestBody, type ReceivedBody } from './answer.ts';
+import { longestTimer } from './time-limit.ts';
 
 /** More would only wait for each other at the other end. */
 export const mostConnections = 16;
@@ -54,7 +55,7 @@ export function openConnection(baseUrl: URL, socketTimeoutMs: number): Connectio
     keepAlive: true,
     // A full pool of tunnels never gets all of its places back; how many there are at once is limited before.
     maxSockets: throughProxy ? Number.POSITIVE_INFINITY : mostConnections,
-    socketTimeout: socketTimeoutMs,
+    socketTimeout: Math.min(socketTimeoutMs, longestTimer),
   });
   const isHttps = baseUrl.protocol === 'https:';
   const defaultPort = isHttps ? 443 : 80;

@@ -74,8 +74,8 @@ export interface Unsendable {
 
 export type Failure = Refused | Redirected | Unusable | TimedOut | ConnectionFailed | OutOfTime | Aborted | Unsendable;
 
-/** The refusal that a failure is, or ended with. */
-export function refusalIn(failure: Failure): Refused | undefined {
-  if (failure.kind === 'deadline') return failure.last && refusalIn(failure.last);
-  return failure.kind === 'refused' ? failure : undefined;
+/** What of the answer is known that a failure is about; undefined when there was none. */
+export function answerIn(failure: Failure): Refused | Redirected | Unusable | undefined {
+  if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
+  return 'status' in failure ? failure : undefined;
 }

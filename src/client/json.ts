@@ -25,7 +25,7 @@ function copy(value: unknown, onText: (text: string) => string, depth: number): 
 /** Reads JSON from elsewhere; `onText` sees each of its texts first. */
 export function parseJson(text: string, onText: (text: string) => string): Parsed<Json> {
   try {
-    return accepted(copy(JSON.parse(text), (found) => onText(found.toWellFormed()), 0));
+    return accepted(copy(JSON.parse(text), onText, 0));
   } catch (error) {
     return refused(error instanceof TooDeep ? 'it nests too deep' : 'it is not valid JSON');
   }

@@ -34,20 +34,23 @@ const names = {
 const longestName = 256;
 const longestOrigin = 1_024;
 
-/** An id that can be quoted as an entity tag, RFC 9110 section 8.8.3; another one proves nothing to the service. */
+/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
+const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
+
 const idIn = (lock: JsonObject): string | undefined => {
   const id = firstName(lock, names.id);
-  return id !== undefined && /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/.test(id) ? id : undefined;
+  return id !== undefined && opaque.test(id) ? id : undefined;
 };
 
 /** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
 const strong = (etag: string | undefined): string | undefined =>
   etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
 
-const quoted = (etag: string | undefined): string | undefined =>
-  etag === undefined || etag.endsWith('"') ? etag : `"${etag}"`;
-
-const etagIn = (lock: JsonObject): string | undefined => strong(quoted(firstName(lock, ['etag', 'ETag'])));
+/** In a body, some leave the quotes away. */
+function etagIn(lock: JsonObject): string | undefined {
+  const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
+  return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
+}
 
 export const etagOf = (answer: Answer): string | undefined => strong(headerOf(answer, 'etag'));
 

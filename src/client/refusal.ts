@@ -3,7 +3,6 @@ import { fieldsOf, wordsOf } from './error-words.ts';
 import type { Redirected, Refused, Unusable } from './failure.ts';
 import { asObject, firstName } from './json.ts';
 import { parseRetryAfter } from './retry-after.ts';
-import { dateOf } from './server-clock.ts';
 import type { ServiceText } from './service-text.ts';
 
 const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
@@ -40,7 +39,7 @@ function missingScopeOf(answer: Answer, texts: ServiceText): string | undefined 
 }
 
 export function retryAfterOf(answer: Answer, serverNow: number): number | undefined {
-  return parseRetryAfter(headerOf(answer, 'retry-after'), dateOf(answer.headers) ?? serverNow);
+  return parseRetryAfter(headerOf(answer, 'retry-after'), serverNow);
 }
 
 /** Where to, without what an address may have of secrets. */

@@ -5,7 +5,7 @@ import type { Call, Outcome, Within } from './call.ts';
 import { etagOf, holderIn, type KnownLock, readLock } from './known-lock.ts';
 import { isOwnError } from './own-error.ts';
 import { unusableThoughOptional } from './refusal.ts';
-import { type Clock, dateOf } from './server-clock.ts';
+import type { Clock } from './server-clock.ts';
 import type { ServiceError } from './service-error.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -82,10 +82,9 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: Release
   }
 
   /** Whether the lock was taken after our request set out, so that ours was released by it. */
-  function cameLater({ answer, sentAt }: Answered, holder: KnownLock | undefined): boolean {
+  function cameLater({ sentAt }: Answered, holder: KnownLock | undefined): boolean {
     if (holder?.acquired_at === undefined) return false;
-    const setOut = (dateOf(answer.headers) ?? serverNow()) - (clock() - sentAt);
-    return Date.parse(holder.acquired_at) >= setOut;
+    return Date.parse(holder.acquired_at) >= serverNow() - (clock() - sentAt);
   }
 
   function lostOrReleased(course: Answered, path: LockPath): Release {

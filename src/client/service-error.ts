@@ -1,4 +1,4 @@
-import { type Failure, refusalIn } from './failure.ts';
+import { answerIn, type Failure } from './failure.ts';
 import { sentenceOf } from './sentence.ts';
 
 export interface FailedCall {
@@ -25,12 +25,12 @@ export class ServiceError extends Error {
     this.attempts = call.attempts;
   }
 
-  /** Of the answer that ended it, where there was one that refused. */
+  /** Of the last answer, where there was one. */
   get status(): number | undefined {
-    return refusalIn(this.failure)?.status;
+    return answerIn(this.failure)?.status;
   }
 
   get requestId(): string | undefined {
-    return refusalIn(this.failure)?.requestId;
+    return answerIn(this.failure)?.requestId;
   }
 }

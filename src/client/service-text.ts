@@ -41,7 +41,7 @@ function cut(text: string, most: number): string {
 export function createServiceText(secrets: readonly string[]): ServiceText {
   const anywhere = longestFirst(secrets.flatMap(spellings));
   const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-  // Masked last: a secret can be put together by what is taken out of its middle.
+  // Masked before it is cut: half a secret is one too.
   const line = (text: string, most: number): string =>
     cut(maskAll(text.slice(0, mostRead).replaceAll(unsafe, ' ').trim(), anywhere), most);
   return {

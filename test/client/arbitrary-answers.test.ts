@@ -114,7 +114,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       isHarmless(deprecationIn(answer, texts) ?? '');
 
       const lock = readListedLock(value, texts) ?? readLock(holderIn(answer) ?? {}, 'a', texts);
-      isHarmless([lock.type, lock.id, lock.owner, lock.origin, lock.acquired_at, lock.expires_at].join(''));
+      isHarmless([lock.type, lock.id, lock.etag, lock.owner, lock.origin, lock.acquired_at, lock.expires_at].join(''));
       expect(lock.path).not.toMatch(/\p{Cc}/u);
       expect(JSON.stringify(lock)).not.toContain(token);
       const next = nextPage(answer, '/v1/workspaces', baseUrl);

@@ -53,6 +53,15 @@ describe('the deadline', () => {
   });
 });
 
+test('a deadline and a limit beyond what a timer can count are no deadline and no limit', async () => {
+  const server = await startOtherServer((response) => setTimeout(() => response.end('["game"]'), 20));
+  const client = testClient(server.baseUrl, { requestTimeoutMs: 1e12 });
+  for (const ms of [1e12, Number.POSITIVE_INFINITY]) {
+    expect((await client.listWorkspaces(client.within(ms))).items).toHaveLength(1);
+  }
+  expect(client.retries).toEqual([]);
+});
+
 test('connections are kept, used again, and never more than sixteen', async () => {
   const server = await startOtherServer((response) => setImmediate(() => response.writeHead(204).end()));
   const client = testClient(server.baseUrl);
@@ -87,16 +96,17 @@ describe('a signal', () => {
     await cut;
   });
 
-  test('gives the place of one that waits to the next', async () => {
+  test('gives the places of those that wait to the next', async () => {
     const waiting: ServerResponse[] = [];
     const server = await startOtherServer((response) => waiting.push(response));
     const client = testClient(server.baseUrl);
     const busy = Array.from({ length: 16 }, () => client.listWorkspaces(client.within()));
     const stop = new AbortController();
-    const gone = errorOf(client.listWorkspaces(client.within(60_000, stop.signal)));
+    const gone = Array.from({ length: 16 }, () => errorOf(client.listWorkspaces(client.within(60_000, stop.signal))));
     const next = client.listWorkspaces(client.within());
     stop.abort();
-    expect(await gone).toMatchObject({ attempts: 0, failure: { kind: 'aborted' } });
+    for (const error of await Promise.all(gone))
+      expect(error).toMatchObject({ attempts: 0, failure: { kind: 'aborted' } });
     await vi.waitFor(() => expect(waiting).toHaveLength(16));
     for (const response of waiting.splice(0)) response.end('[]');
     await Promise.all(busy);

@@ -230,6 +230,11 @@ describe('a redirect', () => {
     });
   });
 
+  test('has a status and a request id', async () => {
+    const error = await refusal(nothing(301, { location: '/', 'x-request-id': 'req_1' }));
+    expect(error).toMatchObject({ status: 301, requestId: 'req_1' });
+  });
+
   test('that names no target is one all the same', async () => {
     expect((await refusal(nothing(302))).message).toBe(
       'GET /v1/workspaces/game/branches was redirected with 302 Found. Redirects are not followed, because the token would travel with them: give the address where the service really is.',

@@ -241,6 +241,7 @@ describe('an entry of a list of locks', () => {
     ['an id that is no longer exact', { path: 'a', id: 2 ** 60 }, { id: undefined }],
     ['an id that cannot be quoted', { path: 'a', id: 'a"b' }, { id: undefined }],
     ['an ETag without quotes', { path: 'a', etag: 'x' }, { etag: '"x"' }],
+    ['an ETag that no header can have', { path: 'a', etag: '"x\r\nX-Other: 1"' }, { etag: undefined }],
     ['a weak ETag', { path: 'a', etag: 'W/"x"' }, { etag: undefined }],
     [
       'times that are none',

@@ -71,15 +71,18 @@ describe('a proxy', () => {
     expect(proxy.asked).toEqual([{ target: `${name}:${server.port}`, authorization: undefined }]);
   });
 
-  test('serves a hundred requests at once', async () => {
-    const proxy = await startConnectProxy();
-    const server = await startOtherServer(fine);
-    vi.stubEnv('http_proxy', proxy.address);
-    const client = testClient(`http://${name}:${server.port}/v1`);
-    await Promise.all(Array.from({ length: 100 }, () => client.listWorkspaces(client.within())));
-    expect(client.retries).toEqual([]);
-    expect(server.requests).toHaveLength(100);
-  });
+  test.each(['keep-alive', 'close'])(
+    'serves hundreds of requests at once, to a server that says %s',
+    async (connection) => {
+      const proxy = await startConnectProxy();
+      const server = await startOtherServer(json(200, ['game'], { connection }));
+      vi.stubEnv('http_proxy', proxy.address);
+      const client = testClient(`http://${name}:${server.port}/v1`);
+      await Promise.all(Array.from({ length: 300 }, () => client.listWorkspaces(client.within())));
+      expect(client.retries).toEqual([]);
+      expect(server.requests).toHaveLength(300);
+    },
+  );
 
   test('is told the credentials in its address, and nobody else is', async () => {
     const proxy = await startConnectProxy();

@@ -191,7 +191,7 @@ describe('the deadline', () => {
     const server = await startOtherServer(fine);
     const client = testClient(server.baseUrl);
     const error = await errorOf(client.listWorkspaces(client.within(0)));
-    expect(error.failure.kind).toBe('deadline');
+    expect(error).toMatchObject({ attempts: 0, failure: { kind: 'deadline' } });
     expect(error.message).toBe('GET /v1/workspaces got no answer in the time there was for it.');
     expect(server.requests).toHaveLength(0);
   });
