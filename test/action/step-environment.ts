@@ -1,0 +1,44 @@
+import { type Inputs, loadInputs } from '../../src/action/inputs/load.ts';
+import type { OperationName } from '../../src/action/inputs/table.ts';
+import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
+
+const action = await readActionFile();
+
+export type Given = Readonly<Record<string, string>>;
+
+/** The environment of a step, as the runner makes it of `with:` and the defaults of `action.yml`. */
+export function stepEnvironment(given: Given, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const { values } = resolveInputs(action, given, { 'github.token': 'ghs_00000000000000000000' });
+  return { ...environment, ...Object.fromEntries([...values].map(([name, value]) => [inputVariable(name), value])) };
+}
+
+const connection = { 'base-url': 'https://workspaces.example.com/v1', token: 'wsa_0123456789abcdef' };
+
+/** What each operation needs at the least. */
+const needed: Readonly<Record<OperationName, Given>> = {
+  sync: { workspace: 'game', branch: 'main' },
+  lock: { workspace: 'game', path: 'Content/Hero.uasset' },
+  unlock: { workspace: 'game', path: 'Content/Hero.uasset' },
+  'list-locks': { workspace: 'game' },
+  'register-hook': { workspace: 'game', 'hook-url': 'https://ci.example.com/hook' },
+  'list-workspaces': {},
+  'list-branches': { workspace: 'game' },
+};
+
+export const rightStep = (operation: OperationName, given: Given = {}): Given => ({
+  operation,
+  ...connection,
+  ...needed[operation],
+  ...given,
+});
+
+export function inputsOf(given: Given, environment?: NodeJS.ProcessEnv): Inputs {
+  const loaded = loadInputs(stepEnvironment(given, environment));
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
+  return loaded.inputs;
+}
+
+export function problemsOf(given: Given, environment?: NodeJS.ProcessEnv): readonly string[] {
+  const loaded = loadInputs(stepEnvironment(given, environment));
+  return loaded.ok ? [] : loaded.problems;
+}
