@@ -6,6 +6,8 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts'],
     // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
     maxWorkers: 4,
+    // A worker keeps what it has compiled, PostgreSQL in WebAssembly above all. No test changes what others share.
+    isolate: false,
     // Tests wait for events, not for time: the limit only ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -41,7 +41,8 @@ export function parseLockPath(text: string): Parsed<LockPath> {
  * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
  */
 export function canonicalLockPath(text: string): Parsed<LockPath> {
-  const segments = text.replaceAll('\\', '/').split('/');
+  // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
+  const segments = text.normalize('NFC').replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
   // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
   const path = segments

@@ -125,8 +125,10 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(20));
     const replies: Reply[] = [];
+    // A thousand on SQLite; PGlite is one slow connection, and shows the same with fewer.
+    const together = kind.name === 'PGlite' ? 20 : 100;
     for (let wave = 0; wave < 10; wave += 1) {
-      replies.push(...(await Promise.all(Array.from({ length: 100 }, () => trigger(workspace, 'main')))));
+      replies.push(...(await Promise.all(Array.from({ length: together }, () => trigger(workspace, 'main')))));
     }
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
     expect(new Set(replies.map(({ body }) => body.status))).toEqual(new Set(['queued']));
