@@ -4,6 +4,7 @@ import { codeUnits } from '../../interface/texts.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
 import { describedApp } from './described-app.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
@@ -108,7 +109,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         expectSuccessOrProblem(answer);
         expectDescribed(operations, 'POST', `/v1/workspaces/{id}/${to}`, answer);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40, 1500) },
     );
   });
 
@@ -119,7 +120,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         const headers = { 'content-type': 'application/json' };
         expectSuccessOrProblem(await service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, raw, headers }));
       }),
-      { numRuns: 50 },
+      { numRuns: runs(15, 500) },
     );
   });
 
@@ -130,7 +131,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         const answer = await requestRaw(service.port, { method, target: target.replace('W', workspace), token });
         expectSuccessOrProblem(answer);
       }),
-      { numRuns: 400 },
+      { numRuns: runs(100, 4000) },
     );
   });
 
@@ -148,7 +149,7 @@ describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
         expectProblem(posted, 'method-not-allowed');
         expect(posted.headers.get('allow')).toBe('DELETE');
       }),
-      { numRuns: 150 },
+      { numRuns: runs(40, 1500) },
     );
   });
 });
