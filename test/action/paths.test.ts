@@ -252,7 +252,8 @@ test('ten thousand files are a matter of seconds', async () => {
   const folders = Array.from({ length: 10 }, (_, number) => String(number));
   for (const name of folders.slice(1)) await symlink('0', join(at, name));
   const started = performance.now();
-  expect(await paths('*/*.umap\n!**/*5.umap\n!no/**', { at })).toEqual(
+  const lines = [...folders.map((name) => `${name}/*.umap`), '!**/*5.umap', '!no/**'];
+  expect(await paths(lines.join('\n'), { at })).toEqual(
     folders.flatMap((name) => names.filter((file) => !file.endsWith('5.umap')).map((file) => `${name}/${file}`)),
   );
   expect(performance.now() - started).toBeLessThan(20_000);
