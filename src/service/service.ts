@@ -14,8 +14,8 @@ import type { Storage } from './storage/storage.ts';
 import { claimSync } from './syncs/queue.ts';
 import { runSync } from './syncs/run.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
-import { type ClaimedDelivery, claimDelivery, removeOldDeliveries } from './webhooks/delivery-queue.ts';
-import { runDelivery } from './webhooks/run.ts';
+import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
 import { createListBranches } from './workspaces/branches.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -43,45 +43,14 @@ export interface Service {
 const pollMs = 500;
 const expiryEveryMs = 500;
 const tidyEveryMs = 10 * 60_000;
-const parallelDeliveries = 16;
-/** A receiver that hangs must not keep the others waiting. */
-const parallelDeliveriesPerHook = 4;
 const drainMs = 10_000;
-
-function startDeliveries(options: ServiceOptions, onError: (error: unknown) => void) {
-  const { storage } = options;
-  const underWay = new Map<string, number>();
-  const count = ({ hook }: ClaimedDelivery, change: 1 | -1) =>
-    underWay.set(hook.id, (underWay.get(hook.id) ?? 0) + change);
-  return startWorker({
-    parallel: parallelDeliveries,
-    pollMs,
-    onError,
-    async claim() {
-      const busy = [...underWay].filter(([, deliveries]) => deliveries >= parallelDeliveriesPerHook);
-      const delivery = await claimDelivery(
-        storage,
-        busy.map(([hook]) => hook),
-      );
-      if (delivery !== undefined) count(delivery, 1);
-      return delivery;
-    },
-    async run(delivery, stopping) {
-      try {
-        await runDelivery(options, delivery, stopping);
-      } finally {
-        count(delivery, -1);
-      }
-    },
-  });
-}
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs } = options;
   const onError = (error: unknown) => log.error({ err: error }, 'work in the background went wrong; it is tried again');
 
-  const deliveries = startDeliveries(options, onError);
+  const deliveries = startDeliveries({ ...options, pollMs, onError });
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncs = startWorker({
     parallel: parallelSyncs,
@@ -93,10 +62,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const stopExpiry = repeat(
     expiryEveryMs,
     async () => {
-      const expired = await removeExpiredLocks(storage);
-      if (expired === 0) return;
-      metrics.expiredLocks.inc(expired);
-      deliveries.wake();
+      for (let expired = 1; expired > 0; ) {
+        expired = await removeExpiredLocks(storage);
+        if (expired > 0) deliveries.wake();
+        metrics.expiredLocks.inc(expired);
+      }
     },
     onError,
   );
@@ -122,6 +92,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log,
     version,
     onQueued: syncs.wake,
+    onLockEvent: deliveries.wake,
     isStopping: () => stopping,
   });
 

@@ -4,7 +4,7 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
-import { databaseTrouble } from '../storage/unavailable.ts';
+import { databaseTrouble, isOrphaned } from '../storage/unavailable.ts';
 import type { Environment } from './environment.ts';
 import { hasValidHost } from './host.ts';
 import { type App, send } from './operation.ts';
@@ -31,6 +31,7 @@ const afterDatabaseTrouble = 2;
 /** What any error means to the client. What the service did not foresee is told to the operator alone. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed while this was asked for.');
   const trouble = databaseTrouble(error);
   if (trouble !== undefined) {
     return new Refusal('unavailable', `${trouble} Nothing was changed, or it is not known: ask again in a moment.`, {

@@ -27,3 +27,8 @@ export function databaseTrouble(error: unknown): string | undefined {
   }
   return undefined;
 }
+
+/** SQLite's SQLITE_CONSTRAINT_FOREIGNKEY, and the SQLSTATE of PostgreSQL: what a row belongs to is no more. */
+export const isOrphaned = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('errcode' in error && error.errcode === 787) || ('code' in error && error.code === '23503'));

@@ -20,7 +20,7 @@ const controlCharacter = /\p{Cc}/u;
 /** The form of a target alone, without a look at where it leads. */
 export function parseTarget(text: string): Parsed<Target> {
   if (text.length > longestUrl) return refused(`The URL has more than ${longestUrl} characters.`);
-  if (controlCharacter.test(text) || text !== text.trim()) {
+  if (controlCharacter.test(text) || !text.isWellFormed() || text !== text.trim()) {
     return refused('The URL has a control character, or a space at one of its ends.');
   }
   const url = URL.parse(text);

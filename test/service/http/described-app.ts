@@ -23,6 +23,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     log: pino({ level: 'silent' }),
     version: '0.0.0-test',
     onQueued: notHere,
+    onLockEvent: notHere,
     isStopping: () => false,
     ...parts,
   });

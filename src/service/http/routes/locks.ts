@@ -25,6 +25,8 @@ const longestRetryAfter = 5;
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
   readonly once: Once;
+  /** There may be something to tell the hooks. */
+  readonly onLockEvent: () => void;
 }
 
 const heldBy = (lock: Lock): string =>
@@ -104,7 +106,7 @@ async function renew(
 }
 
 export function addLockRoutes(app: App, routes: LockRoutes): void {
-  const { storage, once } = routes;
+  const { storage, once, onLockEvent } = routes;
 
   addOperation(
     app,
@@ -124,7 +126,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
-      return once(
+      const answer = await once(
         keyedRequestOf(c),
         async () => undefined,
         (db) =>
@@ -132,6 +134,8 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
             ? acquire(routes, c, db, workspace, body)
             : renew(routes, c, db, workspace, body, ifMatch),
       );
+      onLockEvent();
+      return answer;
     },
   );
 
@@ -172,6 +176,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       );
       switch (release.kind) {
         case 'released':
+          onLockEvent();
           return emptyAnswer(204);
         case 'absent':
           throw new Refusal(

@@ -1,0 +1,80 @@
+import pino from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Git } from '../../../src/service/git/git.ts';
+import { GitError } from '../../../src/service/git/git-error.ts';
+import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
+import { runSync } from '../../../src/service/syncs/run.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds } from '../../support/databases.ts';
+
+describe.each(databaseKinds)('a running sync on $name', (kind) => {
+  /** A sync that is claimed, and a fetch whose course the test decides. */
+  async function startRunning() {
+    const { storage, remove } = await kind.open();
+    onTestFinished(remove);
+    const { now } = storage;
+    await storage.commit((db) => addWorkspace(db, now, { id: 'w', remote: 'https://git.example.com/a.git' }));
+    const { sync_id } = await storage.commit((db) =>
+      enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100 }),
+    );
+    const claimed = await claimSync(storage);
+    if (claimed === undefined) throw new Error('The sync was not claimed.');
+    const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
+    let receive: (objects: number) => void = () => undefined;
+    const git: Partial<Git> = {
+      fetch: (_workspace, _remote, _branch, { signal }, onReceived = () => undefined) => {
+        receive = onReceived;
+        signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
+        return course.promise;
+      },
+      maintain: async () => undefined,
+    };
+    const stopping = new AbortController();
+    const done = runSync(
+      {
+        storage,
+        // The worker uses these two of it.
+        git: git as Git,
+        allowFileRemotes: false,
+        timeoutMs: 60_000,
+        metrics: createMetrics(),
+        log: pino({ level: 'silent' }),
+        onEvent: () => undefined,
+      },
+      claimed,
+      stopping.signal,
+    );
+    const status = () => findSync(storage.read, 'w', sync_id);
+    return { storage, done, status, stopping, course, receive: (objects: number) => receive(objects) };
+  }
+
+  test('tells how many objects it has received while it goes on', async () => {
+    const { status, receive, course, done } = await startRunning();
+    for (const received of [40, 90]) {
+      receive(received);
+      await expect
+        .poll(status, { timeout: 20_000 })
+        .toMatchObject({ status: 'running', received_objects: received, estimated_objects: 100 });
+    }
+    course.resolve({ head: 'abc', receivedObjects: 101 });
+    await done;
+    expect(await status()).toMatchObject({ status: 'succeeded', received_objects: 101, head: 'abc' });
+  });
+
+  test('is left to the next instance when the service stops', async () => {
+    const { storage, status, stopping, done } = await startRunning();
+    stopping.abort();
+    await done;
+    expect(await status()).toMatchObject({ status: 'running', finished_at: null });
+    expect(await claimSync(storage)).toMatchObject({ workspace: 'w', branch: 'main' });
+  });
+
+  test('ends nothing when another instance has taken it over', async () => {
+    const { storage, status, course, done } = await startRunning();
+    await storage.commit((db) => db.updateTable('syncs').set({ lease_owner: 'another instance' }).execute());
+    course.resolve({ head: 'abc', receivedObjects: 101 });
+    await done;
+    expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });
+  });
+});
