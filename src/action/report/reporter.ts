@@ -1,11 +1,12 @@
-import * as core from '@actions/core';
 import type { Log } from '../log.ts';
 import { type Outcome, type OutputName, type Outputs, outputNames } from '../outcome.ts';
 import type { Told } from '../post-step/told.ts';
 import { type Annotation, annotationsOf, mostAnnotations, mostWarnings } from './annotations.ts';
+import { addSummary, setOutput } from './command-files.ts';
 import { createRedactor, oneLine } from './safe-text.ts';
 import { summaryHtml } from './summary.ts';
 import { count } from './words.ts';
+import * as commands from './workflow-commands.ts';
 
 /** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
 const largestOutput = 100_000;
@@ -19,13 +20,13 @@ export interface Reporter {
   publish(outputs: Outputs): void;
   /** What was wrong before anything was done. */
   refuse(problems: readonly string[]): void;
-  finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void>;
+  finish(title: string, outcome: Outcome, withSummary: boolean): void;
   /** What became of the locks of a step; none of it fails the job. */
-  tellRelease(told: Told, withSummary: boolean): Promise<void>;
+  tellRelease(told: Told, withSummary: boolean): void;
 }
 
 export function createReporter(secrets: readonly string[]): Reporter {
-  for (const secret of secrets) core.setSecret(secret);
+  for (const secret of secrets) commands.setSecret(secret);
   const redact = createRedactor(secrets);
   const safe = (text: string): string => oneLine(redact(text));
   let warnings = 0;
@@ -33,22 +34,27 @@ export function createReporter(secrets: readonly string[]): Reporter {
   function warn(text: string): void {
     warnings += 1;
     // The last place is for how many more there are.
-    if (warnings < mostWarnings) core.warning(safe(text));
-    else core.info(safe(`Warning: ${text}`));
+    if (warnings < mostWarnings) commands.warning(safe(text));
+    else commands.info(safe(`Warning: ${text}`));
   }
 
   function group(title: string, lines: readonly string[]): void {
     if (lines.length === 0) {
-      core.info(safe(title));
+      commands.info(safe(title));
       return;
     }
-    core.startGroup(safe(title));
-    for (const line of lines.slice(0, longestGroup)) core.info(`  ${safe(line)}`);
-    if (lines.length > longestGroup) core.info(`  And ${count(lines.length - longestGroup, 'more', 'more')}.`);
-    core.endGroup();
+    commands.startGroup(safe(title));
+    for (const line of lines.slice(0, longestGroup)) commands.info(`  ${safe(line)}`);
+    if (lines.length > longestGroup) commands.info(`  And ${count(lines.length - longestGroup, 'more', 'more')}.`);
+    commands.endGroup();
   }
 
-  const log: Log = { line: (text) => core.info(safe(text)), warn, debug: (text) => core.debug(safe(text)), group };
+  const log: Log = {
+    line: (text) => commands.info(safe(text)),
+    warn,
+    debug: (text) => commands.debug(safe(text)),
+    group,
+  };
 
   const whereElse = (name: OutputName, { locks_file }: Outputs): string =>
     name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
@@ -58,9 +64,9 @@ export function createReporter(secrets: readonly string[]): Reporter {
       const value = outputs[name];
       if (value === undefined) continue;
       const text = redact(value);
-      if (Buffer.byteLength(text) <= largestOutput) core.setOutput(name, text);
+      if (Buffer.byteLength(text) <= largestOutput) setOutput(name, text);
       else {
-        core.setOutput(name, '');
+        setOutput(name, '');
         warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
       }
     }
@@ -68,7 +74,7 @@ export function createReporter(secrets: readonly string[]): Reporter {
 
   function annotate({ text, title, file }: Annotation): void {
     // The runner masks the text of an annotation, and nothing else of it.
-    core.error(safe(text), {
+    commands.error(safe(text), {
       ...(title !== undefined && { title: safe(title) }),
       ...(file !== undefined && { file: safe(file) }),
     });
@@ -84,19 +90,18 @@ export function createReporter(secrets: readonly string[]): Reporter {
         others.map(({ text }) => text),
       );
     }
-    if (hidden > 0) core.warning(`And ${count(hidden, 'more warning')}: see the log of the step.`);
+    if (hidden > 0) commands.warning(`And ${count(hidden, 'more warning')}: see the log of the step.`);
     for (const annotation of shown) annotate(annotation);
   }
 
   function fail(failures: readonly string[], notes: Outcome['notes']): void {
-    process.exitCode = core.ExitCode.Failure;
+    process.exitCode = 1;
     tellErrors(failures, notes);
   }
 
-  async function summarise(title: string, sentence: string, tables: Outcome['tables']): Promise<void> {
-    if (process.env['GITHUB_STEP_SUMMARY'] === undefined) return;
+  function summarise(title: string, sentence: string, tables: Outcome['tables']): void {
     try {
-      await core.summary.addRaw(summaryHtml(title, sentence, tables, redact)).write();
+      addSummary(summaryHtml(title, sentence, tables, redact));
     } catch (error) {
       warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -106,16 +111,16 @@ export function createReporter(secrets: readonly string[]): Reporter {
     log,
     publish,
     refuse: (problems) => fail(problems, []),
-    async finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
+    finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
       publish(outputs);
-      if (withSummary) await summarise(title, sentence, tables);
+      if (withSummary) summarise(title, sentence, tables);
       if (failures.length > 0) fail(failures, notes);
       else tellErrors([], []);
     },
-    async tellRelease({ sentence, table, errors, warnings: cautions, lines }, withSummary) {
+    tellRelease({ sentence, table, errors, warnings: cautions, lines }, withSummary) {
       group(sentence, lines);
       for (const text of cautions) warn(text);
-      if (withSummary) await summarise('Workspace: locks at the end of the job', sentence, [table]);
+      if (withSummary) summarise('Workspace: locks at the end of the job', sentence, [table]);
       tellErrors(errors, []);
     },
   };

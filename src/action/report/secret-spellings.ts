@@ -6,7 +6,8 @@ const percent = (character: string): string => `%${character.charCodeAt(0).toStr
 /** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
 function inAddresses(secret: string): readonly string[] {
   const component = encodeURIComponent(secret.toWellFormed());
-  const all = [component, component.replaceAll(/[!'()*]/g, percent), component.replaceAll('%20', '+')];
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+  const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
   return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
 }
 

@@ -4,6 +4,10 @@ import { inHtml } from './safe-text.ts';
 /** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
 const mostBytes = 900 * 1_024;
 
+const longestSentence = 4_000;
+
+const cut = (text: string): string => (text.length > longestSentence ? `${text.slice(0, longestSentence)}…` : text);
+
 const bytes = (text: string): number => Buffer.byteLength(text);
 
 type Conceal = (text: string) => string;
@@ -33,7 +37,7 @@ function tableHtml({ head, rows }: Table, room: number, conceal: Conceal): strin
  * taken out before: in HTML they might not be recognised any more.
  */
 export function summaryHtml(title: string, sentence: string, tables: readonly Table[], conceal: Conceal): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(conceal(sentence))}</p>\n`;
+  let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(conceal(sentence)))}</p>\n`;
   for (const table of tables) {
     if (table.rows.length > 0) html += tableHtml(table, mostBytes - bytes(html), conceal);
   }
