@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import * as core from '@actions/core';
 import { loadInputs } from './inputs/load.ts';
 import { secretsOf } from './inputs/secrets.ts';
 import { failed } from './outcome.ts';
+import { saveState } from './report/command-files.ts';
 import { createReporter } from './report/reporter.ts';
 import { createRedactor } from './report/safe-text.ts';
 import { runnerPlace } from './runner-place.ts';
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   }
 
   const step = randomUUID();
-  const announce = (): void => core.saveState('step', step);
+  const announce = (): void => saveState('step', step);
   const signal = cancellation();
   const title = `Workspace: ${operation}`;
   try {
@@ -40,11 +40,11 @@ async function main(): Promise<void> {
     const place = runnerPlace(process.env);
     const result = await run({ inputs, place, reporter, step, announce, signal, conceal: createRedactor(secrets) });
     if (result.kind === 'refused') reporter.refuse(result.problems);
-    else await reporter.finish(title, result.outcome, inputs.summary);
+    else reporter.finish(title, result.outcome, inputs.summary);
   } catch (error) {
     const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     for (const line of stack.split('\n')) reporter.log.debug(line);
-    await reporter.finish(title, failed({}, message), inputs.summary);
+    reporter.finish(title, failed({}, message), inputs.summary);
   }
 }
 

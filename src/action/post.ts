@@ -1,15 +1,15 @@
-import * as core from '@actions/core';
 import { loadInputs } from './inputs/load.ts';
 import { secretsOf } from './inputs/secrets.ts';
 import { openLedger } from './ledger/ledger.ts';
 import { readClaims } from './post-step/claims.ts';
+import { getState } from './report/command-files.ts';
 import { createReporter } from './report/reporter.ts';
 import { createRedactor } from './report/safe-text.ts';
 import { runnerPlace } from './runner-place.ts';
 
 /** Releases what the step has locked and not released. Whatever happens here, the result of the job stays as it is. */
 async function post(): Promise<void> {
-  const step = core.getState('step');
+  const step = getState('step');
   // Written before the first lock is asked for: without it, there is nothing to release.
   if (step === '') return;
   const secrets = secretsOf(process.env);
@@ -38,7 +38,7 @@ async function post(): Promise<void> {
     }
     const { release } = await import('./post-step/release.ts');
     const told = await release({ connection, task, claims, ledger, step, origin: place.origin, log: reporter.log });
-    await reporter.tellRelease(told, summary);
+    reporter.tellRelease(told, summary);
   } catch (error) {
     reporter.log.warn(
       `The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`,

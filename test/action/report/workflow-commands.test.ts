@@ -1,3 +1,4 @@
+import * as toolkit from '@actions/core';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import * as commands from '../../../src/action/report/workflow-commands.ts';
@@ -14,27 +15,28 @@ function written(say: () => void): string {
   return lines.join('');
 }
 
-const toolkit: typeof import('@actions/core') = await import('@actions/core');
 const texts = fc.string({ unit: fc.constantFrom(':', ',', '%', '=', '\r', '\n', '%0A', 'ä', ' ', 'a', '💥') });
 
-test.each(['info', 'debug', 'warning', 'startGroup', 'setSecret'] as const)(
-  '%s writes what the toolkit writes, whatever it is',
-  (name) => {
-    fc.assert(
-      fc.property(texts, (text) => {
-        expect(written(() => commands[name](text))).toBe(written(() => toolkit[name](text)));
-      }),
-    );
-  },
-);
-
-test('error and its place are written as the toolkit writes them, whatever they are', () => {
-  const properties = fc.record({ title: texts, file: texts }, { requiredKeys: [] });
+test.each([
+  ['info', commands.info, toolkit.info],
+  ['debug', commands.debug, toolkit.debug],
+  ['warning', commands.warning, toolkit.warning],
+  ['startGroup', commands.startGroup, toolkit.startGroup],
+  ['setSecret', commands.setSecret, toolkit.setSecret],
+])('%s writes what the toolkit writes, whatever it is', (_, ours, theirs) => {
   fc.assert(
-    fc.property(texts, properties, (text, place) => {
-      expect(written(() => commands.error(text, place))).toBe(
-        written(() => toolkit.error(text, { title: place.title ?? '', file: place.file ?? '' })),
-      );
+    fc.property(texts, (text) => {
+      expect(written(() => ours(text))).toBe(written(() => theirs(text)));
+    }),
+  );
+});
+
+test('an error and its place are written as the toolkit writes them, whatever they are', () => {
+  const named = texts.filter((text) => text !== '');
+  const places = fc.record({ title: named, file: named }, { requiredKeys: [] });
+  fc.assert(
+    fc.property(texts, places, (text, place) => {
+      expect(written(() => commands.error(text, place))).toBe(written(() => toolkit.error(text, place)));
     }),
   );
 });
