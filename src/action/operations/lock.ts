@@ -9,7 +9,7 @@ import type { Haul } from '../locks/take-all.ts';
 import { waitAdvice } from '../locks/wait-advice.ts';
 import { type Played, waitForAll } from '../locks/wait-for-all.ts';
 import type { Outcome, Outputs } from '../outcome.ts';
-import { clockTime, count, distance, duration } from '../report/words.ts';
+import { clockTime, count, distance, duration, grouped } from '../report/words.ts';
 import type { Parts } from './parts.ts';
 
 function writeLocksFile({ locksFile, log }: Parts, locks: string): Outputs {
@@ -69,7 +69,7 @@ function backText({ taken, unclear }: Haul, back: GivenBack, asked: number, now:
   const total = taken.length + unclear.length;
   if (total > 0 && asked > 1) {
     texts.push(
-      `${count(taken.length, 'lock')} of ${asked.toLocaleString('en-US')} had been taken; ${count(back.done.length, 'lock')} given back.`,
+      `${count(taken.length, 'lock')} of ${grouped(asked)} had been taken; ${count(back.done.length, 'lock')} given back.`,
     );
   }
   for (const { grant, error } of back.failed) {

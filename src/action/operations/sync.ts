@@ -2,7 +2,7 @@ import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import type { SyncTask } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
-import { count, duration } from '../report/words.ts';
+import { count, duration, grouped } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 
 /** A sync of a few objects is over at once, one of many takes minutes: ask often at first, and less and less. */
@@ -19,8 +19,8 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
 
 function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
   if (received_objects === undefined) return status;
-  const of = estimated_objects === undefined ? '' : ` of about ${estimated_objects.toLocaleString('en-US')}`;
-  return `${status}, ${received_objects.toLocaleString('en-US')}${of} objects received`;
+  const of = estimated_objects === undefined ? '' : ` of about ${grouped(estimated_objects)}`;
+  return `${status}, ${grouped(received_objects)}${of} objects received`;
 }
 
 type Followed =

@@ -1,5 +1,6 @@
 import type { Table } from '../outcome.ts';
 import { inHtml } from './safe-text.ts';
+import { grouped } from './words.ts';
 
 /** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
 const mostBytes = 900 * 1_024;
@@ -28,7 +29,7 @@ function tableHtml({ head, rows }: Table, room: number, conceal: Conceal): strin
     shown.push(html);
   }
   const more = rows.length - shown.length;
-  const rest = more === 0 ? '' : `<p>And ${more.toLocaleString('en-US')} more.</p>\n`;
+  const rest = more === 0 ? '' : `<p>And ${grouped(more)} more.</p>\n`;
   return `${begin}${shown.join('')}${end}${rest}`;
 }
 

@@ -1,6 +1,12 @@
+/**
+ * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
+ * long as Node itself.
+ */
+export const grouped = (number: number): string => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
+
 /** "1 path", "2 paths". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
-  `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`;
+  `${grouped(number)} ${number === 1 ? one : many}`;
 
 const minute = 60;
 const hour = 60 * minute;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { clockTime, count, distance, duration, moment, span } from '../../../src/action/report/words.ts';
+import { clockTime, count, distance, duration, grouped, moment, span } from '../../../src/action/report/words.ts';
 
 test.each([
   [0, '0 paths'],
@@ -9,6 +9,14 @@ test.each([
   [12_345, '12,345 paths'],
 ])('%i is counted as %j', (number, text) => {
   expect(count(number, 'path')).toBe(text);
+});
+
+test('a number is grouped as English groups it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-1_234.5, 1_234.567, 0.125)), (number) => {
+      expect(grouped(number)).toBe(number.toLocaleString('en-US'));
+    }),
+  );
 });
 
 test('a plural may be another word', () => {
