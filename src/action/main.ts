@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { loadInputs } from './inputs/load.ts';
 import { secretsOf } from './inputs/secrets.ts';
 import { failed } from './outcome.ts';
@@ -30,7 +29,7 @@ async function main(): Promise<void> {
     reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
   }
 
-  const step = randomUUID();
+  const step = crypto.randomUUID();
   const announce = (): void => saveState('step', step);
   const signal = cancellation();
   const title = `Workspace: ${operation}`;

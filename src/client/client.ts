@@ -74,8 +74,7 @@ export function createClient(options: ClientOptions) {
   const addresses = addressesBelow(baseUrl);
   const serverClock = createServerClock(clock);
   const serverNow = serverClock.now;
-  // The limit of an attempt comes first; this one is only there because the sockets want one.
-  const connection = openConnection(baseUrl, requestTimeoutMs + 60_000);
+  const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
   const call = createCall({

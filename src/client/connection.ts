@@ -1,8 +1,6 @@
 import * as http from 'node:http';
-import * as https from 'node:https';
-import { getProxyUrl, HttpClient } from '@actions/http-client';
+import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { largestBody, type ReceivedBody } from './answer.ts';
-import { longestTimer } from './time-limit.ts';
 
 /** More would only wait for each other at the other end. */
 export const mostConnections = 16;
@@ -41,53 +39,65 @@ async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
   return { bytes: Buffer.concat(chunks), tooLarge: false };
 }
 
-/** The tunnel through a proxy is asked for by a request of its own, which knows no limit unless it is given one. */
-function endTunnelsWith(signal: AbortSignal, agent: http.Agent): void {
-  if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
-    Object.assign(agent.proxyOptions ?? {}, { signal });
-}
-
-/** Connections to one server: kept alive, and through the proxy that `https_proxy`, `http_proxy` and `no_proxy` name. */
-export function openConnection(baseUrl: URL, socketTimeoutMs: number): Connection {
-  const throughProxy = getProxyUrl(baseUrl.href) !== '';
-  const closing = new AbortController();
+/**
+ * The agent that the toolkit's client has for a proxy. It is loaded where there is one, and so is TLS where it is spoken:
+ * for a request without either, they would be half of the start.
+ */
+async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agent> {
+  const { HttpClient } = await import('@actions/http-client');
   const client = new HttpClient(undefined, [], {
     keepAlive: true,
     // A full pool of tunnels never gets all of its places back; how many there are at once is limited before.
-    maxSockets: throughProxy ? Number.POSITIVE_INFINITY : mostConnections,
-    socketTimeout: Math.min(socketTimeoutMs, longestTimer),
+    maxSockets: Number.POSITIVE_INFINITY,
   });
-  const isHttps = baseUrl.protocol === 'https:';
-  const defaultPort = isHttps ? 443 : 80;
   const agent = client.getAgent(baseUrl.href);
-  endTunnelsWith(closing.signal, agent);
+  // A tunnel is asked for by a request of its own, which knows no limit unless it is given one.
+  if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
+    Object.assign(agent.proxyOptions ?? {}, { signal });
+  return agent;
+}
+
+/** Connections to one server: kept alive, and through the proxy that `https_proxy`, `http_proxy` and `no_proxy` name. */
+export function openConnection(baseUrl: URL): Connection {
+  const isHttps = baseUrl.protocol === 'https:';
+  const { Agent, request } = isHttps ? process.getBuiltinModule('node:https') : http;
+  const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
+  const throughProxy = Boolean(getProxyUrl(baseUrl)?.hostname);
+  const closing = new AbortController();
+  const direct = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  let tunnels: Promise<http.Agent> | undefined;
+
+  async function agentToUse(): Promise<http.Agent> {
+    if (!throughProxy) return direct;
+    tunnels ??= openTunnels(baseUrl, closing.signal);
+    return tunnels;
+  }
 
   return {
     async send({ method, target, headers, body }, signal) {
-      const { message } = await client.requestRaw(
-        {
-          parsedUrl: baseUrl,
-          httpModule: isHttps ? https : http,
-          options: {
-            // An IPv6 address has brackets in a URL alone.
-            host: throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1'),
-            port: baseUrl.port === '' ? defaultPort : Number(baseUrl.port),
-            path: target,
-            method,
-            headers: { ...headers },
-            agent,
-            signal,
-          },
-        },
-        body,
-      );
+      const agent = await agentToUse();
+      const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
+        const options = {
+          // An IPv6 address has brackets in a URL alone.
+          host: throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1'),
+          port,
+          path: target,
+          method,
+          headers,
+          agent,
+          signal,
+        };
+        request(options, resolve)
+          .on('error', reject)
+          .end(body ?? undefined);
+      });
       const { statusCode = 0, headers: received } = message;
       const endIsUnsure = received['content-length'] === undefined && received['transfer-encoding'] === undefined;
       return { status: statusCode, headers: received, endIsUnsure, ...(await readBytes(message)) };
     },
     close() {
       closing.abort();
-      client.dispose();
+      direct.destroy();
     },
   };
 }

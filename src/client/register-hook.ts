@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Addresses } from './addresses.ts';
 import { isSuccess, objectIn } from './answer.ts';
 import type { Call, Within } from './call.ts';
@@ -41,7 +40,7 @@ export const createRegisterHook =
       {
         method: 'POST',
         target: addresses.hooks(workspace),
-        headers: { 'idempotency-key': randomUUID() },
+        headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),
       },

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type Addresses, follow } from './addresses.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import type { Call, Outcome, Within } from './call.ts';
@@ -131,7 +130,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
   return {
     async startSync({ workspace, branch }: SyncRequest, within: Within): Promise<StartedSync> {
       const target = addresses.sync(workspace);
-      const headers = { 'idempotency-key': randomUUID() };
+      const headers = { 'idempotency-key': crypto.randomUUID() };
       const { report, answer, texts } = reportOf(
         await call({ method: 'POST', target, headers, body: { branch } }, within),
       );

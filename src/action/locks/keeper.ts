@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { KnownLock, Release, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
@@ -108,7 +107,7 @@ export function createKeeper(
         workspace,
         path,
         step,
-        key: randomUUID(),
+        key: crypto.randomUUID(),
         type,
         ttl: formatDuration(ttl),
         autoRelease,

@@ -1,9 +1,9 @@
-import type { Dirent } from 'node:fs';
-import { glob, stat } from 'node:fs/promises';
+// Not from node:fs/promises: Node loads that, and much with it, when `promises` is first used.
+import { type Dirent, promises } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
 export const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
+  promises.stat(path).then(
     (entry) => entry.isFile(),
     () => false,
   );
@@ -19,7 +19,7 @@ export async function matchingFiles(pattern: string, checkout: string): Promise<
   const found = new Set<string>();
   // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
   for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
-    for await (const entry of glob(spelling, { cwd: checkout, withFileTypes: true })) {
+    for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
       if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
     }
   }
