@@ -31,13 +31,15 @@ async function main(): Promise<void> {
 
   const step = crypto.randomUUID();
   const announce = (): void => saveState('step', step);
+  const keep = (text: string): void => saveState('locks', text);
   const signal = cancellation();
   const title = `Workspace: ${operation}`;
   try {
     // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
     const { run } = await import('./run.ts');
     const place = runnerPlace(process.env);
-    const result = await run({ inputs, place, reporter, step, announce, signal, conceal: createRedactor(secrets) });
+    const conceal = createRedactor(secrets);
+    const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
     if (result.kind === 'refused') reporter.refuse(result.problems);
     else reporter.finish(title, result.outcome, inputs.summary);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { PathLine } from './inputs/path-lines.ts';
 import type { ListLocksTask, LockTask, Task, UnlockTask } from './inputs/task.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type HandedLock, readHandedLocks } from './locks/handed-locks.ts';
-import { fromHandedLock, fromLedger, locksOfJob, type ToRelease } from './operations/unlock.ts';
+import { fromHandedLock, meantBy, type ToRelease } from './operations/unlock.ts';
 import { resolvePaths } from './paths/resolve-paths.ts';
 
 /** A task with everything looked up that needs no request. */
@@ -63,8 +63,8 @@ async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparatio
     case 'paths': {
       // With force, it does not matter whose lock is there.
       const entries = task.force ? [] : entriesOf(place.ledger);
-      const held = locksOfJob(entries, place.service, workspace);
-      return withPaths(target.paths, place, (paths) => ready(paths.map((path) => fromLedger(path, held.get(path)))));
+      const meant = meantBy(entries, place.service, workspace);
+      return withPaths(target.paths, place, (paths) => ready(paths.map(meant)));
     }
     case 'locks':
       return { ok: true, prepared: ready(target.locks.map(fromHandedLock)) };

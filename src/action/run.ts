@@ -22,6 +22,7 @@ export interface RunOptions {
   readonly reporter: Reporter;
   readonly step: string;
   readonly announce: () => void;
+  readonly keep: (text: string) => void;
   readonly conceal: (text: string) => string;
   /** Aborted when the step is cancelled. */
   readonly signal: AbortSignal;
@@ -60,6 +61,7 @@ export async function run({
   reporter,
   step,
   announce,
+  keep,
   conceal,
   signal,
 }: RunOptions): Promise<RunResult> {
@@ -70,12 +72,16 @@ export async function run({
   const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);
+  const hesitant = connect({ ...connection, retries: 0 }, place.origin, reporter.log);
   try {
     const parts: Parts = {
       client,
+      hesitant,
       ledger,
       step,
       announce,
+      keep,
+      conceal,
       origin: place.origin,
       sleep,
       signal,
@@ -89,5 +95,6 @@ export async function run({
     return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
   } finally {
     client.dispose();
+    hesitant.dispose();
   }
 }

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Entry, type Grant, type GrantedLock, type Intent, readEntry } from '../../src/action/ledger/entry.ts';
+import { historyOf } from '../../src/action/ledger/history.ts';
 import { ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
-import { outstanding } from '../../src/action/ledger/outstanding.ts';
+import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
+import { parseLockPath } from '../../src/interface/lock-path.ts';
 
 const asItIs = (text: string): string => text;
 
@@ -34,7 +36,6 @@ const intent = (step: string, path: string, key: string, more: Partial<Intent> =
   key,
   type: 'exclusive',
   ttl: '1h',
-  autoRelease: true,
   ...more,
 });
 
@@ -52,7 +53,7 @@ const grant = (step: string, path: string, key: string, id: string | undefined =
   step,
   at,
   key,
-  autoRelease: true,
+  waitedMs: 0,
   lock: lockOf(path, id),
 });
 
@@ -65,11 +66,26 @@ const ended = (path: string, id?: string): Entry => ({
   ...(id !== undefined && { id, etag: `"${id}"` }),
 });
 
+const releasing = (path: string, id?: string): Entry => ({
+  kind: 'releasing',
+  ...place,
+  path,
+  at,
+  ...(id !== undefined && { id, etag: `"${id}"` }),
+});
+
 const denied = (step: string, path: string, key: string): Entry => ({ kind: 'denied', ...place, path, step, at, key });
 
 const text = fc.string({ unit: 'binary', maxLength: 12 }).map((value) => value.toWellFormed());
 const optional = fc.option(text, { nil: undefined });
-const where = { service: text, workspace: text, path: text, at: text };
+const ttlText = fc.integer({ min: 1, max: 100 }).map((hours) => `${hours}h`);
+const valid = (parse: (value: string) => { readonly ok: boolean }) => text.filter((value) => parse(value).ok);
+const where = {
+  service: text,
+  workspace: valid(parseWorkspaceId),
+  path: valid(parseLockPath).map((value) => value.normalize('NFC')),
+  at: text,
+};
 
 /** As they come back from the disk, where what is undefined is not there. */
 const anyEntry: fc.Arbitrary<Entry> = fc
@@ -80,15 +96,14 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       step: text,
       key: text,
       type: text,
-      ttl: text,
-      autoRelease: fc.boolean(),
+      ttl: ttlText,
     }),
     fc.record({
       kind: fc.constant('granted' as const),
       ...where,
       step: text,
       key: text,
-      autoRelease: fc.boolean(),
+      waitedMs: fc.nat(),
       lock: fc.record({
         path: text,
         type: text,
@@ -100,6 +115,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       }),
     }),
     fc.record({ kind: fc.constant('denied' as const), ...where, step: text, key: text }),
+    fc.record({ kind: fc.constant('releasing' as const), ...where, id: optional, etag: optional }),
     fc.record({
       kind: fc.constant('ended' as const),
       ...where,
@@ -203,14 +219,20 @@ describe('the file', () => {
 });
 
 describe('an entry without', () => {
-  const samples: readonly Entry[] = [intent('s', 'a', '1'), grant('s', 'a', '1'), denied('s', 'a', '1'), ended('a')];
+  const samples: readonly Entry[] = [
+    intent('s', 'a', '1'),
+    grant('s', 'a', '1'),
+    denied('s', 'a', '1'),
+    releasing('a'),
+    ended('a'),
+  ];
   const members = samples.flatMap((entry) => Object.keys(entry).map((name) => ({ kind: entry.kind, name, entry })));
 
   test.each(members.filter(({ name }) => name !== 'id' && name !== 'etag'))('$name is no $kind', ({ name, entry }) => {
     expect(readEntry(JSON.stringify(entry))).toEqual(entry);
     const { [name]: _, ...rest }: Record<string, unknown> = { ...entry };
     expect(readEntry(JSON.stringify(rest))).toBeUndefined();
-    expect(readEntry(JSON.stringify({ ...entry, [name]: 7 }))).toBeUndefined();
+    expect(readEntry(JSON.stringify({ ...entry, [name]: [7] }))).toBeUndefined();
   });
 
   test.each(['path', 'type', 'expires_at'])('the %s of its lock is no grant', (name) => {
@@ -222,8 +244,11 @@ describe('an entry without', () => {
 
 describe('what a step has to answer for', () => {
   const keysOf = (entries: readonly Entry[], step = 's') => {
-    const { held, unclear } = outstanding(entries, step);
-    return { held: held.map(({ key }) => key), unclear: unclear.map(({ key }) => key) };
+    const { held, unclear } = historyOf(entries);
+    return {
+      held: held.filter(({ grant }) => grant.step === step).map(({ grant }) => grant.key),
+      unclear: unclear.filter((asked) => asked.step === step).map(({ key }) => key),
+    };
   };
 
   test('is what was granted to it and has not ended', () => {
@@ -246,14 +271,19 @@ describe('what a step has to answer for', () => {
     expect(keysOf([intent('t', 'a', '1'), grant('t', 'b', '2')])).toEqual({ held: [], unclear: [] });
   });
 
-  test('is not what is to outlive the job', () => {
-    const kept = { ...grant('s', 'a', '1'), autoRelease: false };
-    expect(
-      keysOf([intent('s', 'a', '1', { autoRelease: false }), kept, intent('s', 'b', '2', { autoRelease: false })]),
-    ).toEqual({
-      held: [],
-      unclear: [],
-    });
+  test('is known to be doubtful once its release was begun, and only then', () => {
+    const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
+      historyOf(entries).held.map(({ releaseBegun }) => releaseBegun);
+    const two = [grant('s', 'a', '1'), grant('s', 'a', '2')];
+    expect(doubts(...two)).toEqual([false, false]);
+    expect(doubts(...two, releasing('a', 'lock_1'))).toEqual([true, false]);
+    expect(doubts(...two, releasing('a'))).toEqual([true, true]);
+    expect(doubts(...two, releasing('b'))).toEqual([false, false]);
+    expect(doubts(releasing('a'), ...two)).toEqual([false, false]);
+  });
+
+  test('is one lock, when its answer was given twice', () => {
+    expect(keysOf([intent('s', 'a', '1'), grant('s', 'a', '1'), grant('s', 'a', '1')]).held).toEqual(['1']);
   });
 
   test('is a grant whose intent was damaged', () => {
@@ -294,15 +324,10 @@ describe('what a step has to answer for', () => {
     );
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 20 }), (entries) => {
-        const { held, unclear } = outstanding(entries, 's');
-        for (const one of [...held, ...unclear]) {
-          expect(one.step).toBe('s');
-          expect(entries).toContainEqual(one);
-        }
+        const { held, unclear } = historyOf(entries);
+        for (const one of [...held.map((lock) => lock.grant), ...unclear]) expect(entries).toContainEqual(one);
         for (const { key } of unclear) {
-          const later = entries.slice(
-            entries.findLastIndex((each) => each.kind === 'intent' && each.key === key && each.step === 's'),
-          );
+          const later = entries.slice(entries.findLastIndex((each) => each.kind === 'intent' && each.key === key));
           expect(later.some((each) => (each.kind === 'granted' || each.kind === 'denied') && each.key === key)).toBe(
             false,
           );

@@ -1,3 +1,7 @@
+import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
+import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
+import { parseTtl, type Ttl } from '../../interface/ttl.ts';
+
 /** A lock as the service granted it: what proves later that it is ours, and what people are told of it. */
 export interface GrantedLock {
   readonly path: string;
@@ -10,8 +14,8 @@ export interface GrantedLock {
   readonly expires_at: string;
 }
 
-interface Place {
-  /** The service and the workspace: a job may use several. */
+/** Where a lock is: a job may use several services, and several workspaces. */
+export interface Place {
   readonly service: string;
   readonly workspace: string;
   readonly path: string;
@@ -21,13 +25,12 @@ interface Place {
 export interface Intent extends Place {
   readonly kind: 'intent';
   readonly step: string;
+  /** By the clock of the server as far as it was known; so are all times here. */
   readonly at: string;
   /** The idempotency key of the request: asking again with it tells what became of it. */
   readonly key: string;
   readonly type: string;
   readonly ttl: string;
-  /** False: the locks outlive the job, and the post-step leaves them alone. */
-  readonly autoRelease: boolean;
 }
 
 export interface Grant extends Place {
@@ -35,8 +38,8 @@ export interface Grant extends Place {
   readonly step: string;
   readonly at: string;
   readonly key: string;
-  /** As in the intent, whose line may be damaged. */
-  readonly autoRelease: boolean;
+  /** Since this step first asked for the path. */
+  readonly waitedMs: number;
   readonly lock: GrantedLock;
 }
 
@@ -48,6 +51,14 @@ export interface Denial extends Place {
   readonly key: string;
 }
 
+/** Put down before a lock is released: from here on it may be gone, and the path somebody else's. */
+export interface Releasing extends Place {
+  readonly kind: 'releasing';
+  readonly at: string;
+  readonly id?: string | undefined;
+  readonly etag?: string | undefined;
+}
+
 /** The lock is no longer ours: released, found to be gone, or found to be somebody else's. */
 export interface Ending extends Place {
   readonly kind: 'ended';
@@ -57,7 +68,7 @@ export interface Ending extends Place {
   readonly etag?: string | undefined;
 }
 
-export type Entry = Intent | Grant | Denial | Ending;
+export type Entry = Intent | Grant | Denial | Releasing | Ending;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -73,17 +84,24 @@ export const isGrantedLock = (value: unknown): value is GrantedLock =>
   areTexts(value, ['path', 'type', 'expires_at']) &&
   areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
 
-function isEntry(value: unknown): value is Entry {
-  if (!isRecord(value) || !areTexts(value, ['kind', 'service', 'workspace', 'path', 'at'])) return false;
+const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>): boolean =>
+  typeof service === 'string' &&
+  typeof workspace === 'string' &&
+  parseWorkspaceId(workspace).ok &&
+  typeof path === 'string' &&
+  parseLockPath(path).ok;
+
+function isEntry(value: Readonly<Record<string, unknown>>): boolean {
+  if (!isPlace(value) || !areTexts(value, ['at'])) return false;
   switch (value['kind']) {
     case 'intent':
-      return areTexts(value, ['step', 'key', 'type', 'ttl']) && typeof value['autoRelease'] === 'boolean';
+      return areTexts(value, ['step', 'key', 'type', 'ttl']) && parseTtl(String(value['ttl'])).ok;
     case 'granted':
-      return (
-        areTexts(value, ['step', 'key']) && typeof value['autoRelease'] === 'boolean' && isGrantedLock(value['lock'])
-      );
+      return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
     case 'denied':
       return areTexts(value, ['step', 'key']);
+    case 'releasing':
+      return areTextsIfThere(value, ['id', 'etag']);
     case 'ended':
       return (
         areTextsIfThere(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how'])
@@ -97,8 +115,27 @@ function isEntry(value: unknown): value is Entry {
 export function readEntry(line: string): Entry | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    return isEntry(value) ? value : undefined;
+    // Field by field it has been examined for the kind that it says it is.
+    return isRecord(value) && isEntry(value) ? (value as unknown as Entry) : undefined;
   } catch {
     return undefined;
   }
 }
+
+const sure = <T>(
+  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string },
+): T => {
+  if (parsed.ok) return parsed.value;
+  throw new Error(`The ledger has what it cannot have. ${parsed.why}`);
+};
+
+/** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
+export const addressIn = ({
+  workspace,
+  path,
+}: Place): { readonly workspace: WorkspaceId; readonly path: LockPath } => ({
+  workspace: sure(parseWorkspaceId(workspace)),
+  path: sure(parseLockPath(path)),
+});
+
+export const ttlIn = ({ ttl }: Intent): Ttl => sure(parseTtl(ttl));

@@ -23,18 +23,19 @@ export interface Ledger {
 /** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
 const fromService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
 
-/** `conceal` takes secrets out of what the service has said: it may have sent one back. */
+/** As JSON, without the secrets that the service may have sent back in what it says of a lock. */
+export const concealedJson = (value: unknown, conceal: (text: string) => string): string =>
+  JSON.stringify(value, (name, member: unknown) =>
+    fromService.has(name) && typeof member === 'string' ? conceal(member) : member,
+  );
+
 export function openLedger(file: string, conceal: (text: string) => string): Ledger {
-  const lineOf = (entry: Entry): string =>
-    JSON.stringify(entry, (name, value) =>
-      fromService.has(name) && typeof value === 'string' ? conceal(value) : value,
-    );
   return {
     file,
     append(...entries) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // A line break before as well as behind: the line of a step that was killed may have been cut off.
-      const text = entries.map((entry) => `\n${lineOf(entry)}\n`).join('');
+      const text = entries.map((entry) => `\n${concealedJson(entry, conceal)}\n`).join('');
       appendFileSync(file, text, { mode: 0o600 });
     },
     read() {

@@ -9,9 +9,11 @@ export interface GivenBack {
   readonly done: readonly Grant[];
   /** Somebody else holds the path now. */
   readonly lost: readonly { readonly grant: Grant; readonly holder: KnownLock | undefined }[];
+  /** Nothing shows that what is there now is ours. */
+  readonly leftAlone: readonly Grant[];
   readonly failed: readonly { readonly grant: Grant; readonly error: ServiceError }[];
-  /** What cannot be shown to be ours, and so is left to its ttl. */
-  readonly unproven: readonly { readonly intent: Intent; readonly error: ServiceError }[];
+  /** Whether they were granted is not known, and so they are left to their ttl. */
+  readonly unproven: readonly Intent[];
 }
 
 /** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
@@ -22,8 +24,9 @@ export async function giveBackAll(
 ): Promise<GivenBack> {
   const done: Grant[] = [];
   const lost: { grant: Grant; holder: KnownLock | undefined }[] = [];
+  const leftAlone: Grant[] = [];
   const failed: { grant: Grant; error: ServiceError }[] = [];
-  const unproven: { intent: Intent; error: ServiceError }[] = [];
+  const unproven: Intent[] = [];
 
   async function giveBack(grant: Grant): Promise<void> {
     const release = await keeper.giveBack(grant, within);
@@ -35,6 +38,9 @@ export async function giveBackAll(
       case 'lost':
         lost.push({ grant, holder: release.holder });
         return;
+      case 'left-alone':
+        leftAlone.push(grant);
+        return;
       case 'failed':
         failed.push({ grant, error: release.error });
         return;
@@ -42,7 +48,7 @@ export async function giveBackAll(
   }
 
   async function clearUp(intent: Intent): Promise<void> {
-    const taking = await keeper.askAgain(intent, within);
+    const taking = await keeper.ask(intent, true, within);
     switch (taking.kind) {
       case 'taken':
         await giveBack(taking.grant);
@@ -51,12 +57,12 @@ export async function giveBackAll(
       case 'failed':
         return;
       case 'unclear':
-        unproven.push({ intent, error: taking.error });
+        unproven.push(intent);
         return;
     }
   }
 
   await inParallel(taken, giveBack);
   await inParallel(unclear, clearUp);
-  return { done, lost, failed, unproven };
+  return { done, lost, leftAlone, failed, unproven };
 }

@@ -6,6 +6,8 @@ export interface HandedLock {
   readonly path: LockPath;
   readonly id: string | undefined;
   readonly etag: string | undefined;
+  readonly owner: string | undefined;
+  readonly acquired_at: string | undefined;
   readonly expires_at: string | undefined;
 }
 
@@ -21,6 +23,8 @@ function readHanded(entry: unknown): HandedLock | undefined {
     path: path.value,
     id: textOf(fields['id']),
     etag: textOf(fields['etag']),
+    owner: textOf(fields['owner']),
+    acquired_at: textOf(fields['acquired_at']),
     expires_at: textOf(fields['expires_at']),
   };
 }

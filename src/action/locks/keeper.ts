@@ -1,9 +1,11 @@
-import type { KnownLock, Release, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
+import type { KnownLock, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Entry, Grant, GrantedLock, Intent } from '../ledger/entry.ts';
+import { addressIn, type Grant, type GrantedLock, type Intent, ttlIn } from '../ledger/entry.ts';
+import type { Recorder } from '../ledger/recorder.ts';
 import type { Parts } from '../operations/parts.ts';
+import { type Release, releaseOne } from './release-one.ts';
 
 export interface Holding {
   readonly path: LockPath;
@@ -18,143 +20,132 @@ export type Taking =
   | { readonly kind: 'taken'; readonly grant: Grant }
   | ({ readonly kind: 'held' } & Holding)
   | { readonly kind: 'failed'; readonly error: ServiceError }
-  /** It may have been granted. The intent is what it can be asked about with. */
-  | { readonly kind: 'unclear'; readonly intent: Intent; readonly error: ServiceError };
+  | {
+      /** It may have been granted. The intent is what it can be asked about with. */
+      readonly kind: 'unclear';
+      readonly intent: Intent;
+      readonly error: ServiceError;
+      /** Somebody holds the path: another, or this step by the request whose answer was lost. */
+      readonly holding: Holding | undefined;
+    };
 
 /** What all locks of a step have in common. */
 export interface LockTerms {
+  readonly service: string;
   readonly workspace: WorkspaceId;
   readonly type: string;
   readonly ttl: Ttl;
-  readonly autoRelease: boolean;
 }
 
-export type KeeperParts = Pick<Parts, 'client' | 'ledger' | 'log' | 'step' | 'origin' | 'announce'>;
+export type KeeperParts = Pick<Parts, 'client' | 'hesitant' | 'clock' | 'sleep' | 'random' | 'step' | 'origin'>;
 
-/** Takes and gives back locks one by one, and keeps the ledger: intent before action, and then what came of it. */
+/** Settles single locks, and keeps the ledger: what is about to be done, and then what came of it. */
 export interface Keeper {
-  take(path: LockPath, within: Within): Promise<Taking>;
-  /** Asks again, with the key of before, what became of a request whose answer was lost. */
-  askAgain(intent: Intent, within: Within): Promise<Taking>;
-  giveBack(grant: Grant, within: Within): Promise<Release>;
+  /** Asks for the lock of an intent that is in the ledger; once more, with the same key, when its answer was lost. */
+  ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<Taking>;
+  /** `doubtful`: it may have been released before. */
+  giveBack(grant: Grant, within: Within, doubtful?: boolean): Promise<Release>;
 }
 
-const grantedLock = (
-  { path, type, id, etag, owner, acquired_at, expires_at }: TakenLock,
-  ttl: Ttl,
-  now: number,
-): GrantedLock => ({
-  path,
-  type,
-  id,
-  etag,
-  owner,
-  acquired_at,
-  expires_at: expires_at ?? new Date(now + ttl.seconds * 1_000).toISOString(),
-});
+function grantedLock(taken: TakenLock, ttl: Ttl, serverNow: number): GrantedLock {
+  const { path, type, id, etag, owner, acquired_at, expires_at } = taken;
+  const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
+  return { path, type, id, etag, owner, acquired_at, expires_at: end };
+}
 
-export function createKeeper(
-  parts: KeeperParts,
-  service: string,
-  { workspace, type, ttl, autoRelease }: LockTerms,
-): Keeper {
-  const { client, step, origin } = parts;
-  const record = createRecorder(parts);
-  let announced = false;
+/** The clock of an answer counts whole seconds. */
+const clockSlackMs = 2_000;
+
+export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
+  const { client, clock, step, origin } = parts;
+  /** When this process first asked for a path, and when with a key. */
+  const firstAsked = new Map<string, number>();
+  const askedWith = new Map<string, number>();
   const now = (): string => new Date(client.serverNow()).toISOString();
 
-  /** Every request of this run names it; so does the lock, where the service keeps that. */
-  const isOfAnotherRun = (holder: KnownLock | undefined): boolean =>
-    holder?.origin !== undefined && origin !== undefined && holder.origin !== origin;
-
-  async function ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<Taking> {
-    const { path, key } = intent;
-    const place = { service, workspace, path };
-    const acquisition = await client.acquireLock(
-      // A path in the ledger is one that was asked for, and so one of the canonical ones.
-      { workspace, path: path as LockPath, type, ttl, idempotencyKey: key, keySentBefore },
-      within,
-    );
-    const denied = (): void => record({ kind: 'denied', ...place, step, key, at: now() });
-    switch (acquisition.kind) {
-      case 'acquired': {
-        const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
-        const grant: Grant = { kind: 'granted', ...place, step, key, autoRelease, lock, at: now() };
-        record(grant);
-        return { kind: 'taken', grant };
-      }
-      case 'held': {
-        const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
-        // A service that knows no keys takes a repetition for another request, and refuses it because of the first.
-        if ((mayBeOurs || keySentBefore) && !isOfAnotherRun(holder)) return { kind: 'unclear', intent, error };
-        denied();
-        return { kind: 'held', path: path as LockPath, holder, retryAfterMs, error };
-      }
-      case 'unclear':
-        return { kind: 'unclear', intent, error: acquisition.error };
-      case 'failed':
-        if (keySentBefore) return { kind: 'unclear', intent, error: acquisition.error };
-        denied();
-        return { kind: 'failed', error: acquisition.error };
-    }
+  /** Whether the lock that is in the way can be the one that we have asked for, as far as it tells. */
+  function canBeOurs(holder: KnownLock | undefined, key: string): boolean {
+    if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
+    const askedAt = askedWith.get(key);
+    if (holder?.acquired_at === undefined || askedAt === undefined) return true;
+    return Date.parse(holder.acquired_at) >= client.serverNow() - (clock() - askedAt) - clockSlackMs;
   }
 
   return {
-    take(path, within) {
-      const intent: Intent = {
-        kind: 'intent',
-        service,
-        workspace,
-        path,
-        step,
-        key: crypto.randomUUID(),
-        type,
-        ttl: formatDuration(ttl),
-        autoRelease,
-        at: now(),
-      };
-      if (!announced) parts.announce();
-      announced = true;
-      record(intent);
-      return ask(intent, false, within);
+    async ask(intent, keySentBefore, within) {
+      const { service, key, type } = intent;
+      const { workspace, path } = addressIn(intent);
+      const ttl = ttlIn(intent);
+      if (!firstAsked.has(path)) firstAsked.set(path, clock());
+      if (!keySentBefore) askedWith.set(key, clock());
+      const acquisition = await client.acquireLock(
+        { workspace, path, type, ttl, idempotencyKey: key, keySentBefore },
+        within,
+      );
+      const place = { service, workspace, path, step, key };
+      switch (acquisition.kind) {
+        case 'acquired': {
+          const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
+          const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
+          const grant: Grant = { kind: 'granted', ...place, waitedMs, lock, at: now() };
+          record(grant);
+          return { kind: 'taken', grant };
+        }
+        case 'held': {
+          const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
+          const holding: Holding = { path, holder, retryAfterMs, error };
+          // A service that knows no keys takes a repetition for another request, and refuses it because of the first.
+          if (mayBeOurs && canBeOurs(holder, key)) return { kind: 'unclear', intent, error, holding };
+          record({ kind: 'denied', ...place, at: now() });
+          return { kind: 'held', ...holding };
+        }
+        case 'unclear':
+          return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
+        case 'failed':
+          if (keySentBefore) return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
+          record({ kind: 'denied', ...place, at: now() });
+          return { kind: 'failed', error: acquisition.error };
+      }
     },
 
-    askAgain: (intent, within) => ask(intent, true, within),
-
-    async giveBack(grant, within) {
-      const { lock, path } = grant;
-      // A path in the ledger is one that was asked for, and so one of the canonical ones.
-      const release = await client.releaseLock({ workspace, path: path as LockPath, proof: lock }, within);
-      if (release.kind !== 'failed') {
-        record({
-          kind: 'ended',
-          service,
-          workspace,
-          path,
-          at: now(),
-          how: release.kind,
-          id: lock.id,
-          etag: lock.etag,
-        });
+    async giveBack(grant, within, doubtful) {
+      const { service, lock, at } = grant;
+      const { workspace, path } = addressIn(grant);
+      const what = { service, workspace, path, id: lock.id, etag: lock.etag };
+      record({ kind: 'releasing', ...what, at: now() });
+      const release = await releaseOne(parts, { workspace, path, lock: { ...lock, grantedAt: at }, doubtful }, within);
+      if (release.kind !== 'failed' && release.kind !== 'left-alone') {
+        record({ kind: 'ended', ...what, how: release.kind, at: now() });
       }
       return release;
     },
   };
 }
 
-/** Writes to the ledger; when that fails, says so once and goes on: a lock that is wanted is not given up for it. */
-export function createRecorder({ ledger, log }: Pick<Parts, 'ledger' | 'log'>): (entry: Entry) => void {
-  let failed = false;
-  return (entry) => {
-    try {
-      ledger.append(entry);
-    } catch (error) {
-      if (failed) return;
-      failed = true;
-      const why = error instanceof Error ? error.message : String(error);
-      log.warn(
-        `The ledger of this job's locks cannot be written (${why}). If the step is killed, its locks stay until their ttl ends.`,
-      );
-    }
+/** Asks for new locks: the intent of each is in the ledger before its request is sent. */
+export function createTaker(
+  { client, step, announce }: Pick<Parts, 'client' | 'step' | 'announce'>,
+  record: Recorder,
+  keeper: Keeper,
+  { service, workspace, type, ttl }: LockTerms,
+): (path: LockPath, within: Within) => Promise<Taking> {
+  let announced = false;
+  return (path, within) => {
+    const intent: Intent = {
+      kind: 'intent',
+      service,
+      workspace,
+      path,
+      step,
+      key: crypto.randomUUID(),
+      type,
+      ttl: formatDuration(ttl),
+      at: new Date(client.serverNow()).toISOString(),
+    };
+    record(intent);
+    // After the first line of the ledger, so that who reads it finds one.
+    if (!announced) announce();
+    announced = true;
+    return keeper.ask(intent, false, within);
   };
 }

@@ -2,7 +2,7 @@ import type { ServiceError, Within } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { inParallel } from './in-parallel.ts';
-import type { Holding, Keeper } from './keeper.ts';
+import type { Holding, Taking } from './keeper.ts';
 
 /** What came of asking for a set of locks. */
 export interface Haul {
@@ -14,15 +14,15 @@ export interface Haul {
   readonly error: ServiceError | undefined;
 }
 
-export const isComplete = ({ held, error, unclear }: Haul): boolean =>
-  held === undefined && error === undefined && unclear.length === 0;
+export type Take = (path: LockPath, within: Within) => Promise<Taking>;
 
 /**
- * Asks for the paths until one of them cannot be had: all or nothing, so there is no use in going on. What is under
- * way by then is waited for, because a request that is cut off leaves a lock that nobody knows of.
+ * Asks for the paths until one of them cannot be had: all or nothing, so there is no use in going on. The first one
+ * alone: of those who want the same paths one gets it, and the others have taken nothing that they would have to give
+ * back. The rest in parallel.
  */
 export async function takeAll(
-  keeper: Keeper,
+  take: Take,
   paths: readonly LockPath[],
   within: Within,
   signal: AbortSignal,
@@ -31,27 +31,29 @@ export async function takeAll(
   const unclear: Intent[] = [];
   let held: Holding | undefined;
   let error: ServiceError | undefined;
-  await inParallel(
-    paths,
-    async (path) => {
-      const taking = await keeper.take(path, within);
-      switch (taking.kind) {
-        case 'taken':
-          taken.push(taking.grant);
-          return;
-        case 'held':
-          held ??= taking;
-          return;
-        case 'unclear':
-          unclear.push(taking.intent);
-          error ??= taking.error;
-          return;
-        case 'failed':
-          error ??= taking.error;
-          return;
-      }
-    },
-    () => held === undefined && error === undefined && !signal.aborted,
-  );
+  const goOn = (): boolean => held === undefined && error === undefined && !signal.aborted;
+
+  async function takeOne(path: LockPath): Promise<void> {
+    const taking = await take(path, within);
+    switch (taking.kind) {
+      case 'taken':
+        taken.push(taking.grant);
+        return;
+      case 'held':
+        held ??= taking;
+        return;
+      case 'unclear':
+        unclear.push(taking.intent);
+        if (taking.holding === undefined) error ??= taking.error;
+        else held ??= taking.holding;
+        return;
+      case 'failed':
+        error ??= taking.error;
+        return;
+    }
+  }
+
+  await inParallel(paths.slice(0, 1), takeOne, goOn);
+  await inParallel(paths.slice(1), takeOne, goOn);
   return { taken, unclear, held, error };
 }

@@ -2,14 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { LockTask } from '../inputs/task.ts';
-import type { GivenBack } from '../locks/give-back.ts';
+import type { Grant } from '../ledger/entry.ts';
+import { keptText } from '../ledger/kept.ts';
+import { concealedJson } from '../ledger/ledger.ts';
+import { createRecorder } from '../ledger/recorder.ts';
 import { heldText } from '../locks/holder-text.ts';
-import { createKeeper } from '../locks/keeper.ts';
-import type { Haul } from '../locks/take-all.ts';
+import type { Holding } from '../locks/keeper.ts';
+import { createKeeper, createTaker } from '../locks/keeper.ts';
+import { backTexts, unprovenText } from '../locks/left-behind.ts';
 import { waitAdvice } from '../locks/wait-advice.ts';
 import { type Played, waitForAll } from '../locks/wait-for-all.ts';
-import type { Outcome, Outputs } from '../outcome.ts';
-import { clockTime, count, distance, duration, grouped } from '../report/words.ts';
+import { failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
+import { clockTime, count, distance, duration, moment } from '../report/words.ts';
 import type { Parts } from './parts.ts';
 
 function writeLocksFile({ locksFile, log }: Parts, locks: string): Outputs {
@@ -22,112 +26,118 @@ function writeLocksFile({ locksFile, log }: Parts, locks: string): Outputs {
   }
 }
 
-function acquired(parts: Parts, task: LockTask, { taken }: Haul, waitedMs: number, tookMs: number): Outcome {
-  const { client, log } = parts;
+interface LockStep {
+  readonly parts: Parts;
+  readonly task: LockTask;
+  readonly service: string;
+  readonly paths: readonly LockPath[];
+  readonly began: number;
+}
+
+/** From here on the post-step knows that the step has got all its locks, and whether it has to release them. */
+function hand({ parts, task, service }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
+  const { conceal, keep, publish } = parts;
+  // Locks that outlive the job are of use to somebody only once that somebody can learn of them.
+  if (!task.autoRelease) publish(outputs);
+  keep(keptText({ service, workspace: task.workspace, handedOn: !task.autoRelease }, grants, conceal));
+}
+
+function acquired(lockStep: LockStep, taken: readonly Grant[], { waitedMs, unproven }: Played): Outcome {
+  const { parts, task, began } = lockStep;
+  const { client, log, conceal } = parts;
   const now = client.serverNow();
-  const locks = taken.map(({ lock }) => lock).sort((one, other) => (one.path < other.path ? -1 : 1));
-  const json = JSON.stringify(locks);
+  const grants = taken.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const locks = grants.map(({ lock }) => lock);
+  const json = concealedJson(locks, conceal);
   const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
   const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
-  const until = Number.isNaN(soonest) ? '' : ` until ${clockTime(soonest, now)} (${distance(soonest, now)})`;
+  const until = Number.isNaN(soonest) ? '' : ` until ${moment(soonest, now)}`;
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
   const sentence = `Locked ${what} in ${task.workspace}${until}${waited}.`;
   log.group(
-    `${sentence} It took ${duration(tookMs)}.`,
+    `${sentence} It took ${duration(parts.clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
+  for (const intent of unproven) log.line(unprovenText(intent));
   if (!task.autoRelease)
     log.line('The locks outlive this job: `auto-release` is false. Release them with `unlock` and the output `locks`.');
-  return {
-    outputs: {
-      status: 'acquired',
-      acquired: 'true',
-      count: String(locks.length),
-      holder: '',
-      waited_seconds: String(Math.floor(waitedMs / 1_000)),
-      locks: json,
-      ...writeLocksFile(parts, json),
-    },
-    sentence,
-    tables: [
-      {
-        head: ['Path', 'Until', ''],
-        rows: locks.map(({ path, expires_at }) => {
-          const end = Date.parse(expires_at);
-          return [path, clockTime(end, now), distance(end, now)];
-        }),
-      },
-    ],
-    failures: [],
-    notes: [],
+  const outputs: Outputs = {
+    status: 'acquired',
+    acquired: 'true',
+    count: String(locks.length),
+    holder: '',
+    waited_seconds: String(Math.floor(waitedMs / 1_000)),
+    locks: json,
+    ...writeLocksFile(parts, json),
   };
+  hand(lockStep, grants, outputs);
+  const rows = locks.map(({ path, expires_at }) => {
+    const end = Date.parse(expires_at);
+    return [path, clockTime(end, now), distance(end, now)];
+  });
+  return { outputs, sentence, tables: [{ head: ['Path', 'Until', ''], rows }], failures: [], notes: [] };
 }
 
-/** What happened to the locks that were taken before it turned out that not all can be had. */
-function backText({ taken, unclear }: Haul, back: GivenBack, asked: number, now: number): readonly string[] {
-  const texts: string[] = [];
-  const total = taken.length + unclear.length;
-  if (total > 0 && asked > 1) {
-    texts.push(
-      `${count(taken.length, 'lock')} of ${grouped(asked)} had been taken; ${count(back.done.length, 'lock')} given back.`,
-    );
-  }
-  for (const { grant, error } of back.failed) {
-    texts.push(
-      `The lock on ${grant.path} could not be given back and stays until ${clockTime(Date.parse(grant.lock.expires_at), now)}: ${error.message}`,
-    );
-  }
-  for (const { intent } of back.unproven) {
-    texts.push(
-      `Whether ${intent.path} was locked by this step is not known: no answer was seen. If it was, the lock ends ${intent.ttl} after ${intent.at}.`,
-    );
-  }
-  return texts;
-}
+const holderTable = ({ path, holder }: Holding, now: number): Table => ({
+  head: ['Path', 'Holder', 'Until', 'Taken by'],
+  rows: [
+    [
+      path,
+      holder?.owner ?? '',
+      holder?.expires_at === undefined ? '' : clockTime(Date.parse(holder.expires_at), now),
+      holder?.origin ?? '',
+    ],
+  ],
+});
 
-function notAcquired(parts: Parts, task: LockTask, paths: readonly LockPath[], { round, waitedMs }: Played): Outcome {
+function notAcquired(
+  { parts, task, paths }: LockStep,
+  round: Exclude<Played['round'], { kind: 'acquired' }>,
+  { waitedMs, lastHolding, unproven }: Played,
+): Outcome {
   const { client, log } = parts;
   const now = client.serverNow();
+  for (const text of backTexts(round.back, paths.length, now)) log.line(text);
+  for (const intent of unproven) log.line(unprovenText(intent));
   const outputs: Outputs = {
     acquired: 'false',
     count: '0',
     locks: '[]',
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
-  const fail = (why: string, more: Outputs, tables: Outcome['tables'] = []): Outcome => ({
-    outputs: { ...outputs, ...more },
-    sentence: why,
-    tables,
-    failures: [why],
-    notes: [],
-  });
-  if (round.kind === 'acquired') return fail('', {});
-  for (const text of backText(round.haul, round.back, paths.length, now)) log.line(text);
+  const heldBy = (holding: Holding, why: string): Outcome =>
+    failed(
+      { ...outputs, status: 'held', holder: holding.holder?.owner ?? '' },
+      `${heldText(holding.path, holding.holder, now)}. ${why}`,
+      holderTable(holding, now),
+    );
+  const waited = `Waited ${formatDuration(task.wait)} for it. Raise \`wait\` to wait longer.`;
   switch (round.kind) {
     case 'held': {
-      const { path, holder } = round.holding;
-      const advice =
-        task.wait.seconds > 0
-          ? `Waited ${formatDuration(task.wait)} for it. Raise \`wait\` to wait longer.`
-          : waitAdvice(holder?.expires_at, now);
-      return fail(`${heldText(path, holder, now)}. ${advice}`, { status: 'held', holder: holder?.owner ?? '' }, [
-        {
-          head: ['Path', 'Holder', 'Until', 'Taken by'],
-          rows: [
-            [
-              path,
-              holder?.owner ?? '',
-              holder?.expires_at === undefined ? '' : clockTime(Date.parse(holder.expires_at), now),
-              holder?.origin ?? '',
-            ],
-          ],
-        },
-      ]);
+      const { holding } = round;
+      const advice = task.wait.seconds > 0 ? waited : waitAdvice(holding.holder?.expires_at, now);
+      return heldBy(holding, advice);
     }
-    case 'cancelled':
-      return fail('The step was cancelled; what it had locked has been given back.', {});
+    case 'cancelled': {
+      const all = round.back.failed.length + round.back.leftAlone.length + unproven.length === 0;
+      return failed(
+        outputs,
+        all
+          ? 'The step was cancelled; what it had locked has been given back.'
+          : 'The step was cancelled. Not all that it had locked could be given back in time: the end of the job tries again.',
+      );
+    }
+    case 'too-short': {
+      const { path, lock } = round.ended;
+      return failed(
+        outputs,
+        `The lock on ${path} ended at ${moment(Date.parse(lock.expires_at), now)}, before all ${count(paths.length, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
+      );
+    }
     case 'failed':
-      return fail(round.error.message, {});
+      // The end of the wait cut off the last attempt: what was in the way before it is what there is to tell.
+      if (lastHolding !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastHolding, waited);
+      return failed(outputs, round.error.message);
   }
 }
 
@@ -138,10 +148,11 @@ export async function lock(
   paths: readonly LockPath[],
   service: string,
 ): Promise<Outcome> {
-  const began = parts.clock();
-  const keeper = createKeeper(parts, service, task);
-  const played = await waitForAll(parts, keeper, paths, task.wait);
-  const { round, waitedMs } = played;
-  if (round.kind === 'acquired') return acquired(parts, task, round.haul, waitedMs, parts.clock() - began);
-  return notAcquired(parts, task, paths, played);
+  const record = createRecorder(parts.ledger, parts.log);
+  const keeper = createKeeper(parts, record);
+  const take = createTaker(parts, record, keeper, { ...task, service });
+  const lockStep: LockStep = { parts, task, service, paths, began: parts.clock() };
+  const played = await waitForAll({ ...parts, keeper, take }, paths, task.wait);
+  const { round } = played;
+  return round.kind === 'acquired' ? acquired(lockStep, round.taken, played) : notAcquired(lockStep, round, played);
 }

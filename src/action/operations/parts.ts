@@ -6,6 +6,8 @@ import type { Outputs } from '../outcome.ts';
 /** What an operation works with. It knows nothing of the runner's toolkit. */
 export interface Parts {
   readonly client: Client;
+  /** The same, but it sends everything once: for what must not be done twice. */
+  readonly hesitant: Client;
   /** Of this machine; the client knows that of the server. */
   readonly clock: Clock;
   /** Ends early, without an error, when the signal is aborted. */
@@ -25,6 +27,10 @@ export interface Parts {
   readonly origin: string | undefined;
   /** Lets the post-step know, before the first lock is asked for, that there may be something to release. */
   readonly announce: () => void;
+  /** Gives the runner something to remember for the post-step, in case that the ledger is gone by then. */
+  readonly keep: (text: string) => void;
+  /** Takes secrets out of a text. */
+  readonly conceal: (text: string) => string;
   /** A file of this step's own in the runner's temporary folder. */
   readonly locksFile: string;
 }
@@ -32,7 +38,11 @@ export interface Parts {
 const ordinaryMs = 120_000;
 
 /** Without an explicit wait, an operation ends within two minutes and one attempt. */
-export const ordinaryLimits = ({ clock, requestTimeoutMs, signal }: Parts): Within => ({
+export const ordinaryLimits = ({
+  clock,
+  requestTimeoutMs,
+  signal,
+}: Pick<Parts, 'clock' | 'requestTimeoutMs' | 'signal'>): Within => ({
   deadline: clock() + ordinaryMs + requestTimeoutMs,
   signal,
 });

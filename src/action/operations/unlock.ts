@@ -1,62 +1,59 @@
-import type { KnownLock, LockProof, ServiceError } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { UnlockTask } from '../inputs/task.ts';
-import type { Entry, Grant } from '../ledger/entry.ts';
+import type { Entry, Place } from '../ledger/entry.ts';
+import { historyOf } from '../ledger/history.ts';
+import { createRecorder } from '../ledger/recorder.ts';
 import type { HandedLock } from '../locks/handed-locks.ts';
 import { heldText } from '../locks/holder-text.ts';
 import { inParallel } from '../locks/in-parallel.ts';
-import { createRecorder } from '../locks/keeper.ts';
+import type { OwnLock } from '../locks/ownership.ts';
+import { type Release, releaseOne } from '../locks/release-one.ts';
 import type { Outcome, Outputs, Table } from '../outcome.ts';
-import { count, distance } from '../report/words.ts';
+import { count } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 
-export interface ToRelease {
-  readonly path: LockPath;
-  /** What shows that it is the lock that is meant; none when only the path is known. */
-  readonly proof: LockProof | undefined;
-  /** Undefined when it is not known when the lock ends. */
-  readonly expires_at: string | undefined;
-}
-
-type Result = { readonly path: LockPath } & (
-  | { readonly kind: 'released' }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
-  /** Its lifetime is over, and nothing shows that what is there now is ours. */
-  | { readonly kind: 'left-alone' }
-  | { readonly kind: 'failed'; readonly error: ServiceError }
+export type ToRelease = { readonly path: LockPath } & (
+  | { readonly kind: 'lock'; readonly lock: OwnLock; readonly doubtful: boolean }
+  /** Only the path is known: whatever lock is there is meant. */
+  | { readonly kind: 'path' }
+  /** This job asked for it, and has no lock on it: one that is there is somebody else's. */
+  | { readonly kind: 'not-ours' }
 );
 
-/** The locks that this job has on the paths, as its ledger knows them: an unlock of a path releases these and no other. */
-export function locksOfJob(entries: readonly Entry[], service: string, workspace: string): ReadonlyMap<string, Grant> {
-  const held = new Map<string, Grant>();
-  for (const entry of entries) {
-    if (entry.service !== service || entry.workspace !== workspace) continue;
-    if (entry.kind === 'granted') held.set(entry.path, entry);
-    if (entry.kind === 'ended') held.delete(entry.path);
-  }
-  return held;
+type Result = { readonly path: LockPath } & (Release | { readonly kind: 'not-ours' });
+
+/** What an unlock of a path releases: the lock that this job has there, if the ledger knows of the path. */
+export function meantBy(entries: readonly Entry[], service: string, workspace: string): (path: LockPath) => ToRelease {
+  const here = (place: Place): boolean => place.service === service && place.workspace === workspace;
+  const held = new Map(
+    historyOf(entries)
+      .held.filter(({ grant }) => here(grant))
+      .map((lock) => [lock.grant.path, lock]),
+  );
+  const asked = new Set(entries.flatMap((entry) => (entry.kind === 'intent' && here(entry) ? [entry.path] : [])));
+  return (path) => {
+    const lock = held.get(path);
+    if (lock !== undefined) {
+      const { grant, releaseBegun } = lock;
+      return { kind: 'lock', path, lock: { ...grant.lock, grantedAt: grant.at }, doubtful: releaseBegun };
+    }
+    return asked.has(path) ? { kind: 'not-ours', path } : { kind: 'path', path };
+  };
 }
 
-export const fromLedger = (path: LockPath, grant: Grant | undefined): ToRelease => ({
+export const fromHandedLock = ({ path, ...lock }: HandedLock): ToRelease => ({
+  kind: 'lock',
   path,
-  proof: grant?.lock,
-  expires_at: grant?.lock.expires_at,
+  lock,
+  doubtful: false,
 });
-
-export const fromHandedLock = ({ path, id, etag, expires_at }: HandedLock): ToRelease => ({
-  path,
-  proof: { id, etag },
-  expires_at,
-});
-
-const isProven = (proof: LockProof | undefined): boolean => proof?.etag !== undefined || proof?.id !== undefined;
 
 const words: Readonly<Record<Result['kind'], string>> = {
   released: 'released',
   absent: 'was not locked',
   lost: 'held by somebody else, left alone',
-  'left-alone': 'past its lifetime, left alone',
+  'left-alone': 'not to be told from the lock of somebody else, left alone',
+  'not-ours': 'not locked by this job, left alone',
   failed: 'not released',
 };
 
@@ -85,7 +82,8 @@ function outcomeOf(results: readonly Result[], workspace: string, now: number): 
     `Released ${count(released.length, 'lock')} in ${workspace}`,
     ...(of('absent').length > 0 ? [`${of('absent').length} not locked`] : []),
     ...(of('lost').length > 0 ? [`${of('lost').length} lost`] : []),
-    ...(of('left-alone').length > 0 ? [`${of('left-alone').length} past their lifetime`] : []),
+    ...(of('not-ours').length > 0 ? [`${of('not-ours').length} not of this job`] : []),
+    ...(of('left-alone').length > 0 ? [`${of('left-alone').length} left alone`] : []),
     ...(of('failed').length > 0 ? [`${of('failed').length} not released`] : []),
   ];
   const table: Table = { head: ['Path', 'Result'], rows: results.map(({ path, kind }) => [path, words[kind]]) };
@@ -107,22 +105,25 @@ export async function unlock(
 ): Promise<Outcome> {
   const { client, log } = parts;
   const within = ordinaryLimits(parts);
-  const record = createRecorder(parts);
+  const record = createRecorder(parts.ledger, log);
   const results: Result[] = [];
 
-  async function release({ path, proof, expires_at }: ToRelease): Promise<Result> {
-    const over = expires_at !== undefined && Date.parse(expires_at) <= client.serverNow();
-    if (over && !isProven(proof)) {
+  async function release(meant: ToRelease): Promise<Result> {
+    const { path } = meant;
+    if (meant.kind === 'not-ours') return { path, kind: 'not-ours' };
+    const at = (): string => new Date(client.serverNow()).toISOString();
+    const { id, etag } = meant.kind === 'lock' ? meant.lock : {};
+    const what = { service, workspace, path, id, etag };
+    record({ kind: 'releasing', ...what, at: at() });
+    const outcome =
+      meant.kind === 'lock'
+        ? await releaseOne(parts, { ...meant, workspace, force }, within)
+        : await client.releaseLock({ workspace, path, force }, within);
+    if (outcome.kind === 'left-alone') {
       log.warn(
-        `The lock on ${path} ended ${distance(Date.parse(expires_at), client.serverNow())}, and nothing shows that a lock that is there now is this one: it is left alone.`,
+        `Nothing shows that the lock that is on ${path} now is the one that is meant, and it may be somebody else's: it is left alone.`,
       );
-      return { path, kind: 'left-alone' };
-    }
-    const outcome = await client.releaseLock({ workspace, path, proof, force }, within);
-    if (outcome.kind !== 'failed') {
-      const at = new Date(client.serverNow()).toISOString();
-      record({ kind: 'ended', service, workspace, path, at, how: outcome.kind, id: proof?.id, etag: proof?.etag });
-    }
+    } else if (outcome.kind !== 'failed') record({ kind: 'ended', ...what, how: outcome.kind, at: at() });
     return { path, ...outcome };
   }
 
@@ -130,6 +131,12 @@ export async function unlock(
     results.push(await release(lock));
   });
   results.sort((one, other) => (one.path < other.path ? -1 : 1));
+  const others = results.filter(({ kind }) => kind === 'not-ours');
+  if (others.length > 0) {
+    log.warn(
+      `This job asked for ${others.length === 1 ? others[0]?.path : count(others.length, 'of the paths', 'of the paths')} and has no lock there: a lock that is there is somebody else's, and is left alone. \`force: true\` would release it all the same.`,
+    );
+  }
   const outcome = outcomeOf(results, workspace, client.serverNow());
   log.group(
     outcome.sentence,

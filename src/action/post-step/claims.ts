@@ -1,15 +1,23 @@
 import { readFileSync } from 'node:fs';
-import type { Grant, Intent } from '../ledger/entry.ts';
-import { type GrantedLock, isGrantedLock } from '../ledger/entry.ts';
+import { parseLockPath } from '../../interface/lock-path.ts';
+import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock } from '../ledger/entry.ts';
+import { historyOf } from '../ledger/history.ts';
+import type { Kept } from '../ledger/kept.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { outstanding } from '../ledger/outstanding.ts';
+import { count } from '../report/words.ts';
+
+export interface Claim {
+  readonly grant: Grant;
+  /** Why the lock may have been released by this job already; undefined when that cannot be. */
+  readonly doubt: 'release-begun' | 'records-damaged' | undefined;
+}
 
 /** What a step has to release, and how well that is known. */
 export interface Claims {
-  readonly held: readonly Grant[];
+  readonly held: readonly Claim[];
   readonly unclear: readonly Intent[];
-  /** What was wrong with the records, as sentences. */
-  readonly troubles: readonly string[];
+  /** What was wrong with the records, as a sentence. */
+  readonly trouble: string | undefined;
 }
 
 export interface Records {
@@ -17,9 +25,8 @@ export interface Records {
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
   readonly locksFile: string;
-  /** The service and the workspace that the step asked, for records that do not name them. */
-  readonly service: string;
-  readonly workspace: string;
+  /** What the runner has kept of the step, if it came so far. */
+  readonly kept: Kept | undefined;
 }
 
 function locksIn(file: string): readonly GrantedLock[] {
@@ -31,44 +38,76 @@ function locksIn(file: string): readonly GrantedLock[] {
   }
 }
 
-const isProven = ({ etag, id }: GrantedLock): boolean => etag !== undefined || id !== undefined;
+/** The locks that the runner has kept, and where these are too many the step's file of them. */
+function standIns({ kept, step, locksFile }: Records): readonly Grant[] {
+  if (kept === undefined) return [];
+  const { service, workspace } = kept;
+  return (kept.locks ?? locksIn(locksFile))
+    .filter(({ path }) => parseLockPath(path).ok)
+    .map((lock) => ({
+      kind: 'granted',
+      service,
+      workspace,
+      path: lock.path,
+      step,
+      at: '',
+      key: '',
+      waitedMs: 0,
+      lock,
+    }));
+}
 
-const sameLock = (one: GrantedLock, other: GrantedLock): boolean =>
-  one.path === other.path && (one.etag ?? one.id) === (other.etag ?? other.id);
+interface Read {
+  readonly entries: readonly Entry[];
+  readonly trouble: string | undefined;
+}
 
-/**
- * Reads the ledger. Where lines of it are missing, the step's file of locks stands in: what it names can be released
- * without harm, because every release says which lock is meant.
- */
-export function readClaims({ ledger, step, locksFile, service, workspace }: Records): Claims {
-  const fromFile = (known: readonly Grant[]): readonly Grant[] =>
-    locksIn(locksFile)
-      .filter((lock) => isProven(lock) && !known.some((grant) => sameLock(grant.lock, lock)))
-      .map((lock) => ({
-        kind: 'granted',
-        service,
-        workspace,
-        path: lock.path,
-        step,
-        at: lock.acquired_at ?? '',
-        key: '',
-        autoRelease: true,
-        lock,
-      }));
-
+function readLedger(ledger: Ledger): Read {
   try {
     const { entries, damaged } = ledger.read();
-    const { held, unclear } = outstanding(entries, step);
-    if (damaged === 0) return { held, unclear, troubles: [] };
-    const trouble = `${damaged === 1 ? 'A line' : `${damaged} lines`} of the ledger in ${ledger.file} cannot be read. What the rest of it and the step's own file of locks name is released.`;
-    return { held: [...held, ...fromFile(held)], unclear, troubles: [trouble] };
+    const lines = damaged === 1 ? 'A line' : count(damaged, 'line');
+    return { entries, trouble: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.` };
   } catch (error) {
-    const held = fromFile([]);
     const why = error instanceof Error ? error.message : String(error);
-    const rest =
-      held.length > 0
-        ? "What the step's own file of locks names is released."
-        : 'Nothing else tells which locks the step had: those it had stay until their ttl ends.';
-    return { held, unclear: [], troubles: [`The ledger of this job's locks cannot be read (${why}). ${rest}`] };
+    return { entries: [], trouble: `The ledger of this job's locks cannot be read (${why}).` };
   }
+}
+
+const keyOf = ({ path, id, etag, acquired_at }: GrantedLock): string => JSON.stringify([path, id, etag, acquired_at]);
+
+/**
+ * Reads the ledger. Where something of it is missing, what the runner has kept and the step's file of locks stand in.
+ * They do not tell what was released since, so that what they name is released only as far as it can be proven.
+ */
+export function readClaims(records: Records): Claims {
+  const { ledger, step } = records;
+  const { entries, trouble: unreadable } = readLedger(ledger);
+  const history = historyOf(entries);
+  const held = history.held.filter(({ grant }) => grant.step === step);
+  const unclear = history.unclear.filter((intent) => intent.step === step);
+
+  const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
+  const missing = standIns(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
+  const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
+  const trouble =
+    unreadable ??
+    (missing.length > 0 || !begun
+      ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
+      : undefined);
+  if (trouble === undefined) {
+    const claims = held.map(
+      ({ grant, releaseBegun }): Claim => ({
+        grant,
+        doubt: releaseBegun ? 'release-begun' : undefined,
+      }),
+    );
+    return { held: claims, unclear, trouble };
+  }
+
+  const claims = [...held.map(({ grant }) => grant), ...missing];
+  const rest =
+    claims.length + unclear.length > 0
+      ? 'What is still known of its locks is released as far as it can be proven.'
+      : 'Nothing tells which locks the step has: they stay until their ttl ends.';
+  return { held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })), unclear, trouble: `${trouble} ${rest}` };
 }

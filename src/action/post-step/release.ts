@@ -1,13 +1,14 @@
-import { ServiceError, steadyClock } from '../../client/client.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { steadyClock } from '../../client/client.ts';
 import { connect } from '../connect.ts';
 import type { Connection } from '../inputs/connection.ts';
-import type { LockTask } from '../inputs/task.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { createRecorder } from '../ledger/recorder.ts';
 import { createKeeper } from '../locks/keeper.ts';
+import { windingUp } from '../locks/winding-up.ts';
 import type { Log } from '../log.ts';
 import type { Claims } from './claims.ts';
-import { releaseClaims } from './release-claims.ts';
-import { type Told, tell } from './told.ts';
+import { releaseClaims, type Settled } from './release-claims.ts';
 
 /** The post-step ends within 60 s; the rest is for starting, telling and ending. */
 const patienceMs = 50_000;
@@ -16,47 +17,67 @@ const patienceMs = 50_000;
 const longestAttempt = { seconds: 10 };
 const attempts = 1_000;
 
-const isServiceError = (error: unknown): error is ServiceError => error instanceof ServiceError;
-
 export interface ReleaseOptions {
   readonly connection: Connection;
-  readonly task: LockTask;
   readonly claims: Claims;
   readonly ledger: Ledger;
   readonly step: string;
   readonly origin: string | undefined;
   readonly log: Log;
+  /** Aborted when the post-step itself is cancelled. */
+  readonly cancelled: AbortSignal;
 }
 
-/** Releases what the step has left, and says what became of it. */
-export async function release({ connection, task, claims, ledger, step, origin, log }: ReleaseOptions): Promise<Told> {
+export interface ReleaseResult {
+  readonly settled: readonly Settled[];
+  /** By the clock of the service. */
+  readonly now: number;
+}
+
+/** Of many requests in trouble one is enough to tell of while they are tried again: at the end all of it is told. */
+function quiet(log: Log): Log {
+  let told = false;
+  return {
+    ...log,
+    line(text) {
+      if (told) log.debug(text);
+      else log.line(text);
+      told = true;
+    },
+  };
+}
+
+/** Releases what the step has left. */
+export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
+  const { connection, claims, ledger, step, origin, log, cancelled } = options;
   const { requestTimeout } = connection;
   const patient: Connection = {
     ...connection,
     retries: attempts,
     requestTimeout: requestTimeout.seconds < longestAttempt.seconds ? requestTimeout : longestAttempt,
   };
-  // One line for the first trouble; the others would be hundreds of the same.
-  let told = false;
-  const quiet: Log = {
-    ...log,
-    line: (text) => {
-      if (told) log.debug(text);
-      else log.line(text);
-      told = true;
-    },
-  };
-  const client = connect(patient, origin, quiet);
+  const lines = quiet(log);
+  const client = connect(patient, origin, lines);
+  const hesitant = connect({ ...patient, retries: 0 }, origin, lines);
+  const within = windingUp(steadyClock, patienceMs, cancelled);
   try {
     const keeper = createKeeper(
-      { client, ledger, log, step, origin, announce: () => undefined },
-      connection.baseUrl,
-      task,
+      {
+        client,
+        hesitant,
+        step,
+        origin,
+        clock: steadyClock,
+        sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+        random: Math.random,
+      },
+      createRecorder(ledger, log),
     );
-    const within = { deadline: steadyClock() + patienceMs };
-    const settled = await releaseClaims(client, keeper, task, claims, within, isServiceError);
-    return tell(settled, client.serverNow());
+    const settled = await releaseClaims(keeper, connection.baseUrl, claims, within);
+    return { settled, now: client.serverNow() };
   } finally {
+    within.lift();
     client.dispose();
+    hesitant.dispose();
   }
 }

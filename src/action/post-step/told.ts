@@ -1,12 +1,15 @@
-import { asOneSegment, type LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../locks/holder-text.ts';
+import { unprovenText } from '../locks/left-behind.ts';
 import type { Table } from '../outcome.ts';
-import { clockTime, count, distance, moment } from '../report/words.ts';
-import { pathOf, type Settled } from './release-claims.ts';
+import { clockTime, count, grouped, moment } from '../report/words.ts';
+import { byHand } from './by-hand.ts';
+import type { Settled } from './release-claims.ts';
 
 export interface Told {
   readonly sentence: string;
   readonly table: Table;
+  /** Markdown with a picture of how long each lock was waited for and held. */
+  readonly picture: string | undefined;
   /** Each about a lock that the job counted on and did not have. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
@@ -19,95 +22,138 @@ const words: Readonly<Record<Settled['kind'], string>> = {
   released: 'released',
   gone: 'was gone already',
   lost: 'lost to another holder',
-  'left-alone': 'past its lifetime, left alone',
+  replaced: 'held by somebody else now, left alone',
+  'left-alone': 'not to be told from the lock of somebody else, left alone',
   failed: 'not released',
   unproven: 'not known to be ours, left alone',
   'never-granted': 'was never granted',
 };
 
-const endOf = (expiresAt: string, now: number): string => {
-  const end = Date.parse(expiresAt);
-  if (Number.isNaN(end)) return '';
-  return end > now ? `until ${moment(end, now)}` : `past its end at ${moment(end, now)}`;
-};
-
-function lostText({ grant, holder }: Of<'lost'>, now: number): string {
-  const end = Date.parse(grant.lock.expires_at);
-  const when = end <= now ? ` It had ended at ${moment(end, now)}; a longer \`ttl\` would have kept it.` : '';
-  return `The lock on ${grant.path} was lost while the job counted on it.${when} ${heldText(grant.path, holder, now)}; that lock has been left alone.`;
-}
-
-/** Enough to release it without this action. The token is not shown: whoever does it has one. */
-function byHand({ grant }: Of<'failed'>): string {
-  const { service, workspace, path, lock } = grant;
-  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
-  const condition = tag === undefined ? '' : ` -H 'If-Match: ${tag}'`;
-  // A path in the ledger is one that was asked for, and so one of the canonical ones.
-  const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path as LockPath)}`;
-  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} '${address}'`;
-}
-
-const mostByHand = 5;
-
-function failedText(failed: readonly Of<'failed'>[], now: number): string {
-  const [first] = failed;
-  const each = failed.slice(0, mostByHand).map((one) => {
-    const { path, lock } = one.grant;
-    const id = lock.id === undefined ? '' : `, id ${lock.id}`;
-    return `${path} (held ${endOf(lock.expires_at, now)}${id}): ${byHand(one)}`;
-  });
-  const more = failed.length > mostByHand ? `; and ${failed.length - mostByHand} more` : '';
-  return `${count(failed.length, 'lock')} could not be released, and will end by ${failed.length === 1 ? 'itself' : 'themselves'}. ${first?.error.message ?? ''} To release by hand: ${each.join('; ')}${more}`;
-}
-
-const leftAloneText = ({ grant }: Of<'left-alone'>, now: number): string =>
-  `The lock on ${grant.path} ended ${distance(Date.parse(grant.lock.expires_at), now)}, and the service gave nothing to tell it from another: what is there now has been left alone.`;
-
-const unprovenText = ({ intent, error }: Of<'unproven'>): string =>
-  `It is not known whether this step got the lock on ${intent.path}: no answer was seen, and none can be had now. If it did, the lock ends ${intent.ttl} after ${intent.at}. ${error.message}`;
-
-function overText({ grant }: Of<'gone'>, now: number): string | undefined {
-  const end = Date.parse(grant.lock.expires_at);
-  return end <= now
-    ? `The lock on ${grant.path} had ended at ${moment(end, now)}, before the job did. A longer \`ttl\` would have kept it.`
-    : undefined;
-}
+/** What a person has to look at first. */
+const order: readonly Settled['kind'][] = [
+  'lost',
+  'failed',
+  'replaced',
+  'left-alone',
+  'unproven',
+  'gone',
+  'released',
+  'never-granted',
+];
 
 const ofKind = <Kind extends Settled['kind']>(settled: readonly Settled[], kind: Kind): readonly Of<Kind>[] =>
   // The filter makes them of this kind, which the compiler cannot follow through a type parameter.
   settled.filter((one) => one.kind === kind) as readonly Settled[] as readonly Of<Kind>[];
 
-function endColumn(settled: Settled, now: number): string {
-  if (!('grant' in settled)) return '';
-  const end = Date.parse(settled.grant.lock.expires_at);
-  return Number.isNaN(end) ? '' : clockTime(end, now);
+const pathOf = (settled: Settled): string => ('grant' in settled ? settled.grant.path : settled.intent.path);
+
+const endOf = (settled: Settled): number =>
+  'grant' in settled ? Date.parse(settled.grant.lock.expires_at) : Number.NaN;
+
+const isOver = (settled: Settled, now: number): boolean => endOf(settled) <= now;
+
+const untilText = (settled: Settled, now: number): string => {
+  const end = endOf(settled);
+  if (Number.isNaN(end)) return '';
+  return end > now ? `held until ${moment(end, now)}` : `its lifetime ended at ${moment(end, now)}`;
+};
+
+/** A warning is read in the margin of a run: a few locks by name, and where the others are. */
+const mostNamed = 5;
+
+function several<One>(all: readonly One[], text: (one: One) => string): string {
+  const more = all.length - mostNamed;
+  const rest = more > 0 ? ` And ${count(more, 'more')}: see the log of the step.` : '';
+  return all.slice(0, mostNamed).map(text).join(' ') + rest;
+}
+
+function lostText(lost: Of<'lost'>, now: number): string {
+  const { grant, holder } = lost;
+  const when = isOver(lost, now)
+    ? ` It had ended at ${moment(endOf(lost), now)}; a longer \`ttl\` would have kept it.`
+    : ' Somebody had released it before its end.';
+  return `The lock on ${grant.path} was lost while the job counted on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
+}
+
+function failedText(failed: readonly Of<'failed'>[], now: number): string {
+  const [first] = failed;
+  const itself = failed.length === 1 ? 'ends by itself' : 'end by themselves';
+  const each = several(failed, (one) => {
+    const { path, lock } = one.grant;
+    const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
+    return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${byHand(one.grant)}.`;
+  });
+  return `${count(failed.length, 'lock')} could not be released, and ${itself}. ${first?.why ?? ''} To release by hand: ${each}`;
+}
+
+const replacedText = (replaced: readonly Of<'replaced'>[], now: number): string =>
+  several(
+    replaced,
+    ({ grant, holder }) =>
+      `${heldText(grant.path, holder, now, true)}, and is left alone: whether the job had released its own lock before is not known.`,
+  );
+
+const leftAloneText = (left: readonly Of<'left-alone'>[], now: number): string =>
+  several(
+    left,
+    (one) =>
+      `The service gave nothing to tell the lock on ${one.grant.path} from another (${untilText(one, now)}): what is there now has been left alone.`,
+  );
+
+const overText = (over: readonly Of<'gone'>[], now: number): string =>
+  several(over, (one) => `The lock on ${one.grant.path} had ended at ${moment(endOf(one), now)}, before the job did.`) +
+  ' A longer `ttl` would have kept what the job counted on.';
+
+function warningsOf(settled: readonly Settled[], now: number): readonly string[] {
+  const failed = ofKind(settled, 'failed');
+  const replaced = ofKind(settled, 'replaced');
+  const left = ofKind(settled, 'left-alone');
+  const unproven = ofKind(settled, 'unproven');
+  const over = ofKind(settled, 'gone').filter((one) => isOver(one, now));
+  return [
+    ...(failed.length > 0 ? [failedText(failed, now)] : []),
+    ...(replaced.length > 0 ? [replacedText(replaced, now)] : []),
+    ...(left.length > 0 ? [leftAloneText(left, now)] : []),
+    ...(unproven.length > 0 ? [several(unproven, ({ intent, why }) => `${unprovenText(intent)} ${why}`)] : []),
+    ...(over.length > 0 ? [overText(over, now)] : []),
+  ];
+}
+
+function lineOf(settled: Settled, now: number): string {
+  const id = 'grant' in settled ? settled.grant.lock.id : undefined;
+  const details =
+    settled.kind === 'failed' ? [untilText(settled, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
+  return `${pathOf(settled)}: ${words[settled.kind]}${details === '' ? '' : ` (${details})`}`;
 }
 
 /** What people are told of the end of a job's locks. */
-export function tell(settled: readonly Settled[], now: number): Told {
-  const failed = ofKind(settled, 'failed');
+export function tell(settled: readonly Settled[], picture: string | undefined, now: number): Told {
+  const sorted = settled.toSorted(
+    (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1),
+  );
   const released = ofKind(settled, 'released').length;
-  const others = (['gone', 'lost', 'left-alone', 'failed', 'unproven'] as const)
+  const others = order
+    .filter((kind) => kind !== 'released' && kind !== 'never-granted')
     .map((kind) => [ofKind(settled, kind).length, words[kind]] as const)
     .filter(([number]) => number > 0)
-    .map(([number, word]) => `, ${number} ${word}`);
+    .map(([number, word]) => `, ${grouped(number)} ${word}`);
   return {
-    sentence: `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
+    sentence:
+      settled.length === 0
+        ? 'Nothing was left to release at the end of the job.'
+        : `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
     table: {
-      head: ['Path', 'Result', 'Ends'],
-      rows: settled
-        .map((one) => [pathOf(one), words[one.kind], endColumn(one, now)])
-        .sort(([one = ''], [other = '']) => (one < other ? -1 : 1)),
+      head: ['Path', 'Result', 'Ends', 'Id'],
+      rows: sorted.map((one) => [
+        pathOf(one),
+        words[one.kind],
+        Number.isNaN(endOf(one)) ? '' : clockTime(endOf(one), now),
+        'grant' in one ? (one.grant.lock.id ?? '') : '',
+      ]),
     },
-    errors: ofKind(settled, 'lost').map((one) => lostText(one, now)),
-    warnings: [
-      ...(failed.length > 0 ? [failedText(failed, now)] : []),
-      ...ofKind(settled, 'left-alone').map((one) => leftAloneText(one, now)),
-      ...ofKind(settled, 'unproven').map(unprovenText),
-      ...ofKind(settled, 'gone')
-        .map((one) => overText(one, now))
-        .filter((text) => text !== undefined),
-    ],
-    lines: settled.map((one) => `${pathOf(one)}: ${words[one.kind]}`),
+    picture,
+    errors: sorted.filter((one) => one.kind === 'lost').map((one) => lostText(one, now)),
+    warnings: warningsOf(sorted, now),
+    lines: sorted.map((one) => lineOf(one, now)),
   };
 }

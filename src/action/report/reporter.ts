@@ -99,9 +99,9 @@ export function createReporter(secrets: readonly string[]): Reporter {
     tellErrors(failures, notes);
   }
 
-  function summarise(title: string, sentence: string, tables: Outcome['tables']): void {
+  function summarise(title: string, sentence: string, tables: Outcome['tables'], picture = ''): void {
     try {
-      addSummary(summaryHtml(title, sentence, tables, redact));
+      addSummary(summaryHtml(title, sentence, tables, redact) + picture);
     } catch (error) {
       warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -117,10 +117,10 @@ export function createReporter(secrets: readonly string[]): Reporter {
       if (failures.length > 0) fail(failures, notes);
       else tellErrors([], []);
     },
-    tellRelease({ sentence, table, errors, warnings: cautions, lines }, withSummary) {
+    tellRelease({ sentence, table, picture, errors, warnings: cautions, lines }, withSummary) {
       group(sentence, lines);
       for (const text of cautions) warn(text);
-      if (withSummary) summarise('Workspace: locks at the end of the job', sentence, [table]);
+      if (withSummary) summarise('Workspace: locks at the end of the job', sentence, [table], picture);
       tellErrors(errors, []);
     },
   };

@@ -1,0 +1,240 @@
+import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer, text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A request on its way through the proxy. */
+export interface Passing {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** The path of the lock that it asks for or releases; undefined of another request. */
+  readonly path: string | undefined;
+  /** When it came, on the clock of the test. */
+  readonly at: number;
+}
+
+/** The same with what the service did about it. */
+export interface Passed extends Passing {
+  /** Of the service; undefined when it never got there. */
+  readonly status: number | undefined;
+  readonly answer: string;
+  readonly answeredAt: number | undefined;
+}
+
+/** What becomes of a request or of its answer, once. */
+export type Fault =
+  /** The service never sees it. */
+  | { readonly kind: 'cut' }
+  | { readonly kind: 'silence' }
+  | { readonly kind: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  /** The service does what was asked, and the answer gets lost. */
+  | { readonly kind: 'done-then-cut' }
+  | { readonly kind: 'done-then-silence' }
+  | { readonly kind: 'done-then-answer'; readonly status: number }
+  /** It reaches the service late, or its answer the other side. */
+  | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'held-back'; readonly until: Promise<unknown> }
+  | { readonly kind: 'done-then-held-back'; readonly until: Promise<unknown> };
+
+/** How the service behind it differs from ours, to whoever comes through. */
+export interface Manner {
+  /** It has never heard of idempotency keys. */
+  readonly knowsNoKeys?: boolean;
+  /** It gives locks neither ETag nor id, and knows no conditions. */
+  readonly givesNoProof?: boolean;
+  /** Whoever takes a lock is told nothing but that it is taken. */
+  readonly saysNothing?: boolean;
+  /** It releases whatever is there, however the request is conditioned. */
+  readonly ignoresIfMatch?: boolean;
+  /** It does not say from which run a lock was taken. */
+  readonly keepsNoOrigin?: boolean;
+  /** Its clock is so far ahead. */
+  readonly clockAheadMs?: number;
+  /** Instead of what it says of when to come again, in seconds; null for nothing. */
+  readonly retryAfter?: number | null;
+}
+
+export interface FaultProxy {
+  /** `/v1` on it. */
+  readonly baseUrl: string;
+  /** Every request, in the order in which they came. */
+  readonly passed: readonly Passed[];
+  /** Asked about each request; undefined lets it through. */
+  meet(fault: (passing: Passing) => Fault | undefined): void;
+  /** Cuts every connection, and those that are tried, until it is up again. */
+  down(): void;
+  up(): void;
+  close(): Promise<void>;
+}
+
+/** What the next request that matches meets; all others pass. */
+export function once(
+  match: (passing: Passing) => boolean,
+  ...faults: readonly Fault[]
+): (passing: Passing) => Fault | undefined {
+  const coming = [...faults];
+  return (passing) => (match(passing) ? coming.shift() : undefined);
+}
+
+export const isLocking = ({ method, path }: Passing): boolean => method === 'POST' && path !== undefined;
+export const isReleasing = ({ method, path }: Passing): boolean => method === 'DELETE' && path !== undefined;
+
+function lockPathOf(method: string, url: string, body: string): string | undefined {
+  const [, released] = /\/locks\/([^?]+)/.exec(url) ?? [];
+  if (released !== undefined) return decodeURIComponent(released);
+  if (method !== 'POST' || !/\/locks(\?|$)/.test(url)) return undefined;
+  // Whoever asks for a lock sends a path.
+  return (JSON.parse(body) as { readonly path: string }).path;
+}
+
+const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function rewritten(value: unknown, manner: Manner): unknown {
+  if (Array.isArray(value)) return value.map((each) => rewritten(each, manner));
+  if (typeof value === 'string' && isTime.test(value)) {
+    return new Date(Date.parse(value) + (manner.clockAheadMs ?? 0)).toISOString();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const left = new Set<string>([
+    ...(manner.givesNoProof ? ['id', 'fence'] : []),
+    ...(manner.keepsNoOrigin ? ['origin'] : []),
+  ]);
+  const members = Object.entries(value).filter(([name]) => !left.has(name));
+  return Object.fromEntries(members.map(([name, member]) => [name, rewritten(member, manner)]));
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+function asTold({ status, headers, body }: Answered, manner: Manner, taking: boolean): Answered {
+  const silent = manner.saysNothing === true && taking && status < 300;
+  const isJson = (headers['content-type'] ?? '').includes('json') && body.length > 0;
+  const told = isJson && !silent ? Buffer.from(JSON.stringify(rewritten(JSON.parse(body.toString()), manner))) : body;
+  const { etag, date, 'retry-after': retryAfter, 'content-length': _, 'transfer-encoding': __, ...others } = headers;
+  const seconds = manner.retryAfter === undefined ? retryAfter : manner.retryAfter?.toString();
+  return {
+    status,
+    headers: {
+      ...others,
+      ...(etag !== undefined && !manner.givesNoProof && !silent && { etag }),
+      ...(date !== undefined && { date: new Date(Date.parse(date) + (manner.clockAheadMs ?? 0)).toUTCString() }),
+      ...(seconds !== undefined && { 'retry-after': seconds }),
+    },
+    body: silent ? Buffer.alloc(0) : told,
+  };
+}
+
+/** Stands between the bundle and the service, and does to what passes whatever the test wants. */
+export async function startFaultProxy(port: number, manner: Manner = {}): Promise<FaultProxy> {
+  const passed: Passed[] = [];
+  const agent = new Agent({ keepAlive: true });
+  let faultOf: (passing: Passing) => Fault | undefined = () => undefined;
+  let isDown = false;
+
+  const onwardHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
+    const { 'idempotency-key': key, 'if-match': condition, connection: _, ...others } = headers;
+    return {
+      ...others,
+      ...(key !== undefined && !manner.knowsNoKeys && { 'idempotency-key': key }),
+      ...(condition !== undefined && !manner.givesNoProof && !manner.ignoresIfMatch && { 'if-match': condition }),
+    };
+  };
+
+  const askService = ({ method, url, headers, body }: Passing): Promise<Answered> =>
+    new Promise((resolve, reject) => {
+      const onward = httpRequest(
+        { host: '127.0.0.1', port, method, path: url, headers: onwardHeaders(headers), agent },
+        (answer) => {
+          buffer(answer).then(
+            (bytes) => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: bytes }),
+            reject,
+          );
+        },
+      );
+      onward.on('error', reject);
+      onward.end(body);
+    });
+
+  async function pass(passing: Passing, response: ServerResponse): Promise<void> {
+    const index = passed.push({ ...passing, status: undefined, answer: '', answeredAt: undefined }) - 1;
+    const fault = faultOf(passing);
+    const cut = (): void => void response.socket?.resetAndDestroy();
+    switch (fault?.kind) {
+      case 'cut':
+        return cut();
+      case 'silence':
+        return;
+      case 'answer':
+        response.writeHead(fault.status, fault.headers).end();
+        return;
+      case 'delay':
+        await sleep(fault.ms);
+        break;
+      case 'held-back':
+        await fault.until;
+    }
+    const answered = await askService(passing);
+    const { status, body } = answered;
+    passed[index] = { ...passing, status, answer: body.toString(), answeredAt: performance.now() };
+    switch (fault?.kind) {
+      case 'done-then-cut':
+        return cut();
+      case 'done-then-silence':
+        return;
+      case 'done-then-answer':
+        response.writeHead(fault.status).end();
+        return;
+      case 'done-then-held-back':
+        await fault.until;
+    }
+    const told = asTold(answered, manner, isLocking(passing));
+    response.writeHead(told.status, told.headers).end(told.body);
+  }
+
+  const server = createServer(async (request, response) => {
+    request.on('error', () => undefined);
+    response.on('error', () => undefined);
+    const { method = '', url = '', headers } = request;
+    try {
+      const body = await text(request);
+      const path = lockPathOf(method, url, body);
+      await pass({ method, url, headers, body, path, at: performance.now() }, response);
+    } catch {
+      // Whoever asked has gone, or the service has.
+      response.socket?.destroy();
+    }
+  });
+  server.on('connection', (socket) => {
+    socket.on('error', () => undefined);
+    if (isDown) socket.resetAndDestroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on TCP has an address with a port.
+  const { port: own } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${own}/v1`,
+    passed,
+    meet(fault) {
+      faultOf = fault;
+    },
+    down() {
+      isDown = true;
+      server.closeAllConnections();
+    },
+    up() {
+      isDown = false;
+    },
+    async close() {
+      agent.destroy();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
