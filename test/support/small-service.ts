@@ -1,0 +1,33 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface SmallService {
+  readonly baseUrl: string;
+  /** Methods and targets, in the order in which they arrived. */
+  readonly requests: readonly string[];
+  stop(): void;
+}
+
+/** Grants every lock, releases every one, and has one workspace. It takes no time, so that the time is the client's. */
+export async function startSmallService(): Promise<SmallService> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    request.resume();
+    requests.push(`${request.method} ${request.url}`);
+    response.setHeader('content-type', 'application/json');
+    if (request.method === 'DELETE') response.writeHead(204).end();
+    else if (request.method === 'POST') response.writeHead(201, { etag: '"1"' }).end('{"id":"1"}');
+    else response.end('{"workspaces":[{"id":"game"}]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A server that listens on TCP has an address with a port.
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    requests,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
