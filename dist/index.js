@@ -78,7 +78,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 836:
+/***/ 641:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -87,11 +87,11 @@ __nccwpck_require__.d(__webpack_exports__, {
   I: () => (/* binding */ loadInputs)
 });
 
-// EXTERNAL MODULE: ./build/interface/parsed.js
-var parsed = __nccwpck_require__(407);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __nccwpck_require__(296);
 ;// CONCATENATED MODULE: external "node:net"
 const external_node_net_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:net");
-;// CONCATENATED MODULE: ./build/action/inputs/base-url.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/base-url.js
 
 
 function isLoopback(hostname) {
@@ -125,11 +125,11 @@ function parseBaseUrl(text, allowHttp) {
     return (0,parsed/* accepted */.q)(address);
 }
 
-// EXTERNAL MODULE: ./build/action/inputs/reader.js
-var inputs_reader = __nccwpck_require__(930);
-// EXTERNAL MODULE: ./build/action/inputs/values.js
-var values = __nccwpck_require__(435);
-;// CONCATENATED MODULE: ./build/action/inputs/connection.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/reader.js
+var inputs_reader = __nccwpck_require__(401);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/values.js
+var values = __nccwpck_require__(960);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/connection.js
 
 
 
@@ -148,15 +148,15 @@ function readConnection({ read }) {
     });
 }
 
-// EXTERNAL MODULE: ./build/client/workspace-id.js
-var workspace_id = __nccwpck_require__(381);
-// EXTERNAL MODULE: ./build/interface/ttl.js
-var ttl = __nccwpck_require__(32);
-// EXTERNAL MODULE: ./build/action/locks/handed-locks.js
-var handed_locks = __nccwpck_require__(323);
-// EXTERNAL MODULE: ./build/interface/lock-path.js
-var lock_path = __nccwpck_require__(41);
-;// CONCATENATED MODULE: ./build/action/inputs/path-lines.js
+// EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
+var workspace_id = __nccwpck_require__(228);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/ttl.js
+var ttl = __nccwpck_require__(69);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/handed-locks.js
+var handed_locks = __nccwpck_require__(518);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
+var lock_path = __nccwpck_require__(860);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/path-lines.js
 
 
 
@@ -180,7 +180,7 @@ function readPathLines({ read, raw, complainOfLine }) {
     return glob === undefined || right.length < parsed.length ? undefined : right;
 }
 
-;// CONCATENATED MODULE: ./build/action/inputs/run-branch.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/run-branch.js
 /** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
 function runBranch(environment) {
     const head = environment['GITHUB_HEAD_REF'];
@@ -190,7 +190,7 @@ function runBranch(environment) {
     return branch;
 }
 
-;// CONCATENATED MODULE: ./build/action/inputs/read-task.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/read-task.js
 
 
 
@@ -308,9 +308,9 @@ function readTask(reader, operation, environment) {
     }
 }
 
-// EXTERNAL MODULE: ./build/action/inputs/table.js
-var table = __nccwpck_require__(357);
-;// CONCATENATED MODULE: ./build/action/inputs/load.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/table.js
+var table = __nccwpck_require__(332);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/load.js
 
 
 
@@ -337,7 +337,7 @@ function loadInputs(environment) {
 
 /***/ }),
 
-/***/ 930:
+/***/ 401:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -389,14 +389,14 @@ function complete(fields) {
 
 /***/ }),
 
-/***/ 404:
+/***/ 409:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   F: () => (/* binding */ secretsOf)
 /* harmony export */ });
-/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(357);
-/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(435);
+/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(332);
+/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(960);
 
 
 /** Shorter texts would blank out half of the log, and are no secrets. */
@@ -421,7 +421,7 @@ function secretsOf(environment) {
 
 /***/ }),
 
-/***/ 357:
+/***/ 332:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -498,7 +498,7 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 
 /***/ }),
 
-/***/ 435:
+/***/ 960:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -509,8 +509,8 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(262);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(407);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
 
 
 /** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
@@ -562,7 +562,7 @@ function parseJsonObject(text) {
 
 /***/ }),
 
-/***/ 485:
+/***/ 812:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -571,9 +571,9 @@ function parseJsonObject(text) {
 /* harmony export */   hB: () => (/* binding */ readEntry)
 /* harmony export */ });
 /* unused harmony export isGrantedLock */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(381);
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(41);
-/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(32);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(228);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(860);
+/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(69);
 
 
 
@@ -632,7 +632,7 @@ const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0_
 
 /***/ }),
 
-/***/ 48:
+/***/ 463:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -642,7 +642,7 @@ const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0_
 /* harmony export */ });
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(760);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(485);
+/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(812);
 
 
 
@@ -675,14 +675,14 @@ function openLedger(file, conceal) {
 
 /***/ }),
 
-/***/ 323:
+/***/ 518:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   r: () => (/* binding */ readHandedLocks)
 /* harmony export */ });
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(41);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(407);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(860);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
 
 
 const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -727,17 +727,17 @@ function readHandedLocks(json) {
 
 /***/ }),
 
-/***/ 542:
+/***/ 39:
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(836);
-/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(404);
-/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(491);
-/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(549);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(360);
-/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(655);
-/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(210);
+/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(641);
+/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(409);
+/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(776);
+/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(868);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(958);
+/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(902);
+/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(569);
 
 
 
@@ -774,7 +774,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 290).then(__nccwpck_require__.bind(__nccwpck_require__, 290));
+        const { run } = await __nccwpck_require__.e(/* import() */ 262).then(__nccwpck_require__.bind(__nccwpck_require__, 262));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
@@ -797,7 +797,7 @@ __webpack_async_result__();
 
 /***/ }),
 
-/***/ 491:
+/***/ 776:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -839,7 +839,7 @@ const failed = (outputs, why, ...tables) => ({
 
 /***/ }),
 
-/***/ 549:
+/***/ 868:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -877,7 +877,7 @@ const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
 
 /***/ }),
 
-/***/ 360:
+/***/ 958:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -886,11 +886,11 @@ __nccwpck_require__.d(__webpack_exports__, {
   A: () => (/* binding */ createReporter)
 });
 
-// EXTERNAL MODULE: ./build/action/outcome.js
-var outcome = __nccwpck_require__(491);
-// EXTERNAL MODULE: ./build/action/report/words.js
-var words = __nccwpck_require__(335);
-;// CONCATENATED MODULE: ./build/action/report/annotations.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var outcome = __nccwpck_require__(776);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
+var words = __nccwpck_require__(46);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/annotations.js
 
 /** GitHub shows ten of a step, and says nothing of the others. */
 const mostAnnotations = 10;
@@ -906,11 +906,11 @@ function annotationsOf(failures, notes, places) {
     return { shown: [...all.slice(0, places - 1), counted], others };
 }
 
-// EXTERNAL MODULE: ./build/action/report/command-files.js
-var command_files = __nccwpck_require__(549);
-// EXTERNAL MODULE: ./build/action/report/safe-text.js + 1 modules
-var safe_text = __nccwpck_require__(655);
-;// CONCATENATED MODULE: ./build/action/report/summary.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
+var command_files = __nccwpck_require__(868);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js + 1 modules
+var safe_text = __nccwpck_require__(902);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
 /** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
@@ -949,7 +949,7 @@ function summaryHtml(title, sentence, tables, conceal) {
     return `${html}\n`;
 }
 
-;// CONCATENATED MODULE: ./build/action/report/workflow-commands.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/workflow-commands.js
 /**
  * What a step says in its log, and what the runner takes from there: docs.github.com, "Workflow commands for GitHub
  * Actions". A test holds these lines to those of `@actions/core`. That one itself would have to be loaded as a whole,
@@ -972,7 +972,7 @@ const setSecret = (secret) => command('add-mask', secret);
 const startGroup = (title) => command('group', title);
 const endGroup = () => command('endgroup', '');
 
-;// CONCATENATED MODULE: ./build/action/report/reporter.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/reporter.js
 
 
 
@@ -1089,7 +1089,7 @@ function createReporter(secrets) {
 
 /***/ }),
 
-/***/ 655:
+/***/ 902:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -1100,7 +1100,7 @@ __nccwpck_require__.d(__webpack_exports__, {
   TN: () => (/* binding */ oneLine)
 });
 
-;// CONCATENATED MODULE: ./build/action/report/secret-spellings.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/secret-spellings.js
 /** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
 const shortestEncoded = 8;
 const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -1156,7 +1156,7 @@ const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
     ...inHex(text),
 ]);
 
-;// CONCATENATED MODULE: ./build/action/report/safe-text.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -1198,7 +1198,7 @@ function createRedactor(secrets) {
 
 /***/ }),
 
-/***/ 335:
+/***/ 46:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1256,7 +1256,7 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 
 /***/ }),
 
-/***/ 210:
+/***/ 569:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -1269,9 +1269,9 @@ __nccwpck_require__.d(__webpack_exports__, {
 const external_node_os_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:os");
 // EXTERNAL MODULE: external "node:path"
 var external_node_path_ = __nccwpck_require__(760);
-// EXTERNAL MODULE: ./build/action/ledger/ledger.js
-var ledger = __nccwpck_require__(48);
-;// CONCATENATED MODULE: ./build/action/runner-place.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/ledger.js
+var ledger = __nccwpck_require__(463);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/runner-place.js
 
 
 
@@ -1297,13 +1297,13 @@ function runnerPlace(environment) {
 
 /***/ }),
 
-/***/ 381:
+/***/ 228:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   m: () => (/* binding */ parseWorkspaceId)
 /* harmony export */ });
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 const longest = 256;
 function whyNot(text) {
@@ -1327,7 +1327,7 @@ function parseWorkspaceId(text) {
 
 /***/ }),
 
-/***/ 262:
+/***/ 393:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1335,7 +1335,7 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const isUnit = (text) => text !== undefined && text in secondsIn;
@@ -1362,7 +1362,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 
 /***/ }),
 
-/***/ 41:
+/***/ 860:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1372,7 +1372,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   zV: () => (/* binding */ canonicalLockPath)
 /* harmony export */ });
 /* unused harmony exports longestLockPath, lockPathFromUrl */
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 /** In bytes of UTF-8. */
 const longestLockPath = 1_024;
@@ -1444,7 +1444,7 @@ function lockPathFromUrl(raw) {
 
 /***/ }),
 
-/***/ 407:
+/***/ 296:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1457,15 +1457,15 @@ const refused = (why) => ({ ok: false, why });
 
 /***/ }),
 
-/***/ 32:
+/***/ 69:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   Kw: () => (/* binding */ parseTtl)
 /* harmony export */ });
 /* unused harmony exports shortestTtl, longestTtl */
-/* harmony import */ var _duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(262);
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(407);
+/* harmony import */ var _duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
 
 
 const shortestTtl = { seconds: 1 };
@@ -1739,6 +1739,6 @@ function parseTtl(text) {
 /******/ // startup
 /******/ // Load entry module and return exports
 /******/ // This entry module used 'module' so it can't be inlined
-/******/ var __webpack_exports__ = __nccwpck_require__(542);
+/******/ var __webpack_exports__ = __nccwpck_require__(39);
 /******/ __webpack_exports__ = await __webpack_exports__;
 /******/ 

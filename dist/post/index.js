@@ -29,7 +29,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("https");
 
 /***/ }),
 
-/***/ 278:
+/***/ 897:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("net");
@@ -92,14 +92,14 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 404:
+/***/ 409:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   F: () => (/* binding */ secretsOf)
 /* harmony export */ });
-/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(357);
-/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(435);
+/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(332);
+/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(960);
 
 
 /** Shorter texts would blank out half of the log, and are no secrets. */
@@ -124,7 +124,7 @@ function secretsOf(environment) {
 
 /***/ }),
 
-/***/ 357:
+/***/ 332:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -199,7 +199,7 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 
 /***/ }),
 
-/***/ 435:
+/***/ 960:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -209,8 +209,8 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
 /* unused harmony exports lines, words */
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(262);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(407);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
 
 
 /** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
@@ -262,7 +262,7 @@ function parseJsonObject(text) {
 
 /***/ }),
 
-/***/ 663:
+/***/ 818:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -274,15 +274,15 @@ __nccwpck_require__.d(__webpack_exports__, {
   eg: () => (/* binding */ ttlIn)
 });
 
-// EXTERNAL MODULE: ./build/client/workspace-id.js
-var workspace_id = __nccwpck_require__(381);
-// EXTERNAL MODULE: ./build/interface/lock-path.js
-var lock_path = __nccwpck_require__(41);
-// EXTERNAL MODULE: ./build/interface/duration.js
-var interface_duration = __nccwpck_require__(262);
-// EXTERNAL MODULE: ./build/interface/parsed.js
-var parsed = __nccwpck_require__(407);
-;// CONCATENATED MODULE: ./build/interface/ttl.js
+// EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
+var workspace_id = __nccwpck_require__(228);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
+var lock_path = __nccwpck_require__(860);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
+var interface_duration = __nccwpck_require__(393);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __nccwpck_require__(296);
+;// CONCATENATED MODULE: ./build/bundle/compiled/interface/ttl.js
 
 
 const shortestTtl = { seconds: 1 };
@@ -297,7 +297,7 @@ function parseTtl(text) {
     return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(shortestTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(longestTtl)} at the most.`);
 }
 
-;// CONCATENATED MODULE: ./build/action/ledger/entry.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/ledger/entry.js
 
 
 
@@ -356,16 +356,16 @@ const ttlIn = ({ ttl }) => sure(parseTtl(ttl));
 
 /***/ }),
 
-/***/ 585:
+/***/ 278:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   D: () => (/* binding */ readKept)
 /* harmony export */ });
 /* unused harmony export keptText */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(381);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(663);
-/* harmony import */ var _ledger_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(48);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(228);
+/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(818);
+/* harmony import */ var _ledger_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(463);
 
 
 
@@ -410,7 +410,7 @@ function readKept(text) {
 
 /***/ }),
 
-/***/ 48:
+/***/ 463:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -420,7 +420,7 @@ function readKept(text) {
 /* unused harmony export concealedJson */
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
 /* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(760);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(663);
+/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(818);
 
 
 
@@ -453,14 +453,14 @@ function openLedger(file, conceal) {
 
 /***/ }),
 
-/***/ 517:
+/***/ 956:
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(404);
-/* harmony import */ var _ledger_kept_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(585);
-/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(549);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(682);
+/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(409);
+/* harmony import */ var _ledger_kept_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(278);
+/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(868);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(104);
 
 
 
@@ -479,7 +479,7 @@ async function post() {
             reporter.log.line('The locks of this step outlive the job: `auto-release` is false.');
             return;
         }
-        const { endStep } = await __nccwpck_require__.e(/* import() */ 693).then(__nccwpck_require__.bind(__nccwpck_require__, 693));
+        const { endStep } = await __nccwpck_require__.e(/* import() */ 28).then(__nccwpck_require__.bind(__nccwpck_require__, 28));
         await endStep({ step, kept, secrets, reporter, environment: process.env });
     }
     catch (error) {
@@ -493,7 +493,7 @@ __webpack_async_result__();
 
 /***/ }),
 
-/***/ 549:
+/***/ 868:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -531,7 +531,7 @@ const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
 
 /***/ }),
 
-/***/ 682:
+/***/ 104:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -540,7 +540,7 @@ __nccwpck_require__.d(__webpack_exports__, {
   A: () => (/* binding */ createReporter)
 });
 
-;// CONCATENATED MODULE: ./build/action/outcome.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/outcome.js
 const outputNames = [
     'status',
     'sync_id',
@@ -572,9 +572,9 @@ const failed = (outputs, why, ...tables) => ({
     notes: [],
 });
 
-// EXTERNAL MODULE: ./build/action/report/words.js
-var words = __nccwpck_require__(335);
-;// CONCATENATED MODULE: ./build/action/report/annotations.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
+var words = __nccwpck_require__(46);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/annotations.js
 
 /** GitHub shows ten of a step, and says nothing of the others. */
 const mostAnnotations = 10;
@@ -590,11 +590,11 @@ function annotationsOf(failures, notes, places) {
     return { shown: [...all.slice(0, places - 1), counted], others };
 }
 
-// EXTERNAL MODULE: ./build/action/report/command-files.js
-var command_files = __nccwpck_require__(549);
-// EXTERNAL MODULE: ./build/action/report/safe-text.js + 1 modules
-var safe_text = __nccwpck_require__(655);
-;// CONCATENATED MODULE: ./build/action/report/summary.js
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
+var command_files = __nccwpck_require__(868);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js + 1 modules
+var safe_text = __nccwpck_require__(902);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
 /** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
@@ -633,7 +633,7 @@ function summaryHtml(title, sentence, tables, conceal) {
     return `${html}\n`;
 }
 
-;// CONCATENATED MODULE: ./build/action/report/workflow-commands.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/workflow-commands.js
 /**
  * What a step says in its log, and what the runner takes from there: docs.github.com, "Workflow commands for GitHub
  * Actions". A test holds these lines to those of `@actions/core`. That one itself would have to be loaded as a whole,
@@ -656,7 +656,7 @@ const setSecret = (secret) => command('add-mask', secret);
 const startGroup = (title) => command('group', title);
 const endGroup = () => command('endgroup', '');
 
-;// CONCATENATED MODULE: ./build/action/report/reporter.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/reporter.js
 
 
 
@@ -773,7 +773,7 @@ function createReporter(secrets) {
 
 /***/ }),
 
-/***/ 655:
+/***/ 902:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -784,7 +784,7 @@ __nccwpck_require__.d(__webpack_exports__, {
   TN: () => (/* binding */ oneLine)
 });
 
-;// CONCATENATED MODULE: ./build/action/report/secret-spellings.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/secret-spellings.js
 /** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
 const shortestEncoded = 8;
 const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
@@ -840,7 +840,7 @@ const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
     ...inHex(text),
 ]);
 
-;// CONCATENATED MODULE: ./build/action/report/safe-text.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -882,7 +882,7 @@ function createRedactor(secrets) {
 
 /***/ }),
 
-/***/ 335:
+/***/ 46:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -939,13 +939,13 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 
 /***/ }),
 
-/***/ 381:
+/***/ 228:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   m: () => (/* binding */ parseWorkspaceId)
 /* harmony export */ });
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 const longest = 256;
 function whyNot(text) {
@@ -969,7 +969,7 @@ function parseWorkspaceId(text) {
 
 /***/ }),
 
-/***/ 262:
+/***/ 393:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -977,7 +977,7 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const isUnit = (text) => text !== undefined && text in secondsIn;
@@ -1004,7 +1004,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 
 /***/ }),
 
-/***/ 41:
+/***/ 860:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1013,7 +1013,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   ne: () => (/* binding */ asSegments)
 /* harmony export */ });
 /* unused harmony exports longestLockPath, canonicalLockPath, lockPathFromUrl */
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(407);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 /** In bytes of UTF-8. */
 const longestLockPath = 1_024;
@@ -1085,7 +1085,7 @@ function lockPathFromUrl(raw) {
 
 /***/ }),
 
-/***/ 407:
+/***/ 296:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1354,6 +1354,6 @@ const refused = (why) => ({ ok: false, why });
 /******/ // startup
 /******/ // Load entry module and return exports
 /******/ // This entry module used 'module' so it can't be inlined
-/******/ var __webpack_exports__ = __nccwpck_require__(517);
+/******/ var __webpack_exports__ = __nccwpck_require__(956);
 /******/ __webpack_exports__ = await __webpack_exports__;
 /******/ 

@@ -19,8 +19,16 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
 
 function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
   if (received_objects === undefined) return status;
-  const of = estimated_objects === undefined ? '' : ` of about ${grouped(estimated_objects)}`;
+  // An estimate of none is one of a service that does not know, or one that is nearly done.
+  const of =
+    estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${grouped(estimated_objects)}`;
   return `${status}, ${grouped(received_objects)}${of} objects received`;
+}
+
+/** How many were received once it has ended; until then, how many there may be. */
+function objectsText({ state, received_objects, estimated_objects }: SyncReport): string {
+  if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects);
+  return estimated_objects === undefined ? '' : `about ${grouped(estimated_objects)}`;
 }
 
 type Followed =
@@ -60,7 +68,8 @@ async function follow(parts: Parts, started: SyncReport, address: SyncAddress, w
       continue;
     }
     const text = progressText(last);
-    if (text !== said) log.line(`The sync is ${text}.`);
+    // How it has ended is told by whoever waits for it.
+    if (text !== said && last.state === 'going-on') log.line(`The sync is ${text}.`);
     said = text;
   }
   return { kind: 'ended', last };
@@ -68,9 +77,7 @@ async function follow(parts: Parts, started: SyncReport, address: SyncAddress, w
 
 const table = (workspace: string, branch: string, sync: SyncReport) => ({
   head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
-  rows: [
-    [workspace, branch, sync.status, String(sync.received_objects ?? sync.estimated_objects ?? ''), sync.head ?? ''],
-  ],
+  rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });
 
 async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): Promise<Outcome> {
@@ -122,8 +129,13 @@ export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
   const { workspace, branch, wait } = task;
   const started = await client.startSync({ workspace, branch }, ordinaryLimits(parts));
   publish(outputsOf(branch, started));
+  const { estimated_objects: estimated } = started;
   const about =
-    started.estimated_objects === undefined ? '' : `, about ${count(started.estimated_objects, 'object')} to receive`;
+    estimated === undefined
+      ? ''
+      : estimated === 0
+        ? ', nothing new to receive'
+        : `, about ${count(estimated, 'object')} to receive`;
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
   if (wait.seconds > 0) return waitForEnd(parts, task, started);

@@ -65,6 +65,13 @@ function statusOf(results: readonly Result[]): Outputs {
   return some('failed') ? {} : { status: 'absent' };
 }
 
+function releasedText(results: readonly Result[]): string {
+  const released = results.filter(({ kind }) => kind === 'released');
+  const [first] = released;
+  if (first === undefined) return 'Nothing was released';
+  return `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
+}
+
 function outcomeOf(results: readonly Result[], workspace: string, now: number): Outcome {
   const of = (kind: Result['kind']): readonly Result[] => results.filter((result) => result.kind === kind);
   const released = of('released');
@@ -79,7 +86,7 @@ function outcomeOf(results: readonly Result[], workspace: string, now: number): 
     }
   });
   const parts = [
-    `Released ${count(released.length, 'lock')} in ${workspace}`,
+    `${releasedText(results)} in ${workspace}`,
     ...(of('absent').length > 0 ? [`${of('absent').length} not locked`] : []),
     ...(of('lost').length > 0 ? [`${of('lost').length} lost`] : []),
     ...(of('not-ours').length > 0 ? [`${of('not-ours').length} not of this job`] : []),

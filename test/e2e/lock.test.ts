@@ -1,0 +1,284 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { problem } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { type Job, startJob } from '../support/runner/job.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { collapseGroups } from '../support/runner/step-log.ts';
+import { stable, stableAll } from '../support/stable.ts';
+import { openScene } from './scene.ts';
+
+const scene = openScene();
+
+const errorsOf = ({ annotations }: StepResult): readonly string[] => annotations.map(({ message }) => stable(message));
+
+async function checkOut({ folders }: Job, ...files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await mkdir(dirname(join(folders.workspace, file)), { recursive: true });
+    await writeFile(join(folders.workspace, file), '');
+  }
+}
+
+describe('a lock', () => {
+  test('is taken, and released when the job ends', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset', ttl: '90m' } });
+    expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
+    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+      {
+        "acquired": "true",
+        "count": "1",
+        "holder": "",
+        "locks": "[{"path":"Content/Hero.uasset","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"ada","acquired_at":"<time>","expires_at":"<time>"}]",
+        "locks_file": "<temp>/workspace-automation/locks-<id>.json",
+        "status": "acquired",
+        "waited_seconds": "0",
+      }
+    `);
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "##[group]Locked Content/Hero.uasset in <workspace> until <clock> (<distance>). It took <duration>.
+        Content/Hero.uasset until <time>
+      ##[endgroup]"
+    `);
+    expect(stable(result.summary)).toMatchInlineSnapshot(`
+      "<h3>Workspace: lock</h3>
+      <p>Locked Content/Hero.uasset in <workspace> until <clock> (<distance>).</p>
+      <table>
+      <tr><th>Path</th><th>Until</th><th></th></tr>
+      <tr><td>Content/Hero.uasset</td><td><clock></td><td><distance></td></tr>
+      </table>
+
+      "
+    `);
+    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
+
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(stable(post?.log ?? '')).toMatchInlineSnapshot(`
+      "##[group]Released 1 lock at the end of the job.
+        Content/Hero.uasset: released
+      ##[endgroup]"
+    `);
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('is taken on every path that is named, once each, with those that a pattern matches', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    await checkOut(job, 'Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Rock[1].fbx');
+    const path = 'Content\\Hero.uasset\nContent/Maps/*.umap\nContent/Rock[1].fbx\n./Content/Hero.uasset';
+    const result = await job.run({ with: { operation: 'lock', path } });
+    expect(result.conclusion).toBe('success');
+    expect(result.outputs).toMatchObject({ status: 'acquired', acquired: 'true', count: '4', waited_seconds: '0' });
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "##[group]Locked 4 paths in <workspace> until <clock> (<distance>). It took <duration>.
+        Content/Hero.uasset until <time>
+        Content/Maps/Arena.umap until <time>
+        Content/Maps/Cave.umap until <time>
+        Content/Rock[1].fbx until <time>
+      ##[endgroup]"
+    `);
+    expect(await scene.locked(workspace)).toEqual([
+      'Content/Hero.uasset',
+      'Content/Maps/Arena.umap',
+      'Content/Maps/Cave.umap',
+      'Content/Rock[1].fbx',
+    ]);
+    const locks = await readFile(result.outputs['locks_file'] ?? '', 'utf8');
+    expect(locks).toBe(result.outputs['locks']);
+  });
+
+  test('outlives the job with auto-release: false', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'lock', path: 'a', 'auto-release': 'false' } });
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "##[group]Locked a in <workspace> until <clock> (<distance>). It took <duration>.
+        a until <time>
+      ##[endgroup]
+      The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the output \`locks\`."
+    `);
+    await job.post();
+    expect(await scene.locked(workspace)).toEqual(['a']);
+  });
+});
+
+describe('a path that somebody else holds', () => {
+  test('fails the step, which says who has it and what to do, and locks nothing', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'Content/Hero.uasset');
+    const job = await scene.job({ workspace });
+    const path = 'Content/A.uasset\nContent/B.uasset\nContent/Hero.uasset';
+    const result = await job.run({ with: { operation: 'lock', path } });
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+      {
+        "acquired": "false",
+        "count": "0",
+        "holder": "grace",
+        "locks": "[]",
+        "status": "held",
+        "waited_seconds": "0",
+      }
+    `);
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 3h\` to wait for it.",
+      ]
+    `);
+    expect(stable(result.summary)).toMatchInlineSnapshot(`
+      "<h3>Workspace: lock</h3>
+      <p>Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 3h\` to wait for it.</p>
+      <table>
+      <tr><th>Path</th><th>Holder</th><th>Until</th><th>Taken by</th></tr>
+      <tr><td>Content/Hero.uasset</td><td>grace</td><td><clock></td><td>https://github.com/octo-games/dragon/actions/runs/7</td></tr>
+      </table>
+
+      "
+    `);
+    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
+  });
+
+  test('is named with its end, and the wait that would do', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'Content/Hero.uasset', { name: 'ada', ttl: '12m' });
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset' } });
+    expect(result.annotations[0]?.message).toMatch(
+      /^Content\/Hero\.uasset is held by ada until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 12 min\), taken by https:\/\/github\.com\/octo-games\/dragon\/actions\/runs\/7\. Set `wait: 15m` to wait for it\.$/,
+    );
+  });
+
+  test('is waited for until it is released', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'b');
+    const job = await scene.job({ workspace });
+    const step = await job.step({ with: { operation: 'lock', path: 'a\nb\nc', wait: '1h' } });
+    await step.waitForLog('b is held');
+    await scene.release(workspace, 'b');
+    const result = await step.finished;
+    expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(result.outputs).toMatchObject({ status: 'acquired', count: '3', holder: '' });
+    expect(Number(result.outputs['waited_seconds'])).toBeLessThan(60);
+    const lines = stable(collapseGroups(result.log)).split('\n');
+    expect(lines[0]).toBe(
+      'b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>). Waiting, 1 h left.',
+    );
+    expect(lines.at(-1)).toBe(
+      '##[group]Locked 3 paths in <workspace> until <clock> (<distance>) after waiting for <duration>. It took <duration>.',
+    );
+    expect(await scene.locked(workspace)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('is not waited for any longer than was said', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'a');
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'lock', path: 'a', wait: '1s' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'grace' } });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "a is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Waited 1s for it. Raise \`wait\` to wait longer.",
+      ]
+    `);
+  });
+});
+
+describe('what the service refuses', () => {
+  test('fails the step, with its words', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'lock', path: 'a', type: 'shared' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', count: '0', locks: '[]' } });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "POST /v1/workspaces/<workspace>/locks was refused with 422 Unprocessable Entity (request id <request>): type: It has to be exclusive.",
+      ]
+    `);
+  });
+
+  test('such as a ttl, is named', async () => {
+    const server = await startOtherServer(
+      problem(422, {
+        title: 'Unprocessable Content',
+        errors: [{ pointer: '#/ttl', detail: 'Locks live for 8h at the most here.' }],
+        request_id: 'req-1',
+      }),
+    );
+    const job = await startJob();
+    const result = await job.run({
+      with: { operation: 'lock', 'base-url': server.baseUrl, token: 'wsa_x', workspace: 'game', path: 'a', ttl: '9h' },
+    });
+    expect(result.conclusion).toBe('failure');
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "POST /v1/workspaces/game/locks was refused with 422 Unprocessable Entity (request id req-1): Unprocessable Content. ttl: Locks live for 8h at the most here.",
+      ]
+    `);
+    expect(server.requests[0]?.body).toBe('{"path":"a","type":"exclusive","ttl":"9h"}');
+  });
+
+  test('for want of a scope, is told with the scope', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace, scopes: ['locks:read'] });
+    const result = await job.run({ with: { operation: 'lock', path: 'a' } });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "POST /v1/workspaces/<workspace>/locks was refused with 403 Forbidden (request id <request>): This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write.",
+      ]
+    `);
+  });
+});
+
+test('nothing is asked for when a path is wrong', async () => {
+  const server = await startOtherServer(problem(500, {}));
+  const job = await startJob();
+  const result = await job.run({
+    with: {
+      operation: 'lock',
+      'base-url': server.baseUrl,
+      token: 'wsa_x',
+      workspace: 'game',
+      path: 'Content/*.uasset\nok\n!ok',
+    },
+  });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '', state: {} });
+  expect(errorsOf(result)).toMatchInlineSnapshot(`
+    [
+      "Input \`path\` has the line "Content/*.uasset". No file of the checkout in <checkout> matches it. Check it out first, or set \`glob: false\` if this is the name of a file.",
+    ]
+  `);
+  expect(server.requests).toEqual([]);
+});
+
+test('a thousand paths are a short log, a table, and a file of locks', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  const paths = Array.from(
+    { length: 1_000 },
+    (_, number) => `Content/Maps/Level-${String(number).padStart(4, '0')}.umap`,
+  );
+  const locking = await job.run({ with: { operation: 'lock', path: paths.join('\n') } });
+  expect(locking.conclusion).toBe('success');
+  expect(locking.outputs).toMatchObject({ status: 'acquired', count: '1000', locks: '' });
+  expect(stable(collapseGroups(locking.log))).toMatchInlineSnapshot(`
+    "##[group]Locked 1,000 paths in <workspace> until <clock> (<distance>). It took <duration>.
+    ##[warning]The output \`locks\` is too large for a step and has been left empty. Use the output \`locks_file\` instead."
+  `);
+  expect(locking.log.split('\n').length).toBeLessThan(120);
+  expect(locking.summary.split('<tr><td>').length - 1).toBe(1_000);
+  const file = locking.outputs['locks_file'] ?? '';
+  const locks: readonly { readonly path: string }[] = JSON.parse(await readFile(file, 'utf8'));
+  expect(locks.map(({ path }) => path)).toEqual(paths);
+
+  const unlocking = await job.run({ with: { operation: 'unlock', 'locks-file': file } });
+  expect(unlocking).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
+  expect(JSON.parse(unlocking.outputs['released'] ?? '')).toEqual(paths);
+  expect(stable(collapseGroups(unlocking.log))).toMatchInlineSnapshot(
+    `"##[group]Released 1,000 locks in <workspace>."`,
+  );
+  expect(unlocking.log.split('\n').length).toBeLessThan(120);
+  expect(await scene.locked(workspace)).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { json } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { startJob } from '../support/runner/job.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { stable, stableAll } from '../support/stable.ts';
+import { openScene } from './scene.ts';
+
+const scene = openScene({ resolve: async () => ['93.184.215.14'] });
+const secret = 'whsec_Z2VoZWltZ2VoZWltZ2VoZWltZ2VoZWlt';
+
+/** All that a step leaves behind, but the line that masks a secret. */
+const everythingOf = (result: StepResult): string =>
+  JSON.stringify({ ...result, masks: [], written: [], rawLog: result.rawLog.replaceAll(/^::add-mask::.*$/gm, '') });
+
+describe('a webhook', () => {
+  test('is registered with what is given, the options merged in', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({
+      with: {
+        operation: 'register-hook',
+        'hook-url': 'https://ci.example.com/hooks/workspace?key=geheim',
+        'hook-events': 'sync.succeeded, sync.failed',
+        'hook-secret': secret,
+        'hook-options': '{"branches":["main"]}',
+      },
+    });
+    expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
+    expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+      {
+        "hook_id": "<hook>",
+        "status": "registered",
+      }
+    `);
+    expect(stable(result.log)).toMatchInlineSnapshot(
+      `"The webhook is registered: <workspace> tells https://ci.example.com."`,
+    );
+    expect(stable(result.summary)).toMatchInlineSnapshot(`
+      "<h3>Workspace: register-hook</h3>
+      <p>The webhook is registered: <workspace> tells https://ci.example.com.</p>
+      <table>
+      <tr><th>Workspace</th><th>Receiver</th><th>Events</th><th>Id</th></tr>
+      <tr><td><workspace></td><td>https://ci.example.com</td><td>sync.succeeded, sync.failed</td><td><hook></td></tr>
+      </table>
+
+      "
+    `);
+    expect(everythingOf(result)).not.toContain('eheim');
+  });
+
+  test('that is there already is replaced', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const step = {
+      with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook', 'hook-secret': secret },
+    };
+    const first = await job.run(step);
+    const second = await job.run(step);
+    expect(second.outputs).toEqual(first.outputs);
+    expect(stable(second.log)).toMatchInlineSnapshot(
+      `"The webhook was there already and has been replaced: <workspace> tells https://ci.example.com."`,
+    );
+  });
+
+  test('without a secret has one that the service made, and nobody is shown it', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' } });
+    expect(result.conclusion).toBe('success');
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "##[warning]The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with \`hook-secret\`.
+      The webhook is registered: <workspace> tells https://ci.example.com."
+    `);
+    expect(everythingOf(result)).not.toContain('whsec_');
+  });
+
+  test('to a place that is not allowed is refused', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/hook' } });
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
+    expect(stable(result.log)).toMatchInlineSnapshot(
+      `"##[error]POST /v1/workspaces/<workspace>/hooks was refused with 422 Unprocessable Entity (request id <request>): url: https://127.0.0.1 leads to a loopback address. Deliveries go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network)."`,
+    );
+  });
+});
+
+test('what the options say gives way to the inputs, and goes to the service as it is', async () => {
+  const server = await startOtherServer(json(201, { hook_id: 7 }));
+  const job = await startJob();
+  const options = {
+    url: 'https://other.example',
+    format: 'github',
+    headers: { authorization: 'Bearer geheim' },
+    events: ['a'],
+  };
+  const result = await job.run({
+    with: {
+      operation: 'register-hook',
+      'base-url': server.baseUrl,
+      token: 'wsa_x',
+      workspace: 'game',
+      'hook-url': 'https://ci.example.com/hook',
+      'hook-options': JSON.stringify(options),
+    },
+  });
+  expect(result.outputs).toEqual({ status: 'registered', hook_id: '7' });
+  expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual({ ...options, url: 'https://ci.example.com/hook' });
+  expect(stable(result.summary)).toContain('<td>a</td>');
+  expect(everythingOf(result)).not.toContain('geheim');
+});

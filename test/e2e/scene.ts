@@ -1,0 +1,86 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { Scope } from '../../src/interface/scopes.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type Job, type JobOptions, startJob } from '../support/runner/job.ts';
+import { type RunningService, type RunningServiceOptions, startTestService } from '../support/running-service.ts';
+
+export interface SceneJobOptions extends JobOptions {
+  readonly workspace?: string;
+  /** All, if not given. */
+  readonly scopes?: readonly Scope[];
+  /** Whose token it is: the owner of its locks. */
+  readonly name?: string;
+}
+
+export interface SceneJob extends Job {
+  readonly token: string;
+}
+
+/** A service that runs as long as the tests of a file, and jobs whose steps know where it is. */
+export interface Scene {
+  readonly service: RunningService;
+  /** A job with a token of its own. Its steps find service, token and workspace in the environment of the job. */
+  job(options?: SceneJobOptions): Promise<SceneJob>;
+  /** Somebody who is not a job: takes a lock on the path. */
+  lock(workspace: string, path: string, options?: { readonly name?: string; readonly ttl?: string }): Promise<void>;
+  /** Whoever has the lock: it is released. */
+  release(workspace: string, path: string): Promise<void>;
+  /** The paths that are locked, in their order. */
+  locked(workspace: string): Promise<readonly string[]>;
+}
+
+export function openScene(options: RunningServiceOptions = {}): Scene {
+  const [kind] = databaseKinds;
+  let service: RunningService | undefined;
+  beforeAll(async () => {
+    if (kind === undefined) throw new Error('There is no database to test with.');
+    service = await startTestService(kind, options);
+  });
+  afterAll(() => service?.stop());
+
+  const running = (): RunningService => {
+    if (service === undefined) throw new Error('The service is not running yet.');
+    return service;
+  };
+
+  return {
+    get service() {
+      return running();
+    },
+    async job({ workspace, scopes, name, env, secrets = [], ...rest } = {}) {
+      const { secret } = await running().token({ ...(scopes && { scopes }), ...(name && { name }) });
+      const token = env?.['WORKSPACE_TOKEN'] ?? secret;
+      const job = await startJob({
+        ...rest,
+        env: {
+          WORKSPACE_BASE_URL: `${running().baseUrl}/v1`,
+          ...(workspace !== undefined && { WORKSPACE_ID: workspace }),
+          ...env,
+          WORKSPACE_TOKEN: token,
+        },
+        secrets: [token, ...secrets],
+      });
+      return { ...job, token };
+    },
+    async lock(workspace, path, { name = 'grace', ttl = '2h' } = {}) {
+      const { secret } = await running().token({ name });
+      const reply = await running().ask('POST', `/v1/workspaces/${workspace}/locks`, {
+        token: secret,
+        headers: { referer: 'https://github.com/octo-games/dragon/actions/runs/7' },
+        json: { path, type: 'exclusive', ttl },
+      });
+      if (reply.status !== 201) throw new Error(reply.text);
+    },
+    async release(workspace, path) {
+      const { secret } = await running().token();
+      const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`;
+      const reply = await running().ask('DELETE', address, { token: secret });
+      if (reply.status !== 204) throw new Error(reply.text);
+    },
+    async locked(workspace) {
+      const { secret } = await running().token();
+      const { body } = await running().ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token: secret });
+      return body.locks.map(({ path }: { readonly path: string }) => path);
+    },
+  };
+}

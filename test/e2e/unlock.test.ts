@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import type { StepResult } from '../support/runner/step.ts';
+import { stable, stableAll } from '../support/stable.ts';
+import { openScene } from './scene.ts';
+
+const scene = openScene();
+
+const errorsOf = ({ annotations }: StepResult): readonly string[] => annotations.map(({ message }) => stable(message));
+
+test('a path that this job has locked is released, and the post-step has nothing left to do', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  await job.run({ with: { operation: 'lock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
+  const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset\nContent/Other.uasset' } });
+  expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [] });
+  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+    {
+      "released": "["Content/Hero.uasset","Content/Other.uasset"]",
+      "status": "released",
+    }
+  `);
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]Released 2 locks in <workspace>.
+      Content/Hero.uasset: released
+      Content/Other.uasset: released
+    ##[endgroup]"
+  `);
+  expect(stable(result.summary)).toMatchInlineSnapshot(`
+    "<h3>Workspace: unlock</h3>
+    <p>Released 2 locks in <workspace>.</p>
+    <table>
+    <tr><th>Path</th><th>Result</th></tr>
+    <tr><td>Content/Hero.uasset</td><td>released</td></tr>
+    <tr><td>Content/Other.uasset</td><td>released</td></tr>
+    </table>
+
+    "
+  `);
+  expect(await scene.locked(workspace)).toEqual([]);
+  const [, ofLock] = await job.post();
+  expect(ofLock?.log).toBe('Nothing was left to release at the end of the job.');
+});
+
+test('a path that is not locked is absent, and that is fine', async () => {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace });
+  const result = await job.run({ with: { operation: 'unlock', path: 'Content/Hero.uasset' } });
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]Nothing was released in <workspace>, 1 not locked.
+      Content/Hero.uasset: was not locked
+    ##[endgroup]"
+  `);
+});
+
+describe('the locks of another job', () => {
+  test('are released by its output, as they are', async () => {
+    const workspace = await scene.service.workspace();
+    const first = await scene.job({ workspace, name: 'ada' });
+    const locking = await first.run({ with: { operation: 'lock', path: 'a\nb', 'auto-release': 'false' } });
+    const second = await scene.job({ workspace, env: { WORKSPACE_TOKEN: first.token } });
+    const result = await second.run({ with: { operation: 'unlock', locks: locking.outputs['locks'] ?? '' } });
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released', released: '["a","b"]' } });
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('are left alone where somebody else has them now, and the step fails after the others', async () => {
+    const workspace = await scene.service.workspace();
+    const first = await scene.job({ workspace });
+    const locking = await first.run({ with: { operation: 'lock', path: 'a\nb\nc', 'auto-release': 'false' } });
+    await scene.release(workspace, 'b');
+    await scene.lock(workspace, 'b');
+    const second = await scene.job({ workspace, env: { WORKSPACE_TOKEN: first.token } });
+    const result = await second.run({ with: { operation: 'unlock', locks: locking.outputs['locks'] ?? '' } });
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(result.outputs).toEqual({ status: 'lost', released: '["a","c"]' });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7: the lock was lost, and has been left alone.",
+      ]
+    `);
+    expect(stable(result.log)).toMatchInlineSnapshot(`
+      "##[group]Released 2 locks in <workspace>, 1 lost.
+        a: released
+        b: held by somebody else, left alone
+        c: released
+      ##[endgroup]
+      ##[error]b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7: the lock was lost, and has been left alone."
+    `);
+    expect(stable(result.summary)).toMatchInlineSnapshot(`
+      "<h3>Workspace: unlock</h3>
+      <p>Released 2 locks in <workspace>, 1 lost.</p>
+      <table>
+      <tr><th>Path</th><th>Result</th></tr>
+      <tr><td>a</td><td>released</td></tr>
+      <tr><td>b</td><td>held by somebody else, left alone</td></tr>
+      <tr><td>c</td><td>released</td></tr>
+      </table>
+
+      "
+    `);
+    expect(await scene.locked(workspace)).toEqual(['b']);
+  });
+});
+
+describe('a release that the service refuses', () => {
+  test('fails the step, after everything else was released', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace, scopes: ['locks:write'] });
+    await job.run({ with: { operation: 'lock', path: 'a\nc', 'auto-release': 'false' } });
+    await scene.lock(workspace, 'b');
+    const result = await job.run({ with: { operation: 'unlock', path: 'a\nb\nc' } });
+    expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "The lock on b was not released. DELETE /v1/workspaces/<workspace>/locks/b was refused with 403 Forbidden (request id <request>): b is held by grace until <time>, taken from https://github.com/octo-games/dragon/actions/runs/7. A token with the scope locks:admin can release it with ?force=true.",
+      ]
+    `);
+    expect(await scene.locked(workspace)).toEqual(['b']);
+  });
+
+  test('for want of a scope, is told with the scope; no word says how it went', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'a');
+    const job = await scene.job({ workspace, scopes: ['locks:read'] });
+    const result = await job.run({ with: { operation: 'unlock', path: 'a' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { released: '[]' } });
+    expect(result.outputs['status']).toBeUndefined();
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "The lock on a was not released. DELETE /v1/workspaces/<workspace>/locks/a was refused with 403 Forbidden (request id <request>): This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write.",
+      ]
+    `);
+  });
+
+  test('is none with force, and a token that may do it', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'a');
+    const job = await scene.job({ workspace, scopes: ['locks:admin'] });
+    const result = await job.run({ with: { operation: 'unlock', path: 'a', force: 'true' } });
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released', released: '["a"]' } });
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('with force, is refused to a token that may not', async () => {
+    const workspace = await scene.service.workspace();
+    await scene.lock(workspace, 'a');
+    const job = await scene.job({ workspace, scopes: ['locks:write'] });
+    const result = await job.run({ with: { operation: 'unlock', path: 'a', force: 'true' } });
+    expect(result.conclusion).toBe('failure');
+    expect(errorsOf(result)).toMatchInlineSnapshot(`
+      [
+        "The lock on a was not released. DELETE /v1/workspaces/<workspace>/locks/a was refused with 403 Forbidden (request id <request>): This needs the scope locks:admin, and the token has only locks:write. Use a token that has the scope locks:admin.",
+      ]
+    `);
+    expect(await scene.locked(workspace)).toEqual(['a']);
+  });
+});
+
+test('a file of locks that cannot be read is a wrong input', async () => {
+  const job = await scene.job({ workspace: 'game' });
+  const result = await job.run({ with: { operation: 'unlock', 'locks-file': '/nowhere/locks.json' } });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '' });
+  expect(errorsOf(result)).toMatchInlineSnapshot(`
+    [
+      "Input \`locks-file\` is "/nowhere/locks.json". The file cannot be read: ENOENT: no such file or directory, open '/nowhere/locks.json'.",
+    ]
+  `);
+});
