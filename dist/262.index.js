@@ -1461,8 +1461,9 @@ const tagIn = ({ answer, texts }, path) => etagOf(answer) ?? readLock(holderIn(a
 const isRefusedOnTheWay = (answer) => mayBeOfAProxy.has(answer.status) && !isOwnError(answer);
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/server-clock.js
-/** Does not jump when somebody sets the clock of the machine. */
-const steadyClock = () => performance.timeOrigin + performance.now();
+const startedAt = Date.now() - process.uptime() * 1_000;
+/** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
+const steadyClock = () => startedAt + process.uptime() * 1_000;
 /** When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. */
 function dateOf(headers) {
     const date = Date.parse(headers.date ?? '');
@@ -3069,7 +3070,7 @@ async function run({ inputs, place, reporter, step, announce, keep, conceal, sig
     const { connection, task } = inputs;
     const service = connection.baseUrl;
     const ledger = (0,ledger_ledger/* openLedger */.au)(place.ledger, conceal);
-    reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}, step ${step}.`);
+    reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}.`);
     const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
     if (!preparation.ok)
         return { kind: 'refused', problems: preparation.problems };
@@ -3080,7 +3081,9 @@ async function run({ inputs, place, reporter, step, announce, keep, conceal, sig
             client,
             hesitant,
             ledger,
-            step,
+            get step() {
+                return step();
+            },
             announce,
             keep,
             conceal,
@@ -3092,7 +3095,9 @@ async function run({ inputs, place, reporter, step, announce, keep, conceal, sig
             log: reporter.log,
             publish: reporter.publish,
             requestTimeoutMs: (0,duration/* milliseconds */.Rz)(connection.requestTimeout),
-            locksFile: place.locksFile(step),
+            get locksFile() {
+                return place.locksFile(step());
+            },
         };
         return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
     }

@@ -767,8 +767,16 @@ async function main() {
         const what = more.length === 0 ? `Input ${unused} is` : `Inputs ${[unused, ...more].join(', ')} are`;
         reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
     }
-    const step = crypto.randomUUID();
-    const announce = () => (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('step', step);
+    let name;
+    // Made when it is asked for: only a lock is taken in its name, and Node loads cryptography for it.
+    const step = () => {
+        name ??= crypto.randomUUID();
+        return name;
+    };
+    const announce = () => {
+        (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('step', step());
+        reporter.log.debug(`The ledger knows this step as ${step()}.`);
+    };
     const keep = (text) => (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('locks', text);
     const signal = cancellation();
     const title = `Workspace: ${operation}`;

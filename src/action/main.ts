@@ -29,8 +29,16 @@ async function main(): Promise<void> {
     reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
   }
 
-  const step = crypto.randomUUID();
-  const announce = (): void => saveState('step', step);
+  let name: string | undefined;
+  // Made when it is asked for: only a lock is taken in its name, and Node loads cryptography for it.
+  const step = (): string => {
+    name ??= crypto.randomUUID();
+    return name;
+  };
+  const announce = (): void => {
+    saveState('step', step());
+    reporter.log.debug(`The ledger knows this step as ${step()}.`);
+  };
   const keep = (text: string): void => saveState('locks', text);
   const signal = cancellation();
   const title = `Workspace: ${operation}`;

@@ -20,7 +20,8 @@ export interface RunOptions {
   readonly inputs: Inputs;
   readonly place: RunnerPlace;
   readonly reporter: Reporter;
-  readonly step: string;
+  /** Names this step in the ledger. */
+  readonly step: () => string;
   readonly announce: () => void;
   readonly keep: (text: string) => void;
   readonly conceal: (text: string) => string;
@@ -68,7 +69,7 @@ export async function run({
   const { connection, task } = inputs;
   const service = connection.baseUrl;
   const ledger = openLedger(place.ledger, conceal);
-  reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}, step ${step}.`);
+  reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}.`);
   const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);
@@ -78,7 +79,9 @@ export async function run({
       client,
       hesitant,
       ledger,
-      step,
+      get step() {
+        return step();
+      },
       announce,
       keep,
       conceal,
@@ -90,7 +93,9 @@ export async function run({
       log: reporter.log,
       publish: reporter.publish,
       requestTimeoutMs: milliseconds(connection.requestTimeout),
-      locksFile: place.locksFile(step),
+      get locksFile() {
+        return place.locksFile(step());
+      },
     };
     return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
   } finally {

@@ -1,0 +1,11 @@
+/** What a start may cost, and what is downloaded for it. A kilobyte is 1,000 bytes. */
+export const budgets = {
+  /** `dist/index.js`: what is read before the inputs are known to be right. */
+  entryBytes: 200_000,
+  /** The archive of a tag, gzipped. */
+  archiveBytes: 400_000,
+  /** Until a wrong input is told, over a Node that does nothing. */
+  wrongInputRatio: 1.9,
+  /** Until one request to a server on this machine is answered and told, over the same. */
+  oneRequestRatio: 2.2,
+} as const;
