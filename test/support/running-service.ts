@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import pino from 'pino';
 import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
@@ -60,22 +63,29 @@ export interface RunningServiceOptions {
   readonly environment?: NodeJS.ProcessEnv;
 }
 
+/** Each request has a connection of its own: one that is kept may be closed while a busy test is not looking. */
 export async function ask(base: string, method: string, path: string, given: Ask = {}): Promise<Reply> {
   const { token, headers = {}, json, raw } = given;
   const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
-  const response = await fetch(base + path, {
+  const asked = request(new URL(base + path), {
     method,
-    redirect: 'manual',
+    agent: false,
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
       ...headers,
     },
-    ...(body !== undefined && { body }),
   });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+  asked.end(body);
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const text = await readText(answer);
+  const fields = new Headers();
+  for (let index = 0; index < answer.rawHeaders.length; index += 2) {
+    fields.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '');
+  }
+  const isJson = text !== '' && fields.get('content-type')?.includes('json');
+  return { status: answer.statusCode ?? 0, headers: fields, text, body: isJson ? JSON.parse(text) : null };
 }
 
 const cidr = (text: string) => {

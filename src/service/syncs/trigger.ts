@@ -22,6 +22,9 @@ export type Preparation =
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
+/** Out of time is out of time: no limit is below zero. */
+const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
+
 /** Those who ask for the same while it is being found out share what is found. */
 function shareRunning<T>(): (key: string, find: () => Promise<T>) => Promise<T> {
   const running = new Map<string, Promise<T>>();
@@ -40,14 +43,14 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
   const shareEstimate = shareRunning<number>();
 
   async function listing(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<RemoteBranches> {
-    const list = () => remotes.branches(workspace, { timeoutMs: deadline - Date.now() });
+    const list = () => remotes.branches(workspace, { timeoutMs: timeLeft(deadline) });
     const shared = await shareListing(workspace.id, list);
     // A listing that had begun before this request may be older than the branch.
     return shared.branches.has(branch) ? shared : list();
   }
 
   async function estimate(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<number> {
-    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: deadline - Date.now() });
+    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
     return objects;
   }
 
@@ -82,7 +85,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
       outOfTime = setTimeout(resolve, patienceMs, undefined);
     });
     // A remote that cannot be asked now may answer when the sync runs; if not, the sync fails and says why.
-    const asked = ask(workspace, branch, Date.now() + patienceMs).catch((error: unknown) => {
+    const asked = ask(workspace, branch, performance.now() + patienceMs).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
       throw error;
     });
