@@ -5,6 +5,7 @@ import { heldText } from '../locks/holder-text.ts';
 import type { FileNote, Outcome } from '../outcome.ts';
 import { clockTime, count, distance } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
+import { toldJson } from './told-json.ts';
 
 /** Up to so many paths are asked for one by one; for more, the whole list is shorter. */
 const mostSingle = 8;
@@ -71,7 +72,7 @@ const note = (lock: KnownLock, now: number): FileNote => ({
 
 /** Lists the locks, of all the workspace or of some paths, but for those of owners that do not count. */
 export async function listLocks(parts: Parts, task: ListLocksTask, paths: readonly LockPath[]): Promise<Outcome> {
-  const { client, log } = parts;
+  const { client, log, conceal } = parts;
   const { workspace, ignoredOwners, failIfLocked } = task;
   const { items, incomplete } = await listThose(parts, task, paths);
   if (incomplete !== undefined) log.warn(incomplete);
@@ -94,7 +95,7 @@ export async function listLocks(parts: Parts, task: ListLocksTask, paths: readon
     outputs: {
       status: locks.length === 0 ? 'free' : 'locked',
       count: String(locks.length),
-      locks: JSON.stringify(locks.map(asOutput)),
+      locks: toldJson(locks.map(asOutput), conceal),
     },
     sentence,
     tables: [table(locks, now)],

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createRedactor } from '../../../src/action/report/safe-text.ts';
 import { summaryHtml } from '../../../src/action/report/summary.ts';
+import { summaryShape } from '../../support/summary-shape.ts';
 import { hostileText } from './texts.ts';
 
 const asItIs = (text: string): string => text;
@@ -33,20 +34,12 @@ test('a table without rows is left out', () => {
 });
 
 describe('whatever it tells of', () => {
-  const text = '(?:[^<>&\\n]|&(?:amp|lt|gt|quot|#39);|<wbr>)*';
-  const table = `<table>\\n(?:<tr>(?:<(t[hd])>${text}</\\1>)+</tr>\\n)+</table>\\n`;
-  // GitHub reads Markdown again after an empty line (CommonMark 0.31 section 4.6): there is none but at the end.
-  const whole = new RegExp(
-    `^<h3>${text}</h3>\\n<p>${text}</p>\\n(?:${table}(?:<p>And [\\d,]+ more.</p>\\n)?)*\\n$`,
-    'u',
-  );
-
   test('it is nothing but one block of HTML with text in it', () => {
     const rows = fc.array(fc.array(hostileText, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
     fc.assert(
       fc.property(hostileText, rows, rows, (sentence, some, others) => {
         const tables = [some, others].map((each) => ({ head: [sentence, 'x'], rows: each }));
-        expect(summaryHtml('Workspace: lock', sentence, tables, asItIs)).toMatch(whole);
+        expect(summaryHtml('Workspace: lock', sentence, tables, asItIs)).toMatch(summaryShape);
       }),
       { numRuns: 500 },
     );
