@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { archiveOfWorkingTree } from '../../bench/archive.ts';
+import { budgets } from '../../bench/budgets.ts';
+import { dist, filesOfDist, isChunk, readDist, root } from './committed.ts';
+
+const files = await filesOfDist();
+const archive = archiveOfWorkingTree();
+
+test('the entry chunk is small', async () => {
+  expect((await stat(join(dist, 'index.js'))).size).toBeLessThanOrEqual(budgets.entryBytes);
+});
+
+test('a runner downloads little', () => {
+  expect(archive.gzippedBytes).toBeLessThanOrEqual(budgets.archiveBytes);
+});
+
+test('a runner downloads the action, its licence and its front page, and nothing else', () => {
+  expect(archive.files.toSorted()).toEqual([
+    'LICENSE',
+    'README.md',
+    'action.yml',
+    ...files.map((file) => `dist/${file}`),
+  ]);
+});
+
+test('the bundle is a few files', () => {
+  expect(files.filter((file) => !isChunk(file))).toEqual([
+    'index.js',
+    'licenses.txt',
+    'package.json',
+    'post/index.js',
+    'post/licenses.txt',
+  ]);
+  expect(files.length).toBeLessThanOrEqual(14);
+});
+
+test.each(['', 'post/'])('every chunk of dist/%s is loaded by a file beside it', async (folder) => {
+  const beside = files.filter(
+    (file) => file.endsWith('.js') && file.startsWith(folder) && !/\//.test(file.slice(folder.length)),
+  );
+  const code = (await Promise.all(beside.map(readDist))).join('\n');
+  const loaded = [...code.matchAll(/require__\.e\((?:\/\* import\(\) \*\/ ?)?(\d+)\)/g)].map(
+    ([, id]) => `${folder}${id}.index.js`,
+  );
+  expect(beside.filter(isChunk)).toEqual([...new Set(loaded)].sort());
+});
+
+test('the bundle names no folder of the machine that it was made on', async () => {
+  for (const file of files) {
+    const code = await readDist(file);
+    expect(code).not.toContain(root);
+    const modules = [...code.matchAll(/^.*(?:CONCATENATED|EXTERNAL) MODULE: (.*)$/gm)].map(([, name = '']) => name);
+    expect(modules.filter((name) => !/^(\.\/|external )/.test(name))).toEqual([]);
+  }
+});
+
+test.each(['', 'post/'])('all that is bundled in dist/%s has its licence there', async (folder) => {
+  const code = await Promise.all(files.filter((file) => file.endsWith('.js') && file.startsWith(folder)).map(readDist));
+  const bundled = [...code.join('\n').matchAll(/\/node_modules\/((?:@[^/\s]+\/)?[^/\s]+)\//g)].map(([, name]) => name);
+  expect(bundled).toContain('@actions/http-client');
+  const licences = await readDist(`${folder}licenses.txt`);
+  for (const name of new Set([...bundled, 'tunnel'])) expect(licences.split('\n')).toContain(name);
+});

@@ -1,0 +1,105 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { json } from '../support/other-servers/answers.ts';
+import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { startJob } from '../support/runner/job.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { copyOfDist, removeChunks } from './committed.ts';
+
+const bad = {
+  operation: 'lock',
+  'base-url': 'http://assets.example.test/v1',
+  workspace: 'a/b',
+  path: 'Content/Hero.uasset',
+  ttl: 'soon',
+  wait: '15',
+  'auto-release': 'perhaps',
+  retries: '-1',
+};
+/** The token is missing, too. */
+const wrong = ['base-url', 'token', 'request-timeout', 'retries', 'workspace', 'ttl', 'wait', 'auto-release'];
+const namesOf = ({ annotations }: StepResult): readonly string[] =>
+  annotations.map(({ message }) => /^Input `([^`]+)`/.exec(message)?.[1] ?? message);
+
+test('all wrong inputs are told at once', async () => {
+  const job = await startJob();
+  const result = await job.run({ with: { ...bad, 'request-timeout': '30' } });
+  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
+  expect(result.annotations.every(({ level }) => level === 'error')).toBe(true);
+  expect(namesOf(result).toSorted()).toEqual(wrong.toSorted());
+});
+
+test('a wrong input is told before any request', async () => {
+  const server = await startOtherServer(json(200, { workspaces: [] }));
+  const job = await startJob();
+  const right = { operation: 'list-workspaces', 'base-url': server.baseUrl, token: 'wsa_0123456789' };
+  const result = await job.run({ with: { ...right, retries: 'many' } });
+  expect(result.conclusion).toBe('failure');
+  expect(namesOf(result)).toEqual(['retries']);
+  expect(server.requests).toEqual([]);
+  expect((await job.run({ with: right })).conclusion).toBe('success');
+  expect(server.requests).toHaveLength(1);
+});
+
+test('what the network needs is not there to be read before the inputs are right', async () => {
+  const folder = await copyOfDist();
+  await removeChunks(folder);
+  const entries = { main: join(folder, 'index.js'), post: join(folder, 'post/index.js') };
+  const job = await startJob();
+  const refused = await job.run({ ...entries, with: { ...bad, 'request-timeout': '30' } });
+  expect(namesOf(refused).toSorted()).toEqual(wrong.toSorted());
+  // The runner starts it after every main, also after one that had nothing to release.
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', exitCode: 0, log: '' });
+
+  const right = { operation: 'list-workspaces', 'base-url': 'http://127.0.0.1:1/v1', token: 'wsa_0123456789' };
+  const accepted = await job.run({ ...entries, with: right });
+  expect(accepted.log).toMatch(/Cannot find module .*index\.js/);
+});
+
+/** Each takes Node milliseconds to load: together as long as all of its own start. */
+const slow = ['https', 'tls', 'crypto', 'internal/crypto/webcrypto', 'child_process', 'fs/promises', 'perf_hooks'];
+
+/** Runs a step, and tells which modules of Node itself its process had loaded when it ended. */
+async function modulesOf(inputs: Readonly<Record<string, string>>) {
+  const job = await startJob();
+  const [list, script] = ['list', 'list.mjs'].map((name) => join(job.folders.temp, name));
+  if (list === undefined || script === undefined) throw new Error('There are two names.');
+  await writeFile(
+    script,
+    `import { writeFileSync } from 'node:fs';
+     process.once('exit', () => writeFileSync(${JSON.stringify(list)}, process.moduleLoadList.join('\\n')));`,
+  );
+  const result = await job.run({ with: inputs, env: { NODE_OPTIONS: `--import=${pathToFileURL(script).href}` } });
+  const loaded = (await readFile(list, 'utf8')).split('\n').map((line) => line.replace(/^NativeModule /, ''));
+  return { result, loaded };
+}
+
+test('a wrong input is told without anything that is slow to load', async () => {
+  const { result, loaded } = await modulesOf({ ...bad, 'request-timeout': '30' });
+  expect(result.conclusion).toBe('failure');
+  expect(loaded).toContain('fs');
+  expect(loaded.filter((name) => [...slow, 'http'].includes(name))).toEqual([]);
+});
+
+test('a request over plain http is made without anything else that is slow to load', async () => {
+  const server = await startOtherServer(json(200, { workspaces: [{ id: 'game' }] }));
+  const inputs = { operation: 'list-workspaces', 'base-url': server.baseUrl, token: 'wsa_0123456789' };
+  const { result, loaded } = await modulesOf(inputs);
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '1' } });
+  expect(loaded).toContain('http');
+  expect(loaded.filter((name) => slow.includes(name))).toEqual([]);
+});
+
+test('what a proxy needs is loaded where there is one', async () => {
+  const proxy = await startConnectProxy();
+  const server = await startOtherServer(json(200, { workspaces: [{ id: 'game' }] }));
+  const job = await startJob({ env: { http_proxy: proxy.address } });
+  const url = `http://assets.example.test:${server.port}/v1`;
+  const inputs = { operation: 'list-workspaces', 'base-url': url, 'allow-http': 'true', token: 'wsa_0123456789' };
+  expect(await job.run({ with: inputs })).toMatchObject({ conclusion: 'success', outputs: { count: '1' } });
+  expect(proxy.asked).toEqual([{ target: `assets.example.test:${server.port}`, authorization: undefined }]);
+});
