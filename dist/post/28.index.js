@@ -2,6 +2,23 @@ export const id = 28;
 export const ids = [28];
 export const modules = {
 
+/***/ 647:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   J: () => (/* binding */ answerClockMs),
+/* harmony export */   f: () => (/* binding */ pastMoment)
+/* harmony export */ });
+/* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(46);
+
+/** Answers carry the time of the service in whole seconds, so that by it a moment ago can lie ahead. */
+const answerClockMs = 1_000;
+/** "14:05 UTC (3 min ago)", of something that has happened. */
+const pastMoment = (time, now) => (0,_report_words_js__WEBPACK_IMPORTED_MODULE_0__/* .moment */ .n$)(time, Math.max(now, time + 1));
+
+
+/***/ }),
+
 /***/ 28:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -305,9 +322,7 @@ function rowOf({ path, asked, granted, ended, released }) {
 const isDrawable = ({ asked, granted, ended }) => [asked, granted, ended].every(Number.isFinite);
 /** A block of Markdown that GitHub draws as a picture of each lock's wait and hold; undefined when there is nothing to draw. */
 function gantt(bars) {
-    const drawable = bars
-        .filter(isDrawable)
-        .toSorted((one, other) => one.asked - other.asked || (one.path < other.path ? -1 : 1));
+    const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
     if (drawable.length === 0)
         return undefined;
     const rows = drawable.slice(0, mostRows).map(rowOf);
@@ -352,9 +367,12 @@ function pictureOf(ledger, { step, now, conceal }) {
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/post-step/release-claims.js + 1 modules
 var release_claims = __webpack_require__(162);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/past-moment.js
+var past_moment = __webpack_require__(647);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/holder-text.js
 
-/** "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1 at 13:05 UTC". */
+
+/** "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)". */
 function holder_text_heldText(path, holder, now, withStart = false) {
     const parts = [`${path} is held`];
     if (holder?.owner !== undefined)
@@ -364,7 +382,7 @@ function holder_text_heldText(path, holder, now, withStart = false) {
     if (holder?.origin !== undefined)
         parts.push(`, taken by ${holder.origin}`);
     if (withStart && holder?.acquired_at !== undefined)
-        parts.push(`, since ${(0,words/* moment */.n$)(Date.parse(holder.acquired_at), now)}`);
+        parts.push(`, since ${(0,past_moment/* pastMoment */.f)(Date.parse(holder.acquired_at), now)}`);
     return parts.join('');
 }
 
@@ -412,6 +430,7 @@ function byHand(grant) {
 
 
 
+
 const told_words = {
     released: 'released',
     gone: 'was gone already',
@@ -438,12 +457,12 @@ const ofKind = (settled, kind) =>
 settled.filter((one) => one.kind === kind);
 const pathOf = (settled) => ('grant' in settled ? settled.grant.path : settled.intent.path);
 const told_endOf = (settled) => 'grant' in settled ? Date.parse(settled.grant.lock.expires_at) : Number.NaN;
-const isOver = (settled, now) => told_endOf(settled) <= now;
+const isOver = (settled, now) => told_endOf(settled) <= now + past_moment/* answerClockMs */.J;
 const untilText = (settled, now) => {
     const end = told_endOf(settled);
     if (Number.isNaN(end))
         return '';
-    return end > now ? `held until ${(0,words/* moment */.n$)(end, now)}` : `its lifetime ended at ${(0,words/* moment */.n$)(end, now)}`;
+    return isOver(settled, now) ? `its lifetime ended at ${(0,past_moment/* pastMoment */.f)(end, now)}` : `held until ${(0,words/* moment */.n$)(end, now)}`;
 };
 /** A warning is read in the margin of a run: a few locks by name, and where the others are. */
 const mostNamed = 5;
@@ -454,8 +473,10 @@ function several(all, text) {
 }
 function lostText(lost, now) {
     const { grant, holder } = lost;
-    const when = isOver(lost, now)
-        ? ` It had ended at ${(0,words/* moment */.n$)(told_endOf(lost), now)}; a longer \`ttl\` would have kept it.`
+    const end = told_endOf(lost);
+    const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
+    const when = had
+        ? ` It had ended at ${(0,past_moment/* pastMoment */.f)(end, now)}; a longer \`ttl\` would have kept it.`
         : ' Somebody had released it before its end.';
     return `The lock on ${grant.path} was lost while the job counted on it.${when} ${holder_text_heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
 }
@@ -471,8 +492,10 @@ function failedText(failed, now) {
 }
 const replacedText = (replaced, now) => several(replaced, ({ grant, holder }) => `${holder_text_heldText(grant.path, holder, now, true)}, and is left alone: whether the job had released its own lock before is not known.`);
 const leftAloneText = (left, now) => several(left, (one) => `The service gave nothing to tell the lock on ${one.grant.path} from another (${untilText(one, now)}): what is there now has been left alone.`);
-const overText = (over, now) => several(over, (one) => `The lock on ${one.grant.path} had ended at ${(0,words/* moment */.n$)(told_endOf(one), now)}, before the job did.`) +
-    ' A longer `ttl` would have kept what the job counted on.';
+function overText(over, now) {
+    const each = several(over, (one) => `The lock on ${one.grant.path} had ended at ${(0,past_moment/* pastMoment */.f)(told_endOf(one), now)}, before the job did.`);
+    return `${each} A longer \`ttl\` would have kept what the job counted on.`;
+}
 function warningsOf(settled, now) {
     const failed = ofKind(settled, 'failed');
     const replaced = ofKind(settled, 'replaced');

@@ -1759,9 +1759,12 @@ function createRecorder(ledger, log) {
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/entry.js + 1 modules
 var entry = __webpack_require__(818);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/past-moment.js
+var past_moment = __webpack_require__(647);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/ownership.js
-/** Answers carry the time in whole seconds, and are a moment on their way. */
-const clockSlackMs = 2_000;
+
+/** Answers are a moment on their way, too. */
+const clockSlackMs = 2 * past_moment/* answerClockMs */.J;
 const differ = (one, other) => one !== undefined && other !== undefined && one !== other;
 const msBetween = (one, other) => one === undefined || other === undefined ? Number.NaN : Date.parse(other) - Date.parse(one);
 /** Something that both tell is different, or it was taken after ours. */
@@ -1871,13 +1874,14 @@ async function releaseOne(parts, asked, within) {
 
 
 
+
 function grantedLock(taken, ttl, serverNow) {
     const { path, type, id, etag, owner, acquired_at, expires_at } = taken;
     const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
     return { path, type, id, etag, owner, acquired_at, expires_at: end };
 }
-/** The clock of an answer counts whole seconds. */
-const keeper_clockSlackMs = 2_000;
+/** Answers are a moment on their way, too. */
+const keeper_clockSlackMs = 2 * past_moment/* answerClockMs */.J;
 function createKeeper(parts, record) {
     const { client, clock, step, origin } = parts;
     /** When this process first asked for a path, and when with a key. */
@@ -2042,7 +2046,9 @@ async function release(options) {
             clock: steadyClock,
             sleep: (ms, signal) => (0,promises_.setTimeout)(ms, undefined, { signal }).catch(() => undefined),
             random: Math.random,
-        }, createRecorder(ledger, log));
+        }, 
+        // Nobody comes after the post-step to read what it writes.
+        createRecorder(ledger, { ...log, warn: log.debug }));
         const settled = await (0,release_claims/* releaseClaims */.p)(keeper, connection.baseUrl, claims, within);
         return { settled, now: client.serverNow() };
     }

@@ -50,6 +50,8 @@ export interface Manner {
   readonly ignoresIfMatch?: boolean;
   /** It does not say from which run a lock was taken. */
   readonly keepsNoOrigin?: boolean;
+  /** Nor when it was taken, and when it ends. */
+  readonly keepsNoTimes?: boolean;
   /** Its clock is so far ahead. */
   readonly clockAheadMs?: number;
   /** Instead of what it says of when to come again, in seconds; null for nothing. */
@@ -100,6 +102,7 @@ function rewritten(value: unknown, manner: Manner): unknown {
   const left = new Set<string>([
     ...(manner.givesNoProof ? ['id', 'fence'] : []),
     ...(manner.keepsNoOrigin ? ['origin'] : []),
+    ...(manner.keepsNoTimes ? ['acquired_at', 'expires_at'] : []),
   ]);
   const members = Object.entries(value).filter(([name]) => !left.has(name));
   return Object.fromEntries(members.map(([name, member]) => [name, rewritten(member, manner)]));

@@ -5,6 +5,7 @@ import type { Ttl } from '../../interface/ttl.ts';
 import { addressIn, type Grant, type GrantedLock, type Intent, ttlIn } from '../ledger/entry.ts';
 import type { Recorder } from '../ledger/recorder.ts';
 import type { Parts } from '../operations/parts.ts';
+import { answerClockMs } from './past-moment.ts';
 import { type Release, releaseOne } from './release-one.ts';
 
 export interface Holding {
@@ -53,8 +54,8 @@ function grantedLock(taken: TakenLock, ttl: Ttl, serverNow: number): GrantedLock
   return { path, type, id, etag, owner, acquired_at, expires_at: end };
 }
 
-/** The clock of an answer counts whole seconds. */
-const clockSlackMs = 2_000;
+/** Answers are a moment on their way, too. */
+const clockSlackMs = 2 * answerClockMs;
 
 export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
   const { client, clock, step, origin } = parts;

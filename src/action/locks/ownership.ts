@@ -1,5 +1,6 @@
 import type { Client, KnownLock, Within, WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { answerClockMs } from './past-moment.ts';
 
 /** A lock that was ours once, with what the service told of it. */
 export interface OwnLock {
@@ -20,8 +21,8 @@ export type Ownership =
   /** Nothing tells the lock that is there from ours. */
   | { readonly kind: 'unknown' };
 
-/** Answers carry the time in whole seconds, and are a moment on their way. */
-const clockSlackMs = 2_000;
+/** Answers are a moment on their way, too. */
+const clockSlackMs = 2 * answerClockMs;
 
 const differ = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && other !== undefined && one !== other;

@@ -10,6 +10,7 @@ import { heldText } from '../locks/holder-text.ts';
 import type { Holding } from '../locks/keeper.ts';
 import { createKeeper, createTaker } from '../locks/keeper.ts';
 import { backTexts, unprovenText } from '../locks/left-behind.ts';
+import { pastMoment } from '../locks/past-moment.ts';
 import { waitAdvice } from '../locks/wait-advice.ts';
 import { type Played, waitForAll } from '../locks/wait-for-all.ts';
 import { failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
@@ -131,7 +132,7 @@ function notAcquired(
       const { path, lock } = round.ended;
       return failed(
         outputs,
-        `The lock on ${path} ended at ${moment(Date.parse(lock.expires_at), now)}, before all ${count(paths.length, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
+        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), now)}, before all ${count(paths.length, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
       );
     }
     case 'failed':

@@ -42,9 +42,7 @@ const isDrawable = ({ asked, granted, ended }: Bar): boolean => [asked, granted,
 
 /** A block of Markdown that GitHub draws as a picture of each lock's wait and hold; undefined when there is nothing to draw. */
 export function gantt(bars: readonly Bar[]): string | undefined {
-  const drawable = bars
-    .filter(isDrawable)
-    .toSorted((one, other) => one.asked - other.asked || (one.path < other.path ? -1 : 1));
+  const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
   if (drawable.length === 0) return undefined;
   const rows = drawable.slice(0, mostRows).map(rowOf);
   const more = drawable.length - rows.length;

@@ -1,5 +1,6 @@
 import { heldText } from '../locks/holder-text.ts';
 import { unprovenText } from '../locks/left-behind.ts';
+import { answerClockMs, pastMoment } from '../locks/past-moment.ts';
 import type { Table } from '../outcome.ts';
 import { clockTime, count, grouped, moment } from '../report/words.ts';
 import { byHand } from './by-hand.ts';
@@ -50,12 +51,12 @@ const pathOf = (settled: Settled): string => ('grant' in settled ? settled.grant
 const endOf = (settled: Settled): number =>
   'grant' in settled ? Date.parse(settled.grant.lock.expires_at) : Number.NaN;
 
-const isOver = (settled: Settled, now: number): boolean => endOf(settled) <= now;
+const isOver = (settled: Settled, now: number): boolean => endOf(settled) <= now + answerClockMs;
 
 const untilText = (settled: Settled, now: number): string => {
   const end = endOf(settled);
   if (Number.isNaN(end)) return '';
-  return end > now ? `held until ${moment(end, now)}` : `its lifetime ended at ${moment(end, now)}`;
+  return isOver(settled, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${moment(end, now)}`;
 };
 
 /** A warning is read in the margin of a run: a few locks by name, and where the others are. */
@@ -69,8 +70,10 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 
 function lostText(lost: Of<'lost'>, now: number): string {
   const { grant, holder } = lost;
-  const when = isOver(lost, now)
-    ? ` It had ended at ${moment(endOf(lost), now)}; a longer \`ttl\` would have kept it.`
+  const end = endOf(lost);
+  const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
+  const when = had
+    ? ` It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`
     : ' Somebody had released it before its end.';
   return `The lock on ${grant.path} was lost while the job counted on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
 }
@@ -100,9 +103,13 @@ const leftAloneText = (left: readonly Of<'left-alone'>[], now: number): string =
       `The service gave nothing to tell the lock on ${one.grant.path} from another (${untilText(one, now)}): what is there now has been left alone.`,
   );
 
-const overText = (over: readonly Of<'gone'>[], now: number): string =>
-  several(over, (one) => `The lock on ${one.grant.path} had ended at ${moment(endOf(one), now)}, before the job did.`) +
-  ' A longer `ttl` would have kept what the job counted on.';
+function overText(over: readonly Of<'gone'>[], now: number): string {
+  const each = several(
+    over,
+    (one) => `The lock on ${one.grant.path} had ended at ${pastMoment(endOf(one), now)}, before the job did.`,
+  );
+  return `${each} A longer \`ttl\` would have kept what the job counted on.`;
+}
 
 function warningsOf(settled: readonly Settled[], now: number): readonly string[] {
   const failed = ofKind(settled, 'failed');

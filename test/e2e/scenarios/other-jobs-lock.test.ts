@@ -1,21 +1,87 @@
-import { expect, test } from 'vitest';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { describe, expect, test } from 'vitest';
+import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 
-test('a lock that was unlocked and then taken by another job stands when the first job ends', async () => {
-  const stage = await openStage();
-  const first = await stage.job();
-  const second = await stage.job();
-  await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
-  await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
-  await expect(second.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
-  const theirs = await stage.lockOn(hero);
+async function lockedByAnother(stage: Stage) {
+  const other = await stage.job();
+  await expect(other.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
+  return stage.lockOn(hero);
+}
 
-  const [unlockPost, lockPost] = await first.post();
+describe.each([
+  ['with ETags', {}],
+  ['without ETags and ids', { givesNoProof: true }],
+  ['that says nothing of a lock', { givesNoProof: true, saysNothing: true }],
+])('with a service %s', (_, manner) => {
+  test('a lock that was unlocked, and then taken by another job, stands when the first job ends', async () => {
+    const stage = await openStage();
+    await stage.proxy(manner);
+    const first = await stage.job();
+    await expect(first.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
+    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
+    const theirs = await lockedByAnother(stage);
+
+    const [unlockPost, lockPost] = await first.post();
+    expect(lockPost).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(lockPost?.log).toContain('Nothing was left to release');
+    expect(unlockPost).toMatchObject({ conclusion: 'success', log: '' });
+    expect(await stage.lockOn(hero)).toEqual(theirs);
+  });
+
+  test('a second unlock of the path leaves the lock of another job alone', async () => {
+    const stage = await openStage();
+    await stage.proxy(manner);
+    const first = await stage.job();
+    await first.run(locking(hero));
+    await first.run(unlocking({ path: hero }));
+    const theirs = await lockedByAnother(stage);
+    await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'absent', released: '[]' },
+      annotations: [{ level: 'warning', message: expect.stringContaining('`force: true` would release it') }],
+    });
+    expect(await stage.lockOn(hero)).toEqual(theirs);
+  });
+
+  test('an unlock of a path that the job did not get leaves the lock of another job alone', async () => {
+    const stage = await openStage();
+    await stage.proxy(manner);
+    const theirs = await lockedByAnother(stage);
+    const job = await stage.job();
+    await expect(job.run(locking(hero))).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+    await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'absent' } });
+    await job.post();
+    expect(await stage.lockOn(hero)).toEqual(theirs);
+  });
+});
+
+test('an unlock by the output of the lock step is seen by the post-step, too', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const first = await stage.job();
+  const { outputs } = await first.run(locking([hero, 'a', 'b']));
+  const some = JSON.stringify(JSON.parse(outputs['locks'] ?? '').slice(0, 2));
+  await expect(first.run(unlocking({ locks: some }))).resolves.toMatchObject({
+    outputs: { status: 'released', released: JSON.stringify([hero, 'a']) },
+  });
+  const theirs = await lockedByAnother(stage);
+  const before = proxy.passed.length;
+  const [, lockPost] = await first.post();
   expect(lockPost).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(unlockPost).toMatchObject({ conclusion: 'success', log: '' });
-  expect(await stage.lockOn(hero)).toEqual(theirs);
+  expect(proxy.passed.slice(before)).toMatchObject([{ method: 'DELETE', path: 'b', status: 204 }]);
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('with force, an unlock releases the lock of another job that has the same token', async () => {
+  const stage = await openStage();
+  await lockedByAnother(stage);
+  const job = await stage.job();
+  await job.run(locking(hero));
+  await expect(job.run(unlocking({ path: hero, force: 'true' }))).resolves.toMatchObject({
+    outputs: { status: 'released' },
+  });
+  expect(await stage.locks()).toEqual([]);
 });

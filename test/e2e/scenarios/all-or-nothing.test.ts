@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest';
+import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import { locking, manyPaths, openStage, useService } from './stage.ts';
+
+useService();
+
+test('when the 810th of 1,000 paths is held, the 809 and those in flight are given back, and the holder is named', async () => {
+  const stage = await openStage();
+  const grace = await stage.service.token({ name: 'grace', scopes: ['locks:write'] });
+  const theirs = await stage.take('Content/0810.uasset', {
+    token: grace.secret,
+    origin: 'https://ci.example.com/runs/7',
+  });
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  const result = await job.run(locking(manyPaths(1_000)));
+
+  const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
+  const released = proxy.passed.filter((one) => isReleasing(one) && one.status === 204);
+  expect(taken.length).toBeGreaterThanOrEqual(809);
+  // And what the other connections asked for until the answer about the 810th was there.
+  expect(taken.length).toBeLessThan(950);
+  expect(new Set(released.map(({ path }) => path))).toEqual(new Set(taken.map(({ path }) => path)));
+  expect(await stage.locks()).toEqual([theirs]);
+
+  expect(result).toMatchObject({
+    conclusion: 'failure',
+    outputs: { status: 'held', acquired: 'false', holder: 'grace', count: '0', locks: '[]' },
+  });
+  expect(result.log).toContain(`Of 1,000 paths, ${taken.length} had been locked; ${taken.length} given back.`);
+  expect(result.annotations).toMatchObject([
+    {
+      level: 'error',
+      message: expect.stringMatching(
+        /^Content\/0810\.uasset is held by grace until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Set `wait: /,
+      ),
+    },
+  ]);
+  await expect(job.post()).resolves.toMatchObject([{ log: 'Nothing is left to release.' }]);
+});
+
+test('a job that is killed after 300 of 1,000 paths were granted leaves none of them: its post-step releases them', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const granted = Promise.withResolvers<void>();
+  let count = 0;
+  proxy.meet((passing) => {
+    if (!isLocking(passing)) return undefined;
+    count += 1;
+    if (count <= 300) return undefined;
+    granted.resolve();
+    return { kind: 'silence' };
+  });
+  const job = await stage.job();
+  const step = await job.step(locking(manyPaths(1_000)));
+  await granted.promise;
+  await expect.poll(() => stage.locks()).toHaveLength(300);
+  await step.kill();
+  const ours = await stage.locks();
+  expect(ours).toHaveLength(300);
+  const theirs = await stage.take('Content/0900.uasset');
+
+  proxy.meet(() => undefined);
+  const before = proxy.passed.length;
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  const inPost = proxy.passed.slice(before);
+  const released = inPost.filter((one) => isReleasing(one) && one.status === 204);
+  // What was in flight is asked for again under its key, to know that it is not held.
+  const askedAgain = inPost.filter(isLocking);
+  expect(askedAgain.length).toBeLessThanOrEqual(16);
+  expect(new Set(released.map(({ headers }) => headers['if-match']))).toEqual(
+    new Set([...ours.map(({ id }) => `"${id}"`), ...askedAgain.map(({ answer }) => `"${JSON.parse(answer).id}"`)]),
+  );
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('a ttl that is over before all paths are locked fails the step, and nothing is left', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.meet(({ path, method }) => (method === 'POST' && path === 'z' ? { kind: 'delay', ms: 2_500 } : undefined));
+  const job = await stage.job();
+  const result = await job.run(locking(['a', 'z'], { ttl: '1s' }));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
+  expect(result.annotations[0]?.message).toMatch(
+    /^The lock on a ended at .*, before all 2 paths were locked\. Raise `ttl`/,
+  );
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
+});

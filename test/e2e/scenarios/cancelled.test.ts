@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import type { RunningStep, StepResult } from '../../support/runner/step.ts';
+import { locking, manyPaths, openStage, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+
+/** What the promise of 5 s is measured with; a busy machine is allowed more. */
+const gone = 5_000;
+
+async function ending(step: RunningStep, how: (step: RunningStep) => Promise<StepResult>) {
+  const began = performance.now();
+  const result = await how(step);
+  return { result, tookMs: performance.now() - began };
+}
+
+const cancel = (step: RunningStep) => step.cancel();
+const terminate = (step: RunningStep) => {
+  process.kill(step.pid, 'SIGTERM');
+  return step.finished;
+};
+const kill = (step: RunningStep) => step.kill();
+
+describe('a job that waits for a path of somebody else', () => {
+  test.each([
+    ['SIGINT', cancel],
+    ['SIGTERM', terminate],
+    ['SIGKILL', kill],
+  ])('and gets %s releases nothing that it did not take, and leaves nothing behind', async (_, how) => {
+    const stage = await openStage();
+    const theirs = await stage.take(hero);
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    const step = await job.step(locking(['a', hero, 'z'], { wait: '10m' }));
+    await step.waitForLog('is held by build-bot');
+    const { tookMs } = await ending(step, how);
+    expect(tookMs).toBeLessThan(gone);
+
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(post?.log).toBe('Nothing is left to release.');
+    expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).not.toContain(hero);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('and is killed before it is told so leaves the lock alone, too', async () => {
+    const stage = await openStage();
+    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/1' });
+    const proxy = await stage.proxy();
+    const asked = Promise.withResolvers<void>();
+    proxy.meet((passing) => {
+      if (!isLocking(passing)) return undefined;
+      asked.resolve();
+      return { kind: 'done-then-silence' };
+    });
+    const job = await stage.job();
+    const step = await job.step(locking(hero, { wait: '10m' }));
+    await asked.promise;
+    await step.kill();
+    proxy.meet(() => undefined);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(proxy.passed.filter(isReleasing)).toEqual([]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+});
+
+describe('a job that is about to lock a thousand paths', () => {
+  async function acquiring() {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    const some = Promise.withResolvers<void>();
+    let count = 0;
+    proxy.meet((passing) => {
+      if (isLocking(passing)) count += 1;
+      if (count === 300) some.resolve();
+      return undefined;
+    });
+    const step = await job.step(locking(manyPaths(1_000)));
+    await some.promise;
+    return { stage, proxy, job, step };
+  }
+
+  test.each([
+    ['SIGINT', cancel],
+    ['SIGTERM', terminate],
+  ])('and gets %s gives back by itself what it took, and is gone in 5 s', async (_, how) => {
+    const { stage, proxy, job, step } = await acquiring();
+    const { result, tookMs } = await ending(step, how);
+    expect(tookMs).toBeLessThan(gone);
+    const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
+    expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(299);
+    expect(await stage.locks()).toEqual([]);
+    expect(result.log).toMatch(/Of 1,000 paths, 3\d\d had been locked; 3\d\d given back\./);
+    expect(result.log).toContain('The step was cancelled; what it had locked has been given back.');
+    expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
+    expect((await job.post())[0]?.log).toBe('Nothing is left to release.');
+  });
+
+  test('and is cancelled when the network is gone is gone in 5 s, and its post-step gives all back', async () => {
+    const { stage, proxy, job, step } = await acquiring();
+    proxy.meet(() => ({ kind: 'silence' }));
+    const { result, tookMs } = await ending(step, cancel);
+    expect(tookMs).toBeLessThan(gone);
+    expect(result.signalsSent).toEqual(['SIGINT']);
+    expect(result.log).toContain('the end of the job tries again');
+    expect((await stage.locks()).length).toBeGreaterThan(0);
+
+    proxy.meet(() => undefined);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('and is to let them outlive the job gives them back all the same when it is killed', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    const some = Promise.withResolvers<void>();
+    proxy.meet(({ path }) => {
+      if (path !== 'Content/0030.uasset') return undefined;
+      some.resolve();
+      return { kind: 'silence' };
+    });
+    const step = await job.step(locking(manyPaths(100), { 'auto-release': 'false' }));
+    await some.promise;
+    await step.kill();
+    expect((await stage.locks()).length).toBeGreaterThan(0);
+    proxy.meet(() => undefined);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+test('a post-step that is cancelled itself ends in 5 s, and says what it could not release', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  await job.run(locking([hero, 'b']));
+  const asked = Promise.withResolvers<void>();
+  proxy.meet(() => {
+    asked.resolve();
+    return { kind: 'silence' };
+  });
+  const post = await job.nextPost();
+  if (post === undefined) throw new Error('There is no post-step.');
+  await asked.promise;
+  const { result, tookMs } = await ending(post, cancel);
+  expect(tookMs).toBeLessThan(gone);
+  expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
+  expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('2 locks could not be released') },
+  ]);
+});

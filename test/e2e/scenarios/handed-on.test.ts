@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
+
+useService();
+
+const keeping = { 'auto-release': 'false' };
+
+describe.each<[string, Manner]>([
+  ['gives ETags', {}],
+  ['gives neither ETag nor id', { givesNoProof: true }],
+])('with a service that %s', (_, manner) => {
+  test('another job releases exactly the locks that it was handed, and not one that has changed hands', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy(manner);
+    const first = await stage.job();
+    const { outputs } = await first.run(locking(['a', 'b', 'c'], keeping));
+    await expect(first.post()).resolves.toMatchObject([
+      { conclusion: 'success', log: 'The locks of this step outlive the job: `auto-release` is false.' },
+    ]);
+    expect(await stage.locks()).toHaveLength(3);
+    await stage.take('d');
+    await stage.release('b');
+    const grace = await stage.service.token({ name: 'grace', scopes: ['locks:write'] });
+    const theirs = await stage.take('b', { token: grace.secret });
+
+    const second = await stage.job();
+    const result = await second.run(unlocking({ locks: outputs['locks'] ?? '' }));
+    expect(result).toMatchObject({
+      conclusion: 'failure',
+      outputs: { status: 'lost', released: JSON.stringify(['a', 'c']) },
+      annotations: [
+        { level: 'error', message: expect.stringMatching(/^b is held by grace until .*: the lock was lost/) },
+      ],
+    });
+    expect(await stage.locks()).toMatchObject([{ path: 'b', id: theirs.id }, { path: 'd' }]);
+    expect(
+      new Set(proxy.passed.filter((one) => isReleasing(one) && one.status === 204).map(({ path }) => path)),
+    ).toEqual(new Set(['a', 'c']));
+    await expect(second.post()).resolves.toMatchObject([{ conclusion: 'success', log: '' }]);
+  });
+});
+
+test('a thousand locks are handed on, too: by their file, within the job', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  const { outputs } = await job.run(locking(manyPaths(1_000), keeping));
+  expect(outputs['locks']).toBe('');
+  await expect(job.run(unlocking({ 'locks-file': outputs['locks_file'] ?? '' }))).resolves.toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'released' },
+  });
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('what tells nothing of a lock but its path releases nothing', async () => {
+  const stage = await openStage();
+  const theirs = await stage.take('a');
+  const job = await stage.job();
+  await expect(job.run(unlocking({ locks: '[{"path":"a"}]' }))).resolves.toMatchObject({
+    outputs: { released: '[]' },
+    annotations: [{ level: 'warning', message: expect.stringContaining('it is left alone') }],
+  });
+  expect(await stage.locks()).toEqual([theirs]);
+});

@@ -1,0 +1,146 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isReleasing } from '../../support/fault-proxy.ts';
+import type { Job } from '../../support/runner/job.ts';
+import { locking, manyPaths, openStage, type Stage, unlocking, useService } from './stage.ts';
+
+useService();
+
+const folderOf = (job: Job): string => join(job.folders.temp, 'workspace-automation');
+const ledgerOf = (job: Job): string => join(folderOf(job), 'ledger.jsonl');
+
+const loseLedger = (job: Job) => rm(ledgerOf(job));
+const loseFolder = (job: Job) => rm(folderOf(job), { recursive: true });
+async function cutLedger(job: Job) {
+  const text = await readFile(ledgerOf(job), 'utf8');
+  await writeFile(ledgerOf(job), text.slice(0, text.length / 2));
+}
+/** After its first line, so that what is left can be read without a trace of what is missing. */
+async function shortenLedger(job: Job) {
+  const lines = (await readFile(ledgerOf(job), 'utf8')).split('\n');
+  await writeFile(ledgerOf(job), `${lines.slice(0, 2).join('\n')}\n`);
+}
+async function replaceLedger(job: Job) {
+  await rm(ledgerOf(job));
+  await mkdir(ledgerOf(job));
+}
+
+const damages: readonly (readonly [string, (job: Job) => Promise<unknown>])[] = [
+  ['is deleted', loseLedger],
+  ['is deleted with its folder', loseFolder],
+  ['is cut in the middle of a line', cutLedger],
+  ['is cut after a line', shortenLedger],
+  ['is a folder', replaceLedger],
+];
+
+describe.each(damages)('when the ledger %s', (_, damage) => {
+  test('the post-step says so, and releases what can be proven', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(manyPaths(20)));
+    await damage(job);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success' });
+    expect(post?.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringMatching(/ledger.*What is still known of its locks is released/s) },
+    ]);
+    expect(post?.log).toContain('Released 20 locks');
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('a lock that was unlocked before, and is another job’s now, stands', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(['a', 'b']));
+    await job.run(unlocking({ path: 'a' }));
+    const theirs = await stage.take('a');
+    await damage(job);
+    const [, post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success' });
+    expect(post?.annotations.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('a lock without an ETag that may be another job’s is left alone', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true });
+    const job = await stage.job();
+    await job.run(locking('a'));
+    await damage(job);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success' });
+    expect(proxy.passed.filter(isReleasing)).toEqual([]);
+    expect(post?.annotations.map(({ level }) => level)).toEqual(['warning', 'warning']);
+    expect(await stage.locks()).toHaveLength(1);
+  });
+});
+
+test('a ledger that was deleted and begun anew by another step does not hide the locks of the first', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  await job.run(locking('a'));
+  await loseFolder(job);
+  await job.run(locking('b'));
+  const [second, first] = await job.post();
+  expect(second).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(first?.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('does not have all') },
+  ]);
+  expect(await stage.locks()).toEqual([]);
+});
+
+describe('when the ledger cannot be written', () => {
+  const block = async (job: Job) => writeFile(folderOf(job), 'in the way');
+
+  async function lockedWithoutLedger(stage: Stage) {
+    const job = await stage.job();
+    await block(job);
+    const result = await job.run(locking(['a', 'b']));
+    return { job, result };
+  }
+
+  test('the step says so and goes on, and its post-step releases what the runner remembers', async () => {
+    const stage = await openStage();
+    const { job, result } = await lockedWithoutLedger(stage);
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', count: '2' } });
+    expect(result.annotations.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^The ledger of this job's locks cannot be written \(.*\)\. If a step is killed/),
+      expect.stringMatching(/^The file with the locks could not be written/),
+    ]);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
+    expect(post?.log).toContain('Released 2 locks');
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('and one of the paths is held, what was taken is given back', async () => {
+    const stage = await openStage();
+    const theirs = await stage.take('b');
+    const { job, result } = await lockedWithoutLedger(stage);
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+    await job.post();
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('locks that are to outlive the job are left alone', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await block(job);
+    await job.run(locking('a', { 'auto-release': 'false' }));
+    await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
+    expect(await stage.locks()).toHaveLength(1);
+  });
+});
+
+test('nothing in the ledger, in the state or in the files of a job has the token', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  const { state, outputs } = await job.run(locking(['a', 'b']));
+  const written = [
+    await readFile(ledgerOf(job), 'utf8'),
+    await readFile(outputs['locks_file'] ?? '', 'utf8'),
+    JSON.stringify(state),
+  ];
+  for (const text of written) expect(text).not.toContain(stage.token.secret);
+});

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { fasterTime } from '../../support/clocks.ts';
+import { locking, openStage, soak, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+
+async function lockedJob() {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  return { stage, proxy, job };
+}
+
+test('a network that goes away during the post-step and comes back only delays the release', async () => {
+  const { stage, proxy, job } = await lockedJob();
+  await job.run(locking([hero, 'b']));
+  proxy.down();
+  const post = await job.nextPost();
+  await post?.waitForLog('Trying again');
+  proxy.up();
+  await expect(post?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(await stage.locks()).toEqual([]);
+});
+
+const times = soak ? 1 : 25;
+
+test.each([
+  ['refuses connections', 'down'],
+  ['swallows everything', 'silence'],
+] as const)(
+  'a network that %s for good ends in one warning with all that is needed to release by hand, within 60 s, and fails nothing',
+  { timeout: 90_000 },
+  async (_, manner) => {
+    const { stage, proxy, job } = await lockedJob();
+    const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
+    await job.run({ ...locking(["Content/it's #1.uasset", hero]), env });
+    const [lock, other] = await stage.locks();
+    if (manner === 'down') proxy.down();
+    else proxy.meet(() => ({ kind: 'silence' }));
+
+    const [post] = await job.post();
+    const tookMs = (post?.durationMs ?? 0) * times;
+    process.stderr.write(`The post-step gave up after ${(tookMs / 1_000).toFixed(0)} s.\n`);
+    // The clock of the test runs as it does, and starting a process takes longer for a clock that is faster.
+    expect(tookMs).toBeGreaterThan(45_000);
+    if (times === 1) expect(tookMs).toBeLessThan(60_000);
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(post?.annotations).toHaveLength(1);
+    const { level, message } = post?.annotations[0] ?? {};
+    expect(level).toBe('warning');
+    expect(message).toMatch(/^2 locks could not be released, and end by themselves\. /);
+    expect(message).toMatch(/It was tried \d+ times\./);
+    expect(message).toContain(`${hero} (id ${lock?.id}, held until `);
+    expect(message).toContain(
+      `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>' -H 'If-Match: "${lock?.id}"' '${stage.baseUrl}/workspaces/${stage.workspace}/locks/Content%2FHero.uasset'`,
+    );
+    // Pasted into a shell, a quote in a path stays one.
+    expect(message).toContain(`-H 'If-Match: "${other?.id}"'`);
+    expect(message).toContain(`/locks/Content%2Fit'\\''s%20%231.uasset'`);
+    expect(await stage.locks()).toHaveLength(2);
+    expect(post?.rawSummary).toContain('not released');
+  },
+);

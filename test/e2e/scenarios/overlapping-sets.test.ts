@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fasterTime } from '../../support/clocks.ts';
+import { isLocking } from '../../support/fault-proxy.ts';
+import { locking, openStage, soak, useService } from './stage.ts';
+
+useService();
+
+const jobCount = soak ? 8 : 4;
+const rounds = soak ? 20 : 3;
+
+test(`${jobCount} jobs that lock overlapping sets in different orders, ${rounds} times, all finish, and no two hold a path at a time`, {
+  timeout: 900_000,
+}, async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy({ retryAfter: null });
+  const paths = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const holders = new Map<string, string>();
+  const fences = new Map<string, number>();
+  const times = 4;
+
+  const round = async (name: string, wanted: readonly string[]): Promise<void> => {
+    const job = await stage.job();
+    const step = { ...locking(wanted, { wait: '1h', ttl: '2h' }), env: { NODE_OPTIONS: fasterTime(times) } };
+    const result = await job.run(step);
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { count: String(wanted.length) } });
+    const mine = new Map(
+      JSON.parse(result.outputs['locks'] ?? '').map((lock: { path: string; id: string }) => [lock.path, lock.id]),
+    );
+    for (const path of wanted) {
+      expect(holders.get(path), `${path} is held by two`).toBeUndefined();
+      holders.set(path, name);
+    }
+    for (const lock of await stage.locks()) {
+      if (!mine.has(lock.path)) continue;
+      expect(lock.id).toBe(mine.get(lock.path));
+      expect(lock.fence).toBeGreaterThan(fences.get(lock.path) ?? 0);
+      fences.set(lock.path, lock.fence);
+    }
+    for (const path of wanted) holders.delete(path);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    await job.end();
+  };
+
+  const sets = fc.sample(fc.shuffledSubarray(paths, { minLength: 2, maxLength: 5 }), {
+    numRuns: jobCount * rounds,
+    seed: 11,
+  });
+  const began = performance.now();
+  await Promise.all(
+    Array.from({ length: jobCount }, async (_, job) => {
+      for (let number = 0; number < rounds; number += 1) {
+        await round(`job ${job}, round ${number}`, sets[job * rounds + number] ?? paths);
+      }
+    }),
+  );
+  const asked = proxy.passed.filter(isLocking).length;
+  process.stderr.write(
+    `${jobCount * rounds} sets were locked in ${((performance.now() - began) / 1_000).toFixed(0)} s, with ${asked} requests for locks.\n`,
+  );
+  expect(await stage.locks()).toEqual([]);
+});

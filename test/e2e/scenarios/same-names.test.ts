@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import type { Run } from '../../support/runner/github-context.ts';
+import type { Job } from '../../support/runner/job.ts';
+import { locking, manyPaths, openStage, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+
+test.each<[string, Partial<Run>, Partial<Run>]>([
+  ['two runs of the same workflow, actor and token', { runId: '1' }, { runId: '2' }],
+  ['siblings of a matrix', { runId: '3' }, { runId: '3' }],
+  ['a run and its next attempt', { runId: '4', runAttempt: '1' }, { runId: '4', runAttempt: '2' }],
+])('of %s exactly one holds the lock', async (_, one, other) => {
+  const stage = await openStage();
+  const jobs = [await stage.job({ run: one }), await stage.job({ run: other })];
+  const results = await Promise.all(jobs.map((job) => job.run(locking(hero))));
+  expect(results.map(({ conclusion }) => conclusion).toSorted()).toEqual(['failure', 'success']);
+  expect(results.map(({ outputs }) => outputs['status']).toSorted()).toEqual(['acquired', 'held']);
+
+  const theirs = await stage.lockOn(hero);
+  const loser = jobs[results.findIndex(({ conclusion }) => conclusion === 'failure')];
+  const winner = jobs[results.findIndex(({ conclusion }) => conclusion === 'success')];
+  await expect(loser?.post()).resolves.toMatchObject([{ conclusion: 'success', log: 'Nothing is left to release.' }]);
+  expect(await stage.lockOn(hero)).toEqual(theirs);
+  await winner?.post();
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('of siblings that lock the same hundred paths in different orders one gets them all, the others nothing', async () => {
+  const stage = await openStage();
+  const paths = manyPaths(100);
+  const orders = [paths, paths.toReversed(), [...paths.slice(50), ...paths.slice(0, 50)]];
+  const jobs: Job[] = [];
+  for (const _ of orders) jobs.push(await stage.job({ run: { runId: '5' } }));
+  const results = await Promise.all(jobs.map((job, index) => job.run(locking(orders[index] ?? []))));
+  expect(results.map(({ outputs }) => outputs['count']).toSorted()).toEqual(['0', '0', '100']);
+  expect(await stage.locks()).toHaveLength(100);
+  for (const job of jobs) await job.post();
+  expect(await stage.locks()).toEqual([]);
+});

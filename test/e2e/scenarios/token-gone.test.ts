@@ -1,0 +1,79 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Job } from '../../support/runner/job.ts';
+import { locking, openStage, type Stage, useService } from './stage.ts';
+
+useService();
+
+const setToken = ({ service, token }: Stage, values: { expires_at?: number; revoked_at?: number }) =>
+  service.storage.commit((db) => db.updateTable('tokens').set(values).where('id', '=', token.id).execute());
+
+test.each([
+  ['has expired', () => ({ expires_at: Date.now() - 1_000 })],
+  ['was revoked', () => ({ revoked_at: Date.now() - 1_000 })],
+])('a token that %s by the end of the job is a warning with the remaining life of each lock', async (_, values) => {
+  const stage = await openStage();
+  const job = await stage.job();
+  await job.run(locking('a', { ttl: '20m' }));
+  await job.run(locking('b', { ttl: '3h' }));
+  await setToken(stage, values());
+  const [second, first] = await job.post();
+  expect(first).toMatchObject({ conclusion: 'success', exitCode: 0 });
+  expect(second).toMatchObject({ conclusion: 'success', exitCode: 0 });
+  expect(first?.annotations).toMatchObject([
+    {
+      level: 'warning',
+      message: expect.stringMatching(/^1 lock could not be released, .*401.*a \(id .*\(in 20 min\)\)/),
+    },
+  ]);
+  expect(second?.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*401.*b \(id .*\(in 3 h\)\)/) },
+  ]);
+});
+
+/** A step that changes the environment of all that come after it. */
+async function exporting(job: Job, name: string, value: string): Promise<void> {
+  const main = join(job.folders.temp, `export-${name}.mjs`);
+  await writeFile(
+    main,
+    `import { appendFileSync } from 'node:fs';
+     appendFileSync(process.env.GITHUB_ENV, ${JSON.stringify(`${name}=${value}\n`)});`,
+  );
+  await expect(job.run({ main, post: null })).resolves.toMatchObject({ env: { [name]: value } });
+}
+
+test('a token is not sent to the service of the locks once the environment names another service', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  await job.run(locking('a'));
+  await exporting(job, 'WORKSPACE_BASE_URL', `${stage.service.baseUrl}/v1`);
+  const before = proxy.passed.length;
+  const [post] = await job.post();
+  expect(post?.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*WORKSPACE_BASE_URL.*curl/) },
+  ]);
+  expect(proxy.passed).toHaveLength(before);
+});
+
+test('a lock is released in its workspace, whatever workspace the environment names by the end of the job', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  await job.run(locking('a'));
+  await exporting(job, 'WORKSPACE_ID', await stage.service.workspace());
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
+});
+
+test('inputs that are no longer valid at the end of the job are told, with what is left', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  await job.run(locking('a'));
+  await exporting(job, 'WORKSPACE_TOKEN', 'not a token');
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success' });
+  expect(post?.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*`token` is not valid.*curl/) },
+  ]);
+});

@@ -1,0 +1,179 @@
+import { describe, expect, test } from 'vitest';
+import { fasterTime } from '../../support/clocks.ts';
+import { type FaultProxy, isLocking, type Passing } from '../../support/fault-proxy.ts';
+import { type Job, startJob } from '../../support/runner/job.ts';
+import { locking, openStage, soak, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+
+const pollsOf = (proxy: FaultProxy) => proxy.passed.filter(isLocking);
+
+test('a wait of one second for a path that is held for an hour ends within one and a half', async () => {
+  const stage = await openStage();
+  await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  const { durationMs: bareMs } = await job.run(locking('b'));
+  const result = await job.run(locking(hero, { wait: '1s' }));
+  process.stderr.write(
+    `wait: 1s ended after ${Math.round(result.durationMs)} ms; a lock step without a wait took ${Math.round(bareMs)} ms.\n`,
+  );
+  // What a busy machine adds to every step is not what is promised about.
+  expect(result.durationMs - bareMs).toBeLessThan(1_400);
+  expect(result.durationMs).toBeGreaterThan(600);
+  expect(pollsOf(proxy).filter(({ path }) => path === hero).length).toBeGreaterThanOrEqual(2);
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
+  expect(result.annotations[0]?.message).toMatch(
+    /^Content\/Hero\.uasset is held by build-bot until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Waited 1s for it\. Raise `wait` to wait longer\.$/,
+  );
+});
+
+test('a wait that is over while the last request hangs names who held the path', async () => {
+  const stage = await openStage();
+  await stage.take(hero);
+  const proxy = await stage.proxy({ retryAfter: null });
+  let asked = 0;
+  proxy.meet((passing) => {
+    if (!isLocking(passing)) return undefined;
+    asked += 1;
+    return asked === 2 ? { kind: 'silence' } : undefined;
+  });
+  const job = await stage.job();
+  const result = await job.run(locking(hero, { wait: '2s' }));
+  expect(result.durationMs).toBeLessThan(5_000);
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
+  expect(result.annotations[0]?.message).toContain('Raise `wait`');
+  await job.post();
+  expect(await stage.locks()).toHaveLength(1);
+});
+
+describe.each([
+  ['retries of its own', '4'],
+  ['no retries', '0'],
+])('a wait of ten minutes, with %s', (_, retries) => {
+  test('survives a 502, a cut connection and a 429 with Retry-After, and gets the lock in the end', async () => {
+    const stage = await openStage();
+    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
+    const proxy = await stage.proxy({ retryAfter: null });
+    const done = Promise.withResolvers<void>();
+    let number = 0;
+    let limitedAt = 0;
+    let afterLimit = 0;
+    proxy.meet((passing: Passing) => {
+      if (!isLocking(passing)) return undefined;
+      number += 1;
+      if (number === 2) return { kind: 'answer', status: 502 };
+      if (number === 3) return { kind: 'cut' };
+      if (number === 4) {
+        limitedAt = passing.at;
+        return { kind: 'answer', status: 429, headers: { 'retry-after': '2' } };
+      }
+      if (number === 5) {
+        afterLimit = passing.at - limitedAt;
+        done.resolve();
+      }
+      return undefined;
+    });
+    const job = await stage.job();
+    const step = await job.step({
+      ...locking(hero, { wait: '10m', retries }),
+      env: { NODE_OPTIONS: fasterTime(2) },
+    });
+    await done.promise;
+    expect(await stage.lockOn(hero)).toEqual(theirs);
+    await stage.release(hero);
+    const result = await step.finished;
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', acquired: 'true' } });
+    expect(Number(result.outputs['waited_seconds'])).toBeGreaterThanOrEqual(3);
+    // Two seconds, for a process whose time is twice as fast.
+    expect(afterLimit).toBeGreaterThan(950);
+    expect(result.log).toMatch(
+      /Content\/Hero\.uasset is held by build-bot until \d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
+    );
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+test('a service that asks to come again later than an operation would wait is waited for, with a wait that is longer', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  let number = 0;
+  proxy.meet((passing) => {
+    if (!isLocking(passing)) return undefined;
+    number += 1;
+    return number === 1 ? { kind: 'answer', status: 503, headers: { 'retry-after': '200' } } : undefined;
+  });
+  const job = await stage.job();
+  const result = await job.run({ ...locking(hero, { wait: '10m' }), env: { NODE_OPTIONS: fasterTime(200) } });
+  expect(result).toMatchObject({ conclusion: 'success' });
+  const [first, second] = pollsOf(proxy);
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
+});
+
+test(`${soak ? 32 : 8} jobs that wait for one path all get it, one at a time, and do not come all at once`, {
+  timeout: 600_000,
+}, async () => {
+  const jobCount = soak ? 32 : 8;
+  const times = soak ? 1 : 8;
+  const stage = await openStage();
+  const theirs = await stage.take(hero);
+  const proxy = await stage.proxy();
+  const jobs: Job[] = [];
+  for (let number = 0; number < jobCount; number += 1) jobs.push(await stage.job({ patienceMs: 300_000 }));
+  const began = performance.now();
+  const held: { readonly from: number; readonly to: number; readonly fence: number }[] = [];
+  const serve = async (job: Job): Promise<void> => {
+    const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
+    await expect(job.run({ ...locking(hero, { wait: '2h' }), env })).resolves.toMatchObject({ conclusion: 'success' });
+    const from = performance.now();
+    const fence = (await stage.lockOn(hero))?.fence ?? 0;
+    const post = await job.nextPost();
+    const to = performance.now();
+    await expect(post?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
+    held.push({ from, to, fence });
+  };
+  const served = Promise.all(jobs.map(serve));
+  await expect
+    .poll(() => new Set(pollsOf(proxy).map(({ headers }) => headers.referer)).size, { timeout: 60_000 })
+    .toBe(jobCount);
+  const quietFrom = performance.now();
+  await stage.release(theirs.path);
+  await served;
+
+  const inTurn = held.toSorted((one, other) => one.from - other.from);
+  expect(inTurn).toHaveLength(jobCount);
+  for (const [index, { from, fence }] of inTurn.entries()) {
+    const before = inTurn[index - 1];
+    if (before === undefined) continue;
+    expect(from).toBeGreaterThan(before.to);
+    expect(fence).toBeGreaterThan(before.fence);
+  }
+  const polls = pollsOf(proxy).filter(({ at }) => at > quietFrom);
+  const seconds = (performance.now() - quietFrom) / 1_000;
+  const mostInASecond = Math.max(
+    ...polls.map(({ at }) => polls.filter((one) => one.at >= at && one.at < at + 1_000 / times).length),
+  );
+  process.stderr.write(
+    `${jobCount} jobs were served in ${(seconds * times).toFixed(0)} s of their time (${((performance.now() - began) / 1_000).toFixed(0)} s of ours): ${polls.length} requests for the lock, ${mostInASecond} in the busiest second.\n`,
+  );
+  // Each waits half of its pause at least: a few requests a second for each, at the very most.
+  expect(mostInASecond).toBeLessThanOrEqual(jobCount);
+  expect(polls.length / (seconds * times)).toBeLessThan(jobCount / 2);
+});
+
+test('nothing is waited for without a network for longer than the wait', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.down();
+  const job = await startJob({
+    env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: 'some-token', WORKSPACE_ID: stage.workspace },
+  });
+  const times = 20;
+  const result = await job.run({ ...locking(hero, { wait: '3m' }), env: { NODE_OPTIONS: fasterTime(times) } });
+  expect(result).toMatchObject({ conclusion: 'failure' });
+  expect(result.durationMs * times).toBeGreaterThan(170_000);
+  expect(result.durationMs * times).toBeLessThan(240_000);
+});

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { clockAhead } from '../../support/clocks.ts';
+import { isLocking, type Manner, once } from '../../support/fault-proxy.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+const hour = 3_600_000;
+
+interface Clocks {
+  readonly machine: number;
+  readonly service: number;
+}
+
+const clocks: readonly (readonly [string, Clocks])[] = [
+  ['the machine is an hour ahead', { machine: hour, service: 0 }],
+  ['the machine is an hour behind', { machine: -hour, service: 0 }],
+  ['the service is an hour ahead', { machine: 0, service: hour }],
+  ['the service is an hour behind', { machine: 0, service: -hour }],
+];
+
+describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
+  async function play(manner: Manner = {}) {
+    const stage = await openStage();
+    const proxy = await stage.proxy({ ...manner, clockAheadMs: service });
+    const job = await stage.job({ env: machine === 0 ? {} : { NODE_OPTIONS: clockAhead(machine) } });
+    return { stage, proxy, job };
+  }
+
+  test('a path is waited for, the end of its lock is told as it is, and the lock is released', async () => {
+    const { stage, job } = await play({ retryAfter: 0 });
+    await stage.take(hero, { ttl: '20m' });
+    const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
+    const line = await step.waitForLog('is held by');
+    expect(line).toMatch(/\(in 20 min\), since \d\d:\d\d UTC \(\d s ago\)\. Waiting, 10 min left\./);
+    await stage.release(hero);
+    const result = await step.finished;
+    expect(result).toMatchObject({ conclusion: 'success' });
+    expect(Number(result.outputs['waited_seconds'])).toBeLessThan(30);
+    expect(result.log).toMatch(/Locked Content\/Hero\.uasset .*\(in 30 min\)/);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('a wait ends when it is to end, and the advice counts from now', async () => {
+    const { stage, job } = await play();
+    await stage.take(hero, { ttl: '20m' });
+    const result = await job.run(locking(hero, { wait: '1s' }));
+    expect(result.durationMs).toBeLessThan(6_000);
+    const held = await job.run(locking(hero));
+    expect(held.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 2[05]m` to wait for it\./);
+  });
+
+  test('a date in Retry-After is one of the service', async () => {
+    const { proxy, job } = await play();
+    const soon = () => new Date(Date.now() + service + 1_500);
+    proxy.meet(
+      once(isLocking, {
+        kind: 'answer',
+        status: 429,
+        headers: { 'retry-after': soon().toUTCString(), date: new Date(Date.now() + service).toUTCString() },
+      }),
+    );
+    const result = await job.run(locking(hero));
+    expect(result).toMatchObject({ conclusion: 'success' });
+    expect(result.durationMs).toBeLessThan(15_000);
+    await job.post();
+  });
+
+  test('a lock without an ETag is released within its lifetime, and left alone after it', async () => {
+    const { stage, job } = await play({
+      givesNoProof: true,
+      saysNothing: true,
+      keepsNoTimes: true,
+      keepsNoOrigin: true,
+    });
+    await job.run(locking('short', { ttl: '1s' }));
+    await expect.poll(() => stage.lockOn('short'), { timeout: 10_000 }).toBeUndefined();
+    const theirs = await stage.take('short');
+    await job.run(locking('long', { ttl: '30m' }));
+    await job.run(locking('handed', { ttl: '30m', 'auto-release': 'false' }));
+    await expect(job.run(unlocking({ path: 'handed' }))).resolves.toMatchObject({ outputs: { status: 'released' } });
+    const posts = await job.post();
+    expect(posts.flatMap(({ annotations }) => annotations)).toMatchObject([
+      { level: 'warning', message: expect.stringContaining('has been left alone') },
+    ]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+});

@@ -1,0 +1,27 @@
+/** What makes a Node process run a module before its own, as a value for NODE_OPTIONS. */
+const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
+
+/** A machine whose clock is so far ahead, or behind. */
+export const clockAhead = (ms: number): string =>
+  preload(`
+    const { timeOrigin } = performance;
+    Object.defineProperty(performance, 'timeOrigin', { value: timeOrigin + ${ms} });
+    globalThis.Date = class extends Date {
+      constructor(...given) { if (given.length === 0) super(Date.now()); else super(...given); }
+      static now() { return super.now() + ${ms}; }
+    };
+  `);
+
+/** A process for which time passes so many times faster: its timers, and the clock that it measures with. */
+export const fasterTime = (times: number): string =>
+  preload(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import promises from 'node:timers/promises';
+    const later = globalThis.setTimeout;
+    globalThis.setTimeout = (work, ms = 0, ...given) => later(work, ms / ${times}, ...given);
+    const wait = promises.setTimeout;
+    promises.setTimeout = (ms = 0, ...given) => wait(ms / ${times}, ...given);
+    syncBuiltinESMExports();
+    const now = performance.now.bind(performance);
+    performance.now = () => now() * ${times};
+  `);
