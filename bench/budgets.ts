@@ -8,4 +8,6 @@ export const budgets = {
   wrongInputRatio: 1.9,
   /** Until one request to a server on this machine is answered and told, over the same. */
   oneRequestRatio: 2.2,
+  /** A loop of curl with one lock a call, over the action: at least. */
+  locksRatio: 5,
 } as const;
