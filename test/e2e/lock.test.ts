@@ -108,7 +108,7 @@ describe('a lock', () => {
 describe('a path that somebody else holds', () => {
   test('fails the step, which says who has it and what to do, and locks nothing', async () => {
     const workspace = await scene.service.workspace();
-    await scene.lock(workspace, 'Content/Hero.uasset');
+    await scene.lock(workspace, 'Content/Hero.uasset', { ttl: '100m' });
     const job = await scene.job({ workspace });
     const path = 'Content/A.uasset\nContent/B.uasset\nContent/Hero.uasset';
     const result = await job.run({ with: { operation: 'lock', path } });
@@ -125,12 +125,12 @@ describe('a path that somebody else holds', () => {
     `);
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 3h\` to wait for it.",
+        "Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 105m\` to wait for it.",
       ]
     `);
     expect(stable(result.summary)).toMatchInlineSnapshot(`
       "<h3>Workspace: lock</h3>
-      <p>Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 3h\` to wait for it.</p>
+      <p>Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7. Set \`wait: 105m\` to wait for it.</p>
       <table>
       <tr><th>Path</th><th>Holder</th><th>Until</th><th>Taken by</th></tr>
       <tr><td>Content/Hero.uasset</td><td>grace</td><td><clock></td><td>https://github.com/octo-games/dragon/actions/runs/7</td></tr>
