@@ -145,7 +145,7 @@ test('the id of a sync is there as soon as the service has named it: for who loo
   });
   const job = await jobAt(server.baseUrl);
   const step = await job.step({ with: { operation: 'sync', branch: 'main', wait: '1h' } });
-  await expect.poll(() => server.requests.length).toBeGreaterThan(1);
+  await expect.poll(() => server.requests.length, { timeout: 30_000 }).toBeGreaterThan(1);
   const killed = await step.kill();
   expect(killed).toMatchObject({ signal: 'SIGKILL', conclusion: 'failure' });
   expect(killed.outputs).toEqual({ sync_id: 'sync-7', status: 'queued', branch: 'main', estimated_objects: '3' });
@@ -157,7 +157,7 @@ test('a cancelled step stops waiting at once, and says that the service goes on'
   );
   const job = await jobAt(server.baseUrl);
   const step = await job.step({ with: { operation: 'sync', branch: 'main', wait: '1h' } });
-  await expect.poll(() => server.requests.length).toBeGreaterThan(1);
+  await expect.poll(() => server.requests.length, { timeout: 30_000 }).toBeGreaterThan(1);
   const result = await step.cancel();
   expect(result).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signalsSent: ['SIGINT'] });
   expect(result.log).toContain('Waiting for the sync of main was cancelled; the service goes on with it.');
