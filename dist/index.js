@@ -583,17 +583,22 @@ const areTextsIfThere = (value, names) => names.every((name) => value[name] === 
 const isGrantedLock = (value) => isRecord(value) &&
     areTexts(value, ['path', 'type', 'expires_at']) &&
     areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
     (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__/* .parseWorkspaceId */ .m)(workspace).ok &&
     typeof path === 'string' &&
     (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__/* .parseLockPath */ .Ix)(path).ok;
 function isEntry(value) {
+    if (value['kind'] === 'wish')
+        return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
     if (!isPlace(value) || !areTexts(value, ['at']))
         return false;
     switch (value['kind']) {
         case 'intent':
-            return areTexts(value, ['step', 'key', 'type', 'ttl']) && (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__/* .parseTtl */ .Kw)(String(value['ttl'])).ok;
+            return (areTexts(value, ['step', 'key', 'type', 'ttl']) &&
+                (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__/* .parseTtl */ .Kw)(String(value['ttl'])).ok &&
+                typeof value['byService'] === 'boolean');
         case 'granted':
             return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
         case 'denied':
@@ -782,7 +787,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 905).then(__nccwpck_require__.bind(__nccwpck_require__, 905));
+        const { run } = await __nccwpck_require__.e(/* import() */ 572).then(__nccwpck_require__.bind(__nccwpck_require__, 572));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });

@@ -187,6 +187,8 @@ function historyOf(entries) {
     const heldAt = (place) => held.get(keyOf(place)) ?? [];
     for (const entry of entries) {
         switch (entry.kind) {
+            case 'wish':
+                break;
             case 'intent':
                 unclear.set(entry.key, entry);
                 break;

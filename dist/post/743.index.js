@@ -1851,7 +1851,7 @@ async function releaseUnproven(parts, asked, within) {
             return { kind: sent ? 'released' : 'absent' };
         if (found.kind === 'unknown' && unsure)
             return { kind: 'left-alone' };
-        const release = await hesitant.releaseLock({ workspace, path, force }, within);
+        const release = await hesitant().releaseLock({ workspace, path, force }, within);
         if (release.kind !== 'failed')
             return release.kind === 'absent' && sent ? { kind: 'released' } : release;
         const { error } = release;
@@ -1888,14 +1888,19 @@ function createKeeper(parts, record) {
     const firstAsked = new Map();
     const askedWith = new Map();
     const now = () => new Date(client.serverNow()).toISOString();
+    /** When it was asked for, by the clock of the service. */
+    function askedAt({ key, at, byService }) {
+        const here = askedWith.get(key);
+        if (here !== undefined)
+            return client.serverNow() - (clock() - here);
+        return byService ? Date.parse(at) : Number.NaN;
+    }
     /** Whether the lock that is in the way can be the one that we have asked for, as far as it tells. */
-    function canBeOurs(holder, key) {
+    function canBeOurs(holder, intent) {
         if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin)
             return false;
-        const askedAt = askedWith.get(key);
-        if (holder?.acquired_at === undefined || askedAt === undefined)
-            return true;
-        return Date.parse(holder.acquired_at) >= client.serverNow() - (clock() - askedAt) - keeper_clockSlackMs;
+        // Where one of the times is not known, the comparison is false.
+        return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - keeper_clockSlackMs);
     }
     return {
         async ask(intent, keySentBefore, within) {
@@ -1920,7 +1925,7 @@ function createKeeper(parts, record) {
                     const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
                     const holding = { path, holder, retryAfterMs, error };
                     // A service that knows no keys takes a repetition for another request, and refuses it because of the first.
-                    if (mayBeOurs && canBeOurs(holder, key))
+                    if (mayBeOurs && canBeOurs(holder, intent))
                         return { kind: 'unclear', intent, error, holding };
                     record({ kind: 'denied', ...place, at: now() });
                     return { kind: 'held', ...holding };
@@ -1950,7 +1955,8 @@ function createKeeper(parts, record) {
 /** Asks for new locks: the intent of each is in the ledger before its request is sent. */
 function createTaker({ client, step, announce }, record, keeper, { service, workspace, type, ttl }) {
     let announced = false;
-    return (path, within) => {
+    let answered = false;
+    return async (path, within) => {
         const intent = {
             kind: 'intent',
             service,
@@ -1961,13 +1967,16 @@ function createTaker({ client, step, announce }, record, keeper, { service, work
             type,
             ttl: formatDuration(ttl),
             at: new Date(client.serverNow()).toISOString(),
+            byService: answered,
         };
         record(intent);
         // After the first line of the ledger, so that who reads it finds one.
         if (!announced)
             announce();
         announced = true;
-        return keeper.ask(intent, false, within);
+        const taking = await keeper.ask(intent, false, within);
+        answered ||= taking.kind === 'taken' || taking.kind === 'held';
+        return taking;
     };
 }
 
@@ -2040,7 +2049,7 @@ async function release(options) {
     try {
         const keeper = createKeeper({
             client,
-            hesitant,
+            hesitant: () => hesitant,
             step,
             origin,
             clock: steadyClock,

@@ -307,17 +307,22 @@ const areTextsIfThere = (value, names) => names.every((name) => value[name] === 
 const isGrantedLock = (value) => isRecord(value) &&
     areTexts(value, ['path', 'type', 'expires_at']) &&
     areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
     (0,workspace_id/* parseWorkspaceId */.m)(workspace).ok &&
     typeof path === 'string' &&
     (0,lock_path/* parseLockPath */.Ix)(path).ok;
 function isEntry(value) {
+    if (value['kind'] === 'wish')
+        return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
     if (!isPlace(value) || !areTexts(value, ['at']))
         return false;
     switch (value['kind']) {
         case 'intent':
-            return areTexts(value, ['step', 'key', 'type', 'ttl']) && parseTtl(String(value['ttl'])).ok;
+            return (areTexts(value, ['step', 'key', 'type', 'ttl']) &&
+                parseTtl(String(value['ttl'])).ok &&
+                typeof value['byService'] === 'boolean');
         case 'granted':
             return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
         case 'denied':

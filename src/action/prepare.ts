@@ -5,14 +5,15 @@ import type { PathLine } from './inputs/path-lines.ts';
 import type { ListLocksTask, LockTask, Task, UnlockTask } from './inputs/task.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type HandedLock, readHandedLocks } from './locks/handed-locks.ts';
-import { fromHandedLock, meantBy, type ToRelease } from './operations/unlock.ts';
+import { asHanded, asNamed, type MeantLock, meantIn } from './locks/meant-lock.ts';
+
 import { resolvePaths } from './paths/resolve-paths.ts';
 
 /** A task with everything looked up that needs no request. */
 export type Prepared =
   | Exclude<Task, LockTask | UnlockTask | ListLocksTask>
   | { readonly operation: 'lock'; readonly task: LockTask; readonly paths: readonly LockPath[] }
-  | { readonly operation: 'unlock'; readonly task: UnlockTask; readonly toRelease: readonly ToRelease[] }
+  | { readonly operation: 'unlock'; readonly task: UnlockTask; readonly toRelease: readonly MeantLock[] }
   | { readonly operation: 'list-locks'; readonly task: ListLocksTask; readonly paths: readonly LockPath[] };
 
 export type Preparation =
@@ -34,15 +35,6 @@ async function withPaths(
   return resolved.ok ? { ok: true, prepared: make(resolved.paths) } : resolved;
 }
 
-/** Without a ledger, nothing is known of locks that this job has: then a path is released as it is named. */
-function entriesOf(ledger: Ledger) {
-  try {
-    return ledger.read().entries;
-  } catch {
-    return [];
-  }
-}
-
 function readText(file: string): Parsed<string> {
   try {
     return accepted(readFileSync(file, 'utf8'));
@@ -58,19 +50,18 @@ function locksIn(file: string): Parsed<readonly HandedLock[]> {
 
 async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparation> {
   const { target, workspace } = task;
-  const ready = (toRelease: readonly ToRelease[]): Prepared => ({ operation: 'unlock', task, toRelease });
+  const ready = (toRelease: readonly MeantLock[]): Prepared => ({ operation: 'unlock', task, toRelease });
   switch (target.kind) {
     case 'paths': {
       // With force, it does not matter whose lock is there.
-      const entries = task.force ? [] : entriesOf(place.ledger);
-      const meant = meantBy(entries, place.service, workspace);
+      const meant = task.force ? asNamed : meantIn(place.ledger, place.service, workspace);
       return withPaths(target.paths, place, (paths) => ready(paths.map(meant)));
     }
     case 'locks':
-      return { ok: true, prepared: ready(target.locks.map(fromHandedLock)) };
+      return { ok: true, prepared: ready(target.locks.map(asHanded)) };
     case 'locks-file': {
       const locks = locksIn(target.file);
-      if (locks.ok) return { ok: true, prepared: ready(locks.value.map(fromHandedLock)) };
+      if (locks.ok) return { ok: true, prepared: ready(locks.value.map(asHanded)) };
       return { ok: false, problems: [`Input \`locks-file\` is ${JSON.stringify(target.file)}. ${locks.why}`] };
     }
   }

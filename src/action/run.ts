@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { steadyClock } from '../client/client.ts';
+import { type Client, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { connect } from './connect.ts';
 import type { Inputs } from './inputs/load.ts';
@@ -73,11 +73,14 @@ export async function run({
   const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);
-  const hesitant = connect({ ...connection, retries: 0 }, place.origin, reporter.log);
+  let once: Client | undefined;
   try {
     const parts: Parts = {
       client,
-      hesitant,
+      hesitant: () => {
+        once ??= connect({ ...connection, retries: 0 }, place.origin, reporter.log);
+        return once;
+      },
       ledger,
       get step() {
         return step();
@@ -100,6 +103,6 @@ export async function run({
     return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
   } finally {
     client.dispose();
-    hesitant.dispose();
+    once?.dispose();
   }
 }

@@ -36,6 +36,7 @@ const intent = (step: string, path: string, key: string, more: Partial<Intent> =
   key,
   type: 'exclusive',
   ttl: '1h',
+  byService: true,
   ...more,
 });
 
@@ -97,6 +98,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       key: text,
       type: text,
       ttl: ttlText,
+      byService: fc.boolean(),
     }),
     fc.record({
       kind: fc.constant('granted' as const),
@@ -115,6 +117,14 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       }),
     }),
     fc.record({ kind: fc.constant('denied' as const), ...where, step: text, key: text }),
+    fc.record({
+      kind: fc.constant('wish' as const),
+      service: text,
+      workspace: text,
+      step: text,
+      at: text,
+      paths: fc.array(text),
+    }),
     fc.record({ kind: fc.constant('releasing' as const), ...where, id: optional, etag: optional }),
     fc.record({
       kind: fc.constant('ended' as const),
@@ -220,6 +230,7 @@ describe('the file', () => {
 
 describe('an entry without', () => {
   const samples: readonly Entry[] = [
+    { kind: 'wish', ...place, step: 's', at, paths: ['a'] },
     intent('s', 'a', '1'),
     grant('s', 'a', '1'),
     denied('s', 'a', '1'),

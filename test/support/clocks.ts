@@ -24,4 +24,6 @@ export const fasterTime = (times: number): string =>
     syncBuiltinESMExports();
     const now = performance.now.bind(performance);
     performance.now = () => now() * ${times};
+    const uptime = process.uptime.bind(process);
+    process.uptime = () => uptime() * ${times};
   `);

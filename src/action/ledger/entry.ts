@@ -21,12 +21,24 @@ export interface Place {
   readonly path: string;
 }
 
+/** What a step is about to ask for, all of it: it may never come to the last of its paths. */
+export interface Wish {
+  readonly kind: 'wish';
+  readonly service: string;
+  readonly workspace: string;
+  readonly step: string;
+  readonly at: string;
+  readonly paths: readonly string[];
+}
+
 /** Put down before a lock is asked for: from here on it may have been granted. */
 export interface Intent extends Place {
   readonly kind: 'intent';
   readonly step: string;
-  /** By the clock of the server as far as it was known; so are all times here. */
+  /** By the clock of the service as far as it was known; so are all times here. */
   readonly at: string;
+  /** Whether it was known: before its first answer, only the machine tells the time. */
+  readonly byService: boolean;
   /** The idempotency key of the request: asking again with it tells what became of it. */
   readonly key: string;
   readonly type: string;
@@ -68,7 +80,7 @@ export interface Ending extends Place {
   readonly etag?: string | undefined;
 }
 
-export type Entry = Intent | Grant | Denial | Releasing | Ending;
+export type Entry = Wish | Intent | Grant | Denial | Releasing | Ending;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -84,6 +96,8 @@ export const isGrantedLock = (value: unknown): value is GrantedLock =>
   areTexts(value, ['path', 'type', 'expires_at']) &&
   areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
 
+const areTextsIn = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+
 const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>): boolean =>
   typeof service === 'string' &&
   typeof workspace === 'string' &&
@@ -92,10 +106,16 @@ const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>
   parseLockPath(path).ok;
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
+  if (value['kind'] === 'wish')
+    return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
   if (!isPlace(value) || !areTexts(value, ['at'])) return false;
   switch (value['kind']) {
     case 'intent':
-      return areTexts(value, ['step', 'key', 'type', 'ttl']) && parseTtl(String(value['ttl'])).ok;
+      return (
+        areTexts(value, ['step', 'key', 'type', 'ttl']) &&
+        parseTtl(String(value['ttl'])).ok &&
+        typeof value['byService'] === 'boolean'
+      );
     case 'granted':
       return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
     case 'denied':

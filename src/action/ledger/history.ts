@@ -36,6 +36,8 @@ export function historyOf(entries: readonly Entry[]): History {
   const heldAt = (place: Place): readonly HeldLock[] => held.get(keyOf(place)) ?? [];
   for (const entry of entries) {
     switch (entry.kind) {
+      case 'wish':
+        break;
       case 'intent':
         unclear.set(entry.key, entry);
         break;

@@ -64,12 +64,18 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
   const askedWith = new Map<string, number>();
   const now = (): string => new Date(client.serverNow()).toISOString();
 
+  /** When it was asked for, by the clock of the service. */
+  function askedAt({ key, at, byService }: Intent): number {
+    const here = askedWith.get(key);
+    if (here !== undefined) return client.serverNow() - (clock() - here);
+    return byService ? Date.parse(at) : Number.NaN;
+  }
+
   /** Whether the lock that is in the way can be the one that we have asked for, as far as it tells. */
-  function canBeOurs(holder: KnownLock | undefined, key: string): boolean {
+  function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
     if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
-    const askedAt = askedWith.get(key);
-    if (holder?.acquired_at === undefined || askedAt === undefined) return true;
-    return Date.parse(holder.acquired_at) >= client.serverNow() - (clock() - askedAt) - clockSlackMs;
+    // Where one of the times is not known, the comparison is false.
+    return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
   }
 
   return {
@@ -96,7 +102,7 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
           const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
           const holding: Holding = { path, holder, retryAfterMs, error };
           // A service that knows no keys takes a repetition for another request, and refuses it because of the first.
-          if (mayBeOurs && canBeOurs(holder, key)) return { kind: 'unclear', intent, error, holding };
+          if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unclear', intent, error, holding };
           record({ kind: 'denied', ...place, at: now() });
           return { kind: 'held', ...holding };
         }
@@ -131,7 +137,8 @@ export function createTaker(
   { service, workspace, type, ttl }: LockTerms,
 ): (path: LockPath, within: Within) => Promise<Taking> {
   let announced = false;
-  return (path, within) => {
+  let answered = false;
+  return async (path, within) => {
     const intent: Intent = {
       kind: 'intent',
       service,
@@ -142,11 +149,14 @@ export function createTaker(
       type,
       ttl: formatDuration(ttl),
       at: new Date(client.serverNow()).toISOString(),
+      byService: answered,
     };
     record(intent);
     // After the first line of the ledger, so that who reads it finds one.
     if (!announced) announce();
     announced = true;
-    return keeper.ask(intent, false, within);
+    const taking = await keeper.ask(intent, false, within);
+    answered ||= taking.kind === 'taken' || taking.kind === 'held';
+    return taking;
   };
 }

@@ -33,7 +33,7 @@ export interface ToRelease {
 export interface ReleaseParts {
   readonly client: Client;
   /** Sends everything once. */
-  readonly hesitant: Client;
+  readonly hesitant: () => Client;
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -80,7 +80,7 @@ async function releaseUnproven(parts: ReleaseParts, asked: ToRelease, within: Wi
     if (found.kind === 'gone' && unsure) return { kind: sent ? 'released' : 'absent' };
     if (found.kind === 'unknown' && unsure) return { kind: 'left-alone' };
 
-    const release = await hesitant.releaseLock({ workspace, path, force }, within);
+    const release = await hesitant().releaseLock({ workspace, path, force }, within);
     if (release.kind !== 'failed') return release.kind === 'absent' && sent ? { kind: 'released' } : release;
     const { error } = release;
     sent ||= mayBeDone(error);

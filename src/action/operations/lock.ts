@@ -151,6 +151,15 @@ export async function lock(
 ): Promise<Outcome> {
   const record = createRecorder(parts.ledger, parts.log);
   const keeper = createKeeper(parts, record);
+  const { workspace } = task;
+  record({
+    kind: 'wish',
+    service,
+    workspace,
+    step: parts.step,
+    paths,
+    at: new Date(parts.client.serverNow()).toISOString(),
+  });
   const take = createTaker(parts, record, keeper, { ...task, service });
   const lockStep: LockStep = { parts, task, service, paths, began: parts.clock() };
   const played = await waitForAll({ ...parts, keeper, take }, paths, task.wait);

@@ -1,52 +1,15 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { UnlockTask } from '../inputs/task.ts';
-import type { Entry, Place } from '../ledger/entry.ts';
-import { historyOf } from '../ledger/history.ts';
 import { createRecorder } from '../ledger/recorder.ts';
-import type { HandedLock } from '../locks/handed-locks.ts';
 import { heldText } from '../locks/holder-text.ts';
 import { inParallel } from '../locks/in-parallel.ts';
-import type { OwnLock } from '../locks/ownership.ts';
+import type { MeantLock } from '../locks/meant-lock.ts';
 import { type Release, releaseOne } from '../locks/release-one.ts';
 import type { Outcome, Outputs, Table } from '../outcome.ts';
 import { count } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 
-export type ToRelease = { readonly path: LockPath } & (
-  | { readonly kind: 'lock'; readonly lock: OwnLock; readonly doubtful: boolean }
-  /** Only the path is known: whatever lock is there is meant. */
-  | { readonly kind: 'path' }
-  /** This job asked for it, and has no lock on it: one that is there is somebody else's. */
-  | { readonly kind: 'not-ours' }
-);
-
 type Result = { readonly path: LockPath } & (Release | { readonly kind: 'not-ours' });
-
-/** What an unlock of a path releases: the lock that this job has there, if the ledger knows of the path. */
-export function meantBy(entries: readonly Entry[], service: string, workspace: string): (path: LockPath) => ToRelease {
-  const here = (place: Place): boolean => place.service === service && place.workspace === workspace;
-  const held = new Map(
-    historyOf(entries)
-      .held.filter(({ grant }) => here(grant))
-      .map((lock) => [lock.grant.path, lock]),
-  );
-  const asked = new Set(entries.flatMap((entry) => (entry.kind === 'intent' && here(entry) ? [entry.path] : [])));
-  return (path) => {
-    const lock = held.get(path);
-    if (lock !== undefined) {
-      const { grant, releaseBegun } = lock;
-      return { kind: 'lock', path, lock: { ...grant.lock, grantedAt: grant.at }, doubtful: releaseBegun };
-    }
-    return asked.has(path) ? { kind: 'not-ours', path } : { kind: 'path', path };
-  };
-}
-
-export const fromHandedLock = ({ path, ...lock }: HandedLock): ToRelease => ({
-  kind: 'lock',
-  path,
-  lock,
-  doubtful: false,
-});
 
 const words: Readonly<Record<Result['kind'], string>> = {
   released: 'released',
@@ -107,7 +70,7 @@ function outcomeOf(results: readonly Result[], workspace: string, now: number): 
 export async function unlock(
   parts: Parts,
   { workspace, force }: UnlockTask,
-  toRelease: readonly ToRelease[],
+  toRelease: readonly MeantLock[],
   service: string,
 ): Promise<Outcome> {
   const { client, log } = parts;
@@ -115,7 +78,7 @@ export async function unlock(
   const record = createRecorder(parts.ledger, log);
   const results: Result[] = [];
 
-  async function release(meant: ToRelease): Promise<Result> {
+  async function release(meant: MeantLock): Promise<Result> {
     const { path } = meant;
     if (meant.kind === 'not-ours') return { path, kind: 'not-ours' };
     const at = (): string => new Date(client.serverNow()).toISOString();
@@ -141,7 +104,7 @@ export async function unlock(
   const others = results.filter(({ kind }) => kind === 'not-ours');
   if (others.length > 0) {
     log.warn(
-      `This job asked for ${others.length === 1 ? others[0]?.path : count(others.length, 'of the paths', 'of the paths')} and has no lock there: a lock that is there is somebody else's, and is left alone. \`force: true\` would release it all the same.`,
+      `This job wanted to lock ${others.length === 1 ? others[0]?.path : count(others.length, 'of the paths', 'of the paths')} and has no lock there: a lock that is there is somebody else's, and is left alone. \`force: true\` would release it all the same.`,
     );
   }
   const outcome = outcomeOf(results, workspace, client.serverNow());

@@ -64,7 +64,7 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
     const keeper = createKeeper(
       {
         client,
-        hesitant,
+        hesitant: () => hesitant,
         step,
         origin,
         clock: steadyClock,

@@ -45,17 +45,24 @@ describe('a job that waits for a path of somebody else', () => {
     expect(await stage.locks()).toEqual([theirs]);
   });
 
-  test('and is killed before it is told so leaves the lock alone, too', async () => {
+  test.each([
+    ['another run', {}, 'https://ci.example.com/runs/1'],
+    ['a sibling in the same run', { runId: '8' }, 'https://github.com/octo-games/dragon/actions/runs/8/attempts/1'],
+  ])('and is killed before it is told that %s still holds it leaves that lock alone, too', async (_, run, origin) => {
     const stage = await openStage();
-    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/1' });
-    const proxy = await stage.proxy();
+    const theirs = await stage.take(hero, { origin });
+    await stage.age(hero, 60_000);
+    const proxy = await stage.proxy({ retryAfter: null });
     const asked = Promise.withResolvers<void>();
+    let polls = 0;
     proxy.meet((passing) => {
       if (!isLocking(passing)) return undefined;
+      polls += 1;
+      if (polls === 1) return undefined;
       asked.resolve();
       return { kind: 'done-then-silence' };
     });
-    const job = await stage.job();
+    const job = await stage.job({ run });
     const step = await job.step(locking(hero, { wait: '10m' }));
     await asked.promise;
     await step.kill();
@@ -63,7 +70,7 @@ describe('a job that waits for a path of somebody else', () => {
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(proxy.passed.filter(isReleasing)).toEqual([]);
-    expect(await stage.locks()).toEqual([theirs]);
+    expect(await stage.lockOn(hero)).toMatchObject({ id: theirs.id });
   });
 });
 

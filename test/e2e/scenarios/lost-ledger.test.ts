@@ -76,6 +76,19 @@ describe.each(damages)('when the ledger %s', (_, damage) => {
   });
 });
 
+test.each([
+  ['cut in the middle of a line', cutLedger],
+  ['a folder', replaceLedger],
+])('with a ledger that is %s, an unlock of a path leaves alone what may be somebody else’s', async (_, damage) => {
+  const stage = await openStage();
+  const job = await stage.job();
+  const theirs = await stage.take('a');
+  await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({ outputs: { status: 'held' } });
+  await damage(job);
+  await expect(job.run(unlocking({ path: 'a' }))).resolves.toMatchObject({ outputs: { released: '[]' } });
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
 test('a ledger that was deleted and begun anew by another step does not hide the locks of the first', async () => {
   const stage = await openStage();
   const job = await stage.job();

@@ -58,6 +58,24 @@ describe.each([
   });
 });
 
+test('an unlock of a path that the job wanted, but never came to ask for, leaves the lock of another job alone', async () => {
+  const stage = await openStage();
+  const theirs = [await stage.take('a'), await stage.take(hero)];
+  const job = await stage.job();
+  await expect(job.run(locking(['a', 'b', hero]))).resolves.toMatchObject({ outputs: { status: 'held' } });
+  await expect(job.run(unlocking({ path: `a\nb\n${hero}` }))).resolves.toMatchObject({ outputs: { status: 'absent' } });
+  expect(new Set(await stage.locks())).toEqual(new Set(theirs));
+});
+
+test('an unlock of a path that the job has nothing to do with releases the lock that is there', async () => {
+  const stage = await openStage();
+  await stage.take(hero);
+  const job = await stage.job();
+  await job.run(locking('b'));
+  await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b']);
+});
+
 test('an unlock by the output of the lock step is seen by the post-step, too', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();

@@ -30,6 +30,8 @@ export interface Stage {
   release(path: string): Promise<void>;
   /** Lets time pass for one lock: it ended so long ago. */
   expire(path: string, agoMs?: number): Promise<void>;
+  /** Lets a lock be older than it is. */
+  age(path: string, byMs: number): Promise<void>;
   /** Stands between jobs and service from here on. */
   proxy(manner?: Manner): Promise<FaultProxy>;
 }
@@ -103,6 +105,16 @@ export async function openStage(end: (cleanUp: () => Promise<void>) => void = on
         db
           .updateTable('locks')
           .set({ expires_at: Date.now() - agoMs })
+          .where('workspace_id', '=', workspace)
+          .where('path', '=', path)
+          .execute(),
+      );
+    },
+    async age(path, byMs) {
+      await service.storage.commit((db) =>
+        db
+          .updateTable('locks')
+          .set(({ eb }) => ({ acquired_at: eb('acquired_at', '-', byMs) }))
           .where('workspace_id', '=', workspace)
           .where('path', '=', path)
           .execute(),
