@@ -16,9 +16,9 @@ describe('the limit of an attempt', () => {
     ['begins and never ends', stuck(200, '["ga')],
   ])('ends one whose answer %s, and another one follows', async (_, answer) => {
     const server = await startOtherServer(inTurn(answer, fine));
-    const client = testClient(server.baseUrl, { requestTimeoutMs: 50 });
+    const client = testClient(server.baseUrl, { requestTimeoutMs: 500 });
     expect((await client.listWorkspaces(client.within())).items).toHaveLength(1);
-    expect(client.retries.map(({ why }) => why)).toEqual(['GET /v1/workspaces got no whole answer within 50 ms.']);
+    expect(client.retries.map(({ why }) => why)).toEqual(['GET /v1/workspaces got no whole answer within 500 ms.']);
   });
 
   test('counts from when there is a free connection', async () => {
