@@ -2602,6 +2602,7 @@ async function registerHook(parts, task) {
 
 
 
+
 /** A sync of a few objects is over at once, one of many takes minutes: ask often at first, and less and less. */
 const sync_firstPauseMs = 500;
 const sync_longestPauseMs = 10_000;
@@ -2625,20 +2626,11 @@ function objectsText({ state, received_objects, estimated_objects }) {
         return (0,words/* grouped */.zD)(received_objects);
     return estimated_objects === undefined ? '' : `about ${(0,words/* grouped */.zD)(estimated_objects)}`;
 }
-/** Trouble of the service or on the way to it, which says nothing of the sync: that is asked for again. */
-function sync_isPassing(error) {
-    if (!(error instanceof ServiceError))
-        return false;
-    const { failure, status } = error;
-    if (status !== undefined)
-        return status === 408 || status === 425 || status === 429 || status >= 500;
-    return failure.kind === 'connection' || failure.kind === 'timeout';
-}
 /** Asks for the status until the sync has ended, and says something only when something has changed. */
 async function sync_follow(parts, started, address, within) {
     const { client, clock, sleep, signal, log } = parts;
     let last = started;
-    let said = progressText(started);
+    let said = `The sync is ${progressText(started)}.`;
     let pause = sync_firstPauseMs;
     while (last.state === 'going-on') {
         if (signal.aborted)
@@ -2650,23 +2642,26 @@ async function sync_follow(parts, started, address, within) {
         pause = Math.min(sync_longestPauseMs, pause * sync_growth);
         if (signal.aborted || clock() >= within.deadline)
             continue;
+        let text;
         try {
             last = await client.syncStatus(address, within);
+            text = `The sync is ${progressText(last)}.`;
         }
         catch (error) {
-            const ended = error instanceof ServiceError ? error.failure.kind : undefined;
-            // Both are what the loop looks at next.
-            if (ended === 'deadline' || ended === 'aborted')
-                continue;
-            if (!sync_isPassing(error))
+            if (!(error instanceof ServiceError))
                 throw error;
-            log.line(error.message);
-            continue;
+            const { failure } = error;
+            const asksForTooLong = failure.kind === 'deadline' && failure.retryAfterMs !== undefined;
+            if (asksForTooLong || !(isPassing(error) || failure.kind === 'aborted'))
+                throw error;
+            // That the time is over, or that the step is cancelled, is what the loop looks at next.
+            if (failure.kind === 'deadline' || failure.kind === 'aborted')
+                continue;
+            text = error.message;
         }
-        const text = progressText(last);
         // How it has ended is told by whoever waits for it.
         if (text !== said && last.state === 'going-on')
-            log.line(`The sync is ${text}.`);
+            log.line(text);
         said = text;
     }
     return { kind: 'ended', last };

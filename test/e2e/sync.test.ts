@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
-import { inTurn, json, page } from '../support/other-servers/answers.ts';
+import { inTurn, json, nothing, page } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
 import { type JobOptions, startJob } from '../support/runner/job.ts';
@@ -206,6 +206,19 @@ describe('a service that others wrote', () => {
     const server = await startOtherServer(json(202, { sync_id: 's', status: 'queued', branch: 'main' }));
     const job = await jobAt(server.baseUrl);
     expect((await job.run({ with: { operation: 'sync', branch: 'main' } })).conclusion).toBe('success');
+  });
+
+  test('that asks to wait for longer than the wait is taken at its word', async () => {
+    const server = await startOtherServer(inTurn(started, nothing(429, { 'retry-after': '3600' })));
+    const job = await jobAt(server.baseUrl);
+    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'pending', sync_id: 's' } });
+    expect(result.annotations.map(({ message }) => stable(message))).toMatchInlineSnapshot(`
+      [
+        "GET /v1/workspaces/game/syncs/s was refused with 429 Too Many Requests. The service asks to wait for 1h, and there is less time left.",
+      ]
+    `);
+    expect(server.requests).toHaveLength(2);
   });
 
   test('that takes longer than the wait fails the step, with what is known', async () => {

@@ -1,6 +1,7 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import type { SyncTask } from '../inputs/task.ts';
+import { isPassing } from '../locks/passing.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
@@ -36,19 +37,11 @@ type Followed =
   | { readonly kind: 'out-of-time'; readonly last: SyncReport }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
-/** Trouble of the service or on the way to it, which says nothing of the sync: that is asked for again. */
-function isPassing(error: unknown): error is ServiceError {
-  if (!(error instanceof ServiceError)) return false;
-  const { failure, status } = error;
-  if (status !== undefined) return status === 408 || status === 425 || status === 429 || status >= 500;
-  return failure.kind === 'connection' || failure.kind === 'timeout';
-}
-
 /** Asks for the status until the sync has ended, and says something only when something has changed. */
 async function follow(parts: Parts, started: SyncReport, address: SyncAddress, within: Within): Promise<Followed> {
   const { client, clock, sleep, signal, log } = parts;
   let last = started;
-  let said = progressText(started);
+  let said = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   while (last.state === 'going-on') {
     if (signal.aborted) return { kind: 'cancelled', last };
@@ -57,19 +50,21 @@ async function follow(parts: Parts, started: SyncReport, address: SyncAddress, w
     await sleep(Math.min(left, Math.max(pause, last.retryAfterMs ?? 0)), signal);
     pause = Math.min(longestPauseMs, pause * growth);
     if (signal.aborted || clock() >= within.deadline) continue;
+    let text: string;
     try {
       last = await client.syncStatus(address, within);
+      text = `The sync is ${progressText(last)}.`;
     } catch (error) {
-      const ended = error instanceof ServiceError ? error.failure.kind : undefined;
-      // Both are what the loop looks at next.
-      if (ended === 'deadline' || ended === 'aborted') continue;
-      if (!isPassing(error)) throw error;
-      log.line(error.message);
-      continue;
+      if (!(error instanceof ServiceError)) throw error;
+      const { failure } = error;
+      const asksForTooLong = failure.kind === 'deadline' && failure.retryAfterMs !== undefined;
+      if (asksForTooLong || !(isPassing(error) || failure.kind === 'aborted')) throw error;
+      // That the time is over, or that the step is cancelled, is what the loop looks at next.
+      if (failure.kind === 'deadline' || failure.kind === 'aborted') continue;
+      text = error.message;
     }
-    const text = progressText(last);
     // How it has ended is told by whoever waits for it.
-    if (text !== said && last.state === 'going-on') log.line(`The sync is ${text}.`);
+    if (text !== said && last.state === 'going-on') log.line(text);
     said = text;
   }
   return { kind: 'ended', last };
