@@ -470,7 +470,7 @@ const untilText = (settled, now) => {
 const mostNamed = 5;
 function several(all, text) {
     const more = all.length - mostNamed;
-    const rest = more > 0 ? ` And ${(0,words/* count */.U9)(more, 'more')}: see the log of the step.` : '';
+    const rest = more > 0 ? ` And ${(0,words/* count */.U9)(more, 'more', 'more')}: see the log of the step.` : '';
     return all.slice(0, mostNamed).map(text).join(' ') + rest;
 }
 function lostText(lost, now) {
@@ -557,6 +557,7 @@ function tell(settled, picture, now) {
 
 
 
+
 function cancellation() {
     const cancelled = new AbortController();
     for (const signal of ['SIGINT', 'SIGTERM'])
@@ -596,7 +597,9 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
     }
     const { settled, now } = await settle();
     const picture = pictureOf(ledger, { step, now, conceal });
-    reporter.tellRelease(tell(settled, picture, now), raw.summary !== 'false');
+    // A summary input that is wrong was told by the step itself; here it only means the default.
+    const summary = (0,values/* parseBoolean */.yG)(raw.summary);
+    reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);
 }
 
 

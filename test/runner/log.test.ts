@@ -7,7 +7,7 @@ import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
 /** A log that has taken these lines. */
 function logOf(lines: readonly string[], { debug = false, secrets = [] as readonly string[] } = {}) {
   const masks = createMasks(secrets);
-  const log = createStepLog({ masks, workspace: '/work/dragon', debug });
+  const log = createStepLog({ masks, workspace: '/home/runner/dragon', debug });
   for (const text of lines) log.take({ stream: 'stdout', text });
   return { ...log, text: log.shown.join('\n'), masks: masks.values() };
 }
@@ -15,7 +15,7 @@ function logOf(lines: readonly string[], { debug = false, secrets = [] as readon
 describe('the log of a step', () => {
   test('shows annotations as a person sees them, and collects them with what they point to', () => {
     const log = logOf([
-      '::error file=/work/dragon/Content/Hero.uasset,line=3,endLine=4,col=5,endColumn=6,title=Held::It is%0Aheld',
+      '::error file=/home/runner/dragon/Content/Hero.uasset,line=3,endLine=4,col=5,endColumn=6,title=Held::It is%0Aheld',
       '::warning file=Content/Sky.uasset,line=x::Soon',
       '::notice file=/elsewhere/a::Fine',
     ]);

@@ -1,6 +1,7 @@
 import { readConnection } from '../inputs/connection.ts';
 import { createReader } from '../inputs/reader.ts';
 import { readRawInputs } from '../inputs/table.ts';
+import { parseBoolean } from '../inputs/values.ts';
 import type { Kept } from '../ledger/kept.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -56,5 +57,7 @@ export async function endStep({ step, kept, secrets, reporter, environment }: En
 
   const { settled, now } = await settle();
   const picture = pictureOf(ledger, { step, now, conceal });
-  reporter.tellRelease(tell(settled, picture, now), raw.summary !== 'false');
+  // A summary input that is wrong was told by the step itself; here it only means the default.
+  const summary = parseBoolean(raw.summary);
+  reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);
 }

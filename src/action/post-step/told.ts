@@ -64,7 +64,7 @@ const mostNamed = 5;
 
 function several<One>(all: readonly One[], text: (one: One) => string): string {
   const more = all.length - mostNamed;
-  const rest = more > 0 ? ` And ${count(more, 'more')}: see the log of the step.` : '';
+  const rest = more > 0 ? ` And ${count(more, 'more', 'more')}: see the log of the step.` : '';
   return all.slice(0, mostNamed).map(text).join(' ') + rest;
 }
 
