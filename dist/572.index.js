@@ -127,7 +127,10 @@ function headerOf({ headers }, name) {
     return first?.trim() === '' ? undefined : first?.trim();
 }
 
+// EXTERNAL MODULE: ./build/bundle/compiled/client/secret-spellings.js
+var secret_spellings = __webpack_require__(395);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/service-text.js
+
 
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
@@ -137,8 +140,6 @@ const mostRead = 16_384;
 /** In data, so short a secret would be found in words that have nothing to do with it. */
 const shortestInData = 8;
 const mask = '***';
-/** As it is, and as it looks where it was part of an address. */
-const spellings = (secret) => [secret, encodeURIComponent(secret.toWellFormed())];
 const longestFirst = (texts) => [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
 const maskAll = (text, secrets) => secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
 function cut(text, most) {
@@ -148,7 +149,7 @@ function cut(text, most) {
     return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 function createServiceText(secrets) {
-    const anywhere = longestFirst(secrets.flatMap(spellings));
+    const anywhere = longestFirst(secrets.flatMap(secret_spellings/* spellingsOf */.H));
     const inData = anywhere.filter((secret) => secret.length >= shortestInData);
     // Masked before it is cut: half a secret is one too.
     const line = (text, most) => cut(maskAll(text.slice(0, mostRead).replaceAll(unsafe, ' ').trim(), anywhere), most);

@@ -133,8 +133,8 @@ function readConnection({ read }) {
 var table = __webpack_require__(332);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/ledger.js
 var ledger_ledger = __webpack_require__(463);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js + 1 modules
-var safe_text = __webpack_require__(902);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js
+var safe_text = __webpack_require__(872);
 // EXTERNAL MODULE: external "node:os"
 var external_node_os_ = __webpack_require__(161);
 // EXTERNAL MODULE: external "node:path"

@@ -597,8 +597,8 @@ function annotationsOf(failures, notes, places) {
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
 var command_files = __nccwpck_require__(868);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js + 1 modules
-var safe_text = __nccwpck_require__(902);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js
+var safe_text = __nccwpck_require__(872);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
@@ -778,74 +778,15 @@ function createReporter(secrets) {
 
 /***/ }),
 
-/***/ 902:
+/***/ 872:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  lY: () => (/* binding */ createRedactor),
-  dj: () => (/* binding */ safe_text_inHtml),
-  TN: () => (/* binding */ oneLine)
-});
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/secret-spellings.js
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
-const shortestEncoded = 8;
-const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
-function inAddresses(secret) {
-    const component = encodeURIComponent(secret.toWellFormed());
-    const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
-    const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
-    return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
-}
-/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
-function inJson(secret) {
-    const text = JSON.stringify(secret).slice(1, -1);
-    const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
-    return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
-}
-const htmlSpelling = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-function inHtml(secret) {
-    const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
-    return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
-}
-/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
-function inBase64(secret) {
-    const bytes = Buffer.from(secret);
-    if (bytes.length < shortestEncoded)
-        return [];
-    const parts = [0, 1, 2].map((before) => {
-        const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-        return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
-    });
-    return [...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
-}
-const inHex = (secret) => {
-    const text = Buffer.from(secret).toString('hex');
-    return secret.length < shortestEncoded ? [] : [text, text.toUpperCase()];
-};
-const shortestLine = 4;
-/** The log comes line by line, so each line of a secret is one too: as the runner sees it. */
-const withItsLines = (secret) => [
-    secret,
-    ...secret
-        .split(/[\r\n]+/)
-        .map((line) => line.trim())
-        .filter((line) => line.length >= shortestLine),
-];
-/** As it is, and as it stands in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. */
-const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
-    text,
-    ...inJson(text),
-    ...inAddresses(text),
-    ...inHtml(text),
-    ...inBase64(text),
-    ...inHex(text),
-]);
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   TN: () => (/* binding */ oneLine),
+/* harmony export */   dj: () => (/* binding */ inHtml),
+/* harmony export */   lY: () => (/* binding */ createRedactor)
+/* harmony export */ });
+/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(395);
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -859,7 +800,7 @@ const oneLine = (text) => text
     .replace(/^(\s*):(?=:)/, '$1: ')
     .replace(/##(?=\[)/g, '# #');
 /** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
-const safe_text_htmlSpelling = {
+const htmlSpelling = {
     '&': '&amp;',
     '<': '&lt;',
     '>': '&gt;',
@@ -870,18 +811,18 @@ const safe_text_htmlSpelling = {
     ':': ':<wbr>',
 };
 /** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
-const safe_text_inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => safe_text_htmlSpelling[character] ?? character);
-const safe_text_hidden = '***';
+const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
+const hidden = '***';
 const asPattern = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 /** Takes secrets out of a text, in whatever way they are written there. */
 function createRedactor(secrets) {
-    const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
+    const spellings = [...new Set(secrets.flatMap(_client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__/* .spellingsOf */ .H))].filter((spelling) => spelling !== '');
     if (spellings.length === 0)
         return (text) => text;
     // The longest first: a shorter one may be a part of it.
     const ordered = spellings.sort((one, other) => other.length - one.length);
     const any = new RegExp(ordered.map(asPattern).join('|'), 'g');
-    return (text) => text.replaceAll(any, safe_text_hidden);
+    return (text) => text.replaceAll(any, hidden);
 }
 
 
@@ -940,6 +881,70 @@ function clockTime(time, now) {
 }
 /** "14:05 UTC (in 12 min)". */
 const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`;
+
+
+/***/ }),
+
+/***/ 395:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   H: () => (/* binding */ spellingsOf)
+/* harmony export */ });
+/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+const shortestEncoded = 8;
+const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
+function inAddresses(secret) {
+    const component = encodeURIComponent(secret.toWellFormed());
+    const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+    const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
+    return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
+}
+/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
+function inJson(secret) {
+    const text = JSON.stringify(secret).slice(1, -1);
+    const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
+    return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
+}
+const htmlSpelling = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+function inHtml(secret) {
+    const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
+    return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
+}
+/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
+function inBase64(secret) {
+    const bytes = Buffer.from(secret);
+    if (bytes.length < shortestEncoded)
+        return [];
+    const parts = [0, 1, 2].map((before) => {
+        const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+        return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+    });
+    return [...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+const inHex = (secret) => {
+    const text = Buffer.from(secret).toString('hex');
+    return secret.length < shortestEncoded ? [] : [text, text.toUpperCase()];
+};
+const shortestLine = 4;
+/** The log comes line by line, so each line of a secret is one too: as the runner sees it. */
+const withItsLines = (secret) => [
+    secret,
+    ...secret
+        .split(/[\r\n]+/)
+        .map((line) => line.trim())
+        .filter((line) => line.length >= shortestLine),
+];
+/** As it is, and as it stands in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. */
+const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
+    text,
+    ...inJson(text),
+    ...inAddresses(text),
+    ...inHtml(text),
+    ...inBase64(text),
+    ...inHex(text),
+]);
 
 
 /***/ }),

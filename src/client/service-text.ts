@@ -1,4 +1,5 @@
 import { htmlToText } from './html-to-text.ts';
+import { spellingsOf } from './secret-spellings.ts';
 
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
@@ -23,9 +24,6 @@ export interface ServiceText {
 
 const mask = '***';
 
-/** As it is, and as it looks where it was part of an address. */
-const spellings = (secret: string): readonly string[] => [secret, encodeURIComponent(secret.toWellFormed())];
-
 const longestFirst = (texts: readonly string[]): readonly string[] =>
   [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
 
@@ -39,7 +37,7 @@ function cut(text: string, most: number): string {
 }
 
 export function createServiceText(secrets: readonly string[]): ServiceText {
-  const anywhere = longestFirst(secrets.flatMap(spellings));
+  const anywhere = longestFirst(secrets.flatMap(spellingsOf));
   const inData = anywhere.filter((secret) => secret.length >= shortestInData);
   // Masked before it is cut: half a secret is one too.
   const line = (text: string, most: number): string =>

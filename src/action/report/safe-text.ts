@@ -1,4 +1,4 @@
-import { spellingsOf } from './secret-spellings.ts';
+import { spellingsOf } from '../../client/secret-spellings.ts';
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
