@@ -2390,10 +2390,10 @@ async function playRound(parts, paths, within) {
         return { kind: 'too-short', ended, back };
     throw new Error('Locks are missing, and nothing says why.');
 }
-/** Each waits for a time of its own, so that those who wait for the same path do not come all at once. */
-function pauseMs(round, askedMs, random) {
-    const backoff = Math.min(wait_for_all_longestPauseMs, wait_for_all_firstPauseMs * growth ** round) * (0.5 + random() / 2);
-    return Math.max(backoff, (askedMs ?? 0) * (1 + random() / 4));
+/** Each waits for a time of its own: those who wait for the same path may all have been told the same. */
+function pauseMs(round, askedMs = 0, random) {
+    const backoff = Math.min(wait_for_all_longestPauseMs, wait_for_all_firstPauseMs * growth ** round);
+    return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
 }
 /** First what was held the last time: while it still is, nothing else needs to be taken and given back. */
 const inTurn = (paths, blocked) => blocked === undefined ? paths : [blocked, ...paths.filter((path) => path !== blocked)];

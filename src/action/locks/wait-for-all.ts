@@ -53,10 +53,10 @@ async function playRound(parts: WaitParts, paths: readonly LockPath[], within: W
   throw new Error('Locks are missing, and nothing says why.');
 }
 
-/** Each waits for a time of its own, so that those who wait for the same path do not come all at once. */
-function pauseMs(round: number, askedMs: number | undefined, random: () => number): number {
-  const backoff = Math.min(longestPauseMs, firstPauseMs * growth ** round) * (0.5 + random() / 2);
-  return Math.max(backoff, (askedMs ?? 0) * (1 + random() / 4));
+/** Each waits for a time of its own: those who wait for the same path may all have been told the same. */
+function pauseMs(round: number, askedMs = 0, random: () => number): number {
+  const backoff = Math.min(longestPauseMs, firstPauseMs * growth ** round);
+  return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
 }
 
 export interface Played {

@@ -23,7 +23,7 @@ describe.each<[string, Manner]>([
     const job = await stage.job();
     // In the ledger of the job it ends when the service says so.
     await job.run(locking([hero, 'b'], { ttl: '2s' }));
-    await expect.poll(() => stage.lockOn(hero), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => stage.locks(), { timeout: 10_000 }).toEqual([]);
     const theirs = await takenByGrace(stage);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
@@ -43,7 +43,7 @@ describe.each<[string, Manner]>([
     await stage.proxy(manner);
     const job = await stage.job();
     await job.run(locking(hero, { ttl: '1s' }));
-    await expect.poll(() => stage.lockOn(hero), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => stage.locks(), { timeout: 10_000 }).toEqual([]);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success' });
     expect(post?.annotations).toMatchObject([
@@ -56,7 +56,7 @@ describe.each<[string, Manner]>([
     await stage.proxy(manner);
     const job = await stage.job();
     const { outputs } = await job.run(locking([hero, 'b'], { ttl: '2s', 'auto-release': 'false' }));
-    await expect.poll(() => stage.lockOn(hero), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => stage.locks(), { timeout: 10_000 }).toEqual([]);
     const theirs = await takenByGrace(stage);
     const unlock = await job.run(unlocking({ locks: outputs['locks'] ?? '' }));
     expect(unlock.outputs['released']).toBe('[]');
@@ -88,7 +88,7 @@ test('where nothing tells a lock from another, one past its lifetime is left alo
   const proxy = await stage.proxy({ givesNoProof: true, saysNothing: true, keepsNoTimes: true, keepsNoOrigin: true });
   const job = await stage.job();
   await job.run(locking(hero, { ttl: '1s' }));
-  await expect.poll(() => stage.lockOn(hero), { timeout: 10_000 }).toBeUndefined();
+  await expect.poll(() => stage.locks(), { timeout: 10_000 }).toEqual([]);
   const theirs = await stage.take(hero);
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success' });

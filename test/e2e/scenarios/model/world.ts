@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { fasterTime } from '../../../support/clocks.ts';
-import { type Fault, type FaultProxy, isLocking, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import type { Job, StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';
@@ -43,13 +43,15 @@ export interface World {
   endJob(player: number): Promise<void>;
   /** What has to hold after each of these. */
   check(): Promise<void>;
+  /** Lets all jobs end, and checks once more. */
   end(): Promise<void>;
+  close(): Promise<void>;
 }
 
-export async function openWorld(players: number): Promise<World> {
+export async function openWorld(players: number, manner: Manner): Promise<World> {
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp));
-  const proxy: FaultProxy = await stage.proxy({ retryAfter: 0.5 });
+  const proxy: FaultProxy = await stage.proxy({ ...manner, retryAfter: 0.5 });
   const outsider = await stage.service.token({ name: 'stranger', scopes: ['locks:write'] });
   const strangers = new Map<string, string>();
   const finished: string[] = [];
@@ -80,12 +82,15 @@ export async function openWorld(players: number): Promise<World> {
     strangers.has(path) || all.some(({ counted }) => counted.some((lock) => lock.path === path));
 
   /** What a step says of its end is what its job goes by. */
-  function believe(player: Player, result: StepResult, autoRelease: boolean): void {
-    const { status, locks = '[]' } = result.outputs;
-    if (result.conclusion !== 'success') return;
-    expect(status).toBe('acquired');
-    for (const { path, id } of JSON.parse(locks)) {
-      player.counted.push({ path, id, step: player.steps, autoRelease });
+  async function believe(player: Player, result: StepResult, autoRelease: boolean): Promise<void> {
+    const { acquired, locks = '[]' } = result.outputs;
+    if (acquired !== 'true') return;
+    for (const told of JSON.parse(locks)) {
+      const lock = await stage.lockOn(told.path);
+      expect(lock, `the lock on ${told.path} that a step has just told of`).toMatchObject({ origin: player.origin() });
+      const id = lock?.id ?? '';
+      if (told.id !== undefined) expect(told.id).toBe(id);
+      player.counted.push({ path: told.path, id, step: player.steps, autoRelease });
     }
   }
 
@@ -119,7 +124,7 @@ export async function openWorld(players: number): Promise<World> {
     watch = undefined;
     const result = await stopping;
     // It may have got all its locks before it was stopped: then it has them until its job ends.
-    if (result.outputs['acquired'] === 'true') believe(player, { ...result, conclusion: 'success' }, true);
+    await believe(player, result, true);
   }
 
   async function endJob(player: Player): Promise<void> {
@@ -141,7 +146,7 @@ export async function openWorld(players: number): Promise<World> {
       for (const path of paths) player.asked.add(path);
       const result = await player.job.run(withInputs(paths, wait, autoRelease));
       if (calm) expect(result.conclusion, result.log).toBe(free ? 'success' : 'failure');
-      believe(player, result, autoRelease);
+      await believe(player, result, autoRelease);
     },
     killed: (number, paths, atRequest, done) =>
       stopped(
@@ -173,7 +178,7 @@ export async function openWorld(players: number): Promise<World> {
       await endJob(holding);
       const result = await step.finished;
       expect(result.conclusion, result.log).toBe('success');
-      believe(waiting, result, true);
+      await believe(waiting, result, true);
     },
     async expire(path) {
       await stage.expire(path);
@@ -210,6 +215,8 @@ export async function openWorld(players: number): Promise<World> {
       coming = [];
       for (const player of all) await endJob(player);
       await world.check();
+    },
+    async close() {
       for (const cleanUp of cleanUps) await cleanUp();
     },
   };
