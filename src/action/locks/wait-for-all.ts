@@ -36,16 +36,33 @@ export interface WaitParts extends Pick<Parts, 'client' | 'clock' | 'sleep' | 'r
   readonly take: Take;
 }
 
+async function giveBack(
+  { clock, keeper, signal }: WaitParts,
+  what: { readonly taken: readonly Grant[]; readonly unclear: readonly Intent[] },
+): Promise<GivenBack> {
+  const limits = windingUp(clock, giveBackMs, signal);
+  return giveBackAll(keeper, what, limits).finally(limits.lift);
+}
+
 /** Takes all, or gives back what it took. */
-async function playRound(parts: WaitParts, paths: readonly LockPath[], within: Within): Promise<Round> {
-  const { client, keeper, take, clock, signal } = parts;
+async function playRound(
+  parts: WaitParts,
+  paths: readonly LockPath[],
+  owed: readonly Grant[],
+  within: Within,
+): Promise<Round> {
+  const { client, take, signal } = parts;
+  // What could not be given back in the round before would stand in our own way.
+  const before = await giveBack(parts, { taken: owed, unclear: [] });
+  const [stuck] = before.failed;
+  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
+
   const haul = await takeAll(take, paths, within, signal);
   const ended = haul.taken.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   if (haul.taken.length === paths.length && ended === undefined && !signal.aborted) {
     return { kind: 'acquired', taken: haul.taken };
   }
-  const limits = windingUp(clock, giveBackMs, signal);
-  const back = await giveBackAll(keeper, haul, limits).finally(limits.lift);
+  const back = await giveBack(parts, haul);
   if (signal.aborted) return { kind: 'cancelled', back };
   if (haul.held !== undefined) return { kind: 'held', holding: haul.held, back };
   if (haul.error !== undefined) return { kind: 'failed', error: haul.error, back };
@@ -82,12 +99,16 @@ export async function waitForAll(parts: WaitParts, paths: readonly LockPath[], w
   const ordinary = ordinaryLimits(parts);
   const unproven = new Map<string, Intent>();
   let lastHolding: Holding | undefined;
+  let owed: readonly Grant[] = [];
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round has the time that it has without a wait.
     const within = { deadline: number === 0 ? Math.max(deadline, ordinary.deadline) : deadline, signal };
-    const round = await playRound(parts, inTurn(sorted, lastHolding?.path), within);
-    if (round.kind !== 'acquired') for (const intent of round.back.unproven) unproven.set(intent.key, intent);
+    const round = await playRound(parts, inTurn(sorted, lastHolding?.path), owed, within);
+    if (round.kind !== 'acquired') {
+      for (const intent of round.back.unproven) unproven.set(intent.key, intent);
+      owed = round.back.failed.map(({ grant }) => grant);
+    }
     if (round.kind === 'held') lastHolding = round.holding;
     const waitedMs = number === 0 ? 0 : clock() - began;
     const played: Played = { round, waitedMs, lastHolding, unproven: [...unproven.values()] };

@@ -45,7 +45,7 @@ test.each([
     process.stderr.write(`The post-step gave up after ${(tookMs / 1_000).toFixed(0)} s.\n`);
     // The clock of the test runs as it does, and starting a process takes longer for a clock that is faster.
     expect(tookMs).toBeGreaterThan(45_000);
-    if (times === 1) expect(tookMs).toBeLessThan(60_000);
+    expect(tookMs).toBeLessThan(times === 1 ? 60_000 : 150_000);
     expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
     expect(post?.annotations).toHaveLength(1);
     const { level, message } = post?.annotations[0] ?? {};

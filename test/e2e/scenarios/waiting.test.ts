@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fasterTime } from '../../support/clocks.ts';
-import { type FaultProxy, isLocking, type Passing } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../../support/fault-proxy.ts';
 import { type Job, startJob } from '../../support/runner/job.ts';
 import { locking, openStage, soak, useService } from './stage.ts';
 
@@ -111,6 +111,21 @@ test('a service that asks to come again later than an operation would wait is wa
   expect(result).toMatchObject({ conclusion: 'success' });
   const [first, second] = pollsOf(proxy);
   expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(950);
+});
+
+test('what a waiting step could not give back at once does not stand in its own way', async () => {
+  const stage = await openStage();
+  await stage.take('b');
+  const proxy = await stage.proxy({ retryAfter: null });
+  proxy.meet(once(isReleasing, { kind: 'answer', status: 502 }, { kind: 'answer', status: 502 }));
+  const job = await stage.job();
+  const step = await job.step(locking(['a', 'b'], { wait: '10m', retries: '0' }));
+  await step.waitForLog('Waiting, 10 min left');
+  expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b']);
+  await stage.release('b');
+  await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { count: '2' } });
+  await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 test(`${soak ? 32 : 8} jobs that wait for one path all get it, one at a time, and do not come all at once`, {
