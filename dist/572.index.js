@@ -2106,6 +2106,13 @@ function createKeeper(parts, record) {
         // Where one of the times is not known, the comparison is false.
         return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - keeper_clockSlackMs);
     }
+    /** Whether a request that was sent before has got its lock only now. */
+    function isAnew(lock, replayed, sentAt) {
+        if (replayed)
+            return false;
+        const acquired = Date.parse(lock.acquired_at ?? '');
+        return Number.isNaN(acquired) ? undefined : acquired >= client.serverNow() - (clock() - sentAt) - keeper_clockSlackMs;
+    }
     return {
         async ask(intent, keySentBefore, within) {
             const { service, key, type } = intent;
@@ -2115,6 +2122,7 @@ function createKeeper(parts, record) {
                 firstAsked.set(path, clock());
             if (!keySentBefore)
                 askedWith.set(key, clock());
+            const sentAt = clock();
             const acquisition = await client.acquireLock({ workspace, path, type, ttl, idempotencyKey: key, keySentBefore }, within);
             const place = { service, workspace, path, step, key };
             switch (acquisition.kind) {
@@ -2123,7 +2131,8 @@ function createKeeper(parts, record) {
                     const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
                     const grant = { kind: 'granted', ...place, waitedMs, lock, at: now() };
                     record(grant);
-                    return { kind: 'taken', grant };
+                    const anew = !keySentBefore || isAnew(acquisition.lock, acquisition.replayed, sentAt);
+                    return { kind: 'taken', grant, anew };
                 }
                 case 'held': {
                     const { holder, retryAfterMs, error, mayBeOurs } = acquisition;

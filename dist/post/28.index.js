@@ -343,7 +343,7 @@ function endOf(entries, grant) {
     return ending && Date.parse(ending.at);
 }
 /** A picture of how long a step waited for its locks and held them; undefined where nothing tells. */
-function pictureOf(ledger, { step, now, conceal }) {
+function pictureOf(ledger, { step, without, now, conceal }) {
     let entries;
     try {
         ({ entries } = ledger.read());
@@ -351,7 +351,7 @@ function pictureOf(ledger, { step, now, conceal }) {
     catch {
         return undefined;
     }
-    const bars = historyOf(entries)
+    const bars = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))))
         .grants.filter((grant) => grant.step === step)
         .map((grant) => {
         const granted = Date.parse(grant.at);
@@ -596,7 +596,8 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
         return release({ connection, claims, ledger, step, origin: place.origin, log, cancelled });
     }
     const { settled, now } = await settle();
-    const picture = pictureOf(ledger, { step, now, conceal });
+    const without = new Set(settled.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
+    const picture = pictureOf(ledger, { step, without, now, conceal });
     // A summary input that is wrong was told by the step itself; here it only means the default.
     const summary = (0,values/* parseBoolean */.yG)(raw.summary);
     reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);
@@ -679,9 +680,12 @@ async function releaseClaims(keeper, service, { held, unclear, trouble }, within
             return { kind: 'unproven', intent, why: elsewhere(intent.service, service) };
         const taking = await keeper.ask(intent, true, within);
         switch (taking.kind) {
-            case 'taken':
+            case 'taken': {
                 // With damaged records, the service may remember an answer about a lock that was released long ago.
-                return settle({ grant: taking.grant, doubt: trouble === undefined ? undefined : 'records-damaged' });
+                const doubt = trouble === undefined ? undefined : 'records-damaged';
+                const end = await settle({ grant: taking.grant, doubt });
+                return end.kind === 'released' && taking.anew === true ? { kind: 'never-granted', intent } : end;
+            }
             case 'held':
                 return { kind: 'never-granted', intent };
             case 'failed':

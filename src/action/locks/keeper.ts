@@ -18,7 +18,12 @@ export interface Holding {
 
 /** What came of asking for one lock. */
 export type Taking =
-  | { readonly kind: 'taken'; readonly grant: Grant }
+  | {
+      readonly kind: 'taken';
+      readonly grant: Grant;
+      /** It was granted to this very request; undefined where that is not known of a request that was sent before. */
+      readonly anew: boolean | undefined;
+    }
   | ({ readonly kind: 'held' } & Holding)
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | {
@@ -78,6 +83,13 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
     return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
   }
 
+  /** Whether a request that was sent before has got its lock only now. */
+  function isAnew(lock: TakenLock, replayed: boolean, sentAt: number): boolean | undefined {
+    if (replayed) return false;
+    const acquired = Date.parse(lock.acquired_at ?? '');
+    return Number.isNaN(acquired) ? undefined : acquired >= client.serverNow() - (clock() - sentAt) - clockSlackMs;
+  }
+
   return {
     async ask(intent, keySentBefore, within) {
       const { service, key, type } = intent;
@@ -85,6 +97,7 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
       const ttl = ttlIn(intent);
       if (!firstAsked.has(path)) firstAsked.set(path, clock());
       if (!keySentBefore) askedWith.set(key, clock());
+      const sentAt = clock();
       const acquisition = await client.acquireLock(
         { workspace, path, type, ttl, idempotencyKey: key, keySentBefore },
         within,
@@ -96,7 +109,8 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
           const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
           const grant: Grant = { kind: 'granted', ...place, waitedMs, lock, at: now() };
           record(grant);
-          return { kind: 'taken', grant };
+          const anew = !keySentBefore || isAnew(acquisition.lock, acquisition.replayed, sentAt);
+          return { kind: 'taken', grant, anew };
         }
         case 'held': {
           const { holder, retryAfterMs, error, mayBeOurs } = acquisition;

@@ -56,7 +56,8 @@ export async function endStep({ step, kept, secrets, reporter, environment }: En
   }
 
   const { settled, now } = await settle();
-  const picture = pictureOf(ledger, { step, now, conceal });
+  const without = new Set(settled.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
+  const picture = pictureOf(ledger, { step, without, now, conceal });
   // A summary input that is wrong was told by the step itself; here it only means the default.
   const summary = parseBoolean(raw.summary);
   reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);

@@ -14,20 +14,22 @@ function endOf(entries: readonly Entry[], grant: Grant): number | undefined {
 
 export interface PictureOptions {
   readonly step: string;
+  /** Keys of requests that were only granted to find out whether they had been. */
+  readonly without: ReadonlySet<string>;
   readonly now: number;
   /** Takes secrets out of a text. */
   readonly conceal: (text: string) => string;
 }
 
 /** A picture of how long a step waited for its locks and held them; undefined where nothing tells. */
-export function pictureOf(ledger: Ledger, { step, now, conceal }: PictureOptions): string | undefined {
+export function pictureOf(ledger: Ledger, { step, without, now, conceal }: PictureOptions): string | undefined {
   let entries: readonly Entry[];
   try {
     ({ entries } = ledger.read());
   } catch {
     return undefined;
   }
-  const bars = historyOf(entries)
+  const bars = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))))
     .grants.filter((grant) => grant.step === step)
     .map((grant): Bar => {
       const granted = Date.parse(grant.at);

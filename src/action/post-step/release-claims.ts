@@ -72,9 +72,12 @@ export async function releaseClaims(
     if (intent.service !== service) return { kind: 'unproven', intent, why: elsewhere(intent.service, service) };
     const taking = await keeper.ask(intent, true, within);
     switch (taking.kind) {
-      case 'taken':
+      case 'taken': {
         // With damaged records, the service may remember an answer about a lock that was released long ago.
-        return settle({ grant: taking.grant, doubt: trouble === undefined ? undefined : 'records-damaged' });
+        const doubt = trouble === undefined ? undefined : 'records-damaged';
+        const end = await settle({ grant: taking.grant, doubt });
+        return end.kind === 'released' && taking.anew === true ? { kind: 'never-granted', intent } : end;
+      }
       case 'held':
         return { kind: 'never-granted', intent };
       case 'failed':

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Run } from '../../support/runner/github-context.ts';
 import type { Job } from '../../support/runner/job.ts';
@@ -38,4 +39,25 @@ test('of siblings that lock the same hundred paths in different orders one gets 
   expect(await stage.locks()).toHaveLength(100);
   for (const job of jobs) await job.post();
   expect(await stage.locks()).toEqual([]);
+});
+
+test('of two that ask at the same moment, in whatever order they are heard, one gets all', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const both = Promise.withResolvers<void>();
+  const asking = new Set<string>();
+  const [first, second] = [await stage.job({ run: { runId: '6' } }), await stage.job({ run: { runId: '7' } })];
+  proxy.meet(({ path, headers }) => {
+    const who = headers.referer ?? '';
+    asking.add(who);
+    if (asking.size === 2) both.resolve();
+    // Of the first path the second job is heard first, of all others the first job.
+    const late = who.includes('/6/') === (path === 'Content/0001.uasset');
+    return { kind: 'held-back', until: late ? both.promise.then(() => sleep(100)) : both.promise };
+  });
+  const paths = manyPaths(20);
+  const results = await Promise.all([first.run(locking(paths)), second.run(locking(paths))]);
+  expect(results.map(({ outputs }) => outputs['count'])).toEqual(['0', '20']);
+  await first.post();
+  await second.post();
 });

@@ -92,7 +92,10 @@ describe.each([
     expect(result.log).toMatch(
       /Content\/Hero\.uasset is held by build-bot until \d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
     );
-    await job.post();
+    const [post] = await job.post();
+    expect(post?.rawSummary).toMatch(
+      /<\/table>\n\n```mermaid\ngantt\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, \d+, \d+\n {4}held :active, \d+, \d+\n```\n$/,
+    );
     expect(await stage.locks()).toEqual([]);
   });
 });
