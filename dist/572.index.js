@@ -1971,10 +1971,16 @@ function createRecorder(ledger, log) {
 const clockSlackMs = 2 * answerClockMs;
 const differ = (one, other) => one !== undefined && other !== undefined && one !== other;
 const msBetween = (one, other) => one === undefined || other === undefined ? Number.NaN : Date.parse(other) - Date.parse(one);
+const isWholeSecond = (time) => Date.parse(time ?? '') % 1_000 === 0;
+/** A service may give its answers and its lists times of different precision: one that was cut or rounded tells less. */
+function areDifferentMoments(one, other) {
+    const ms = Math.abs(msBetween(one, other));
+    return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
+}
 /** Something that both tell is different, or it was taken after ours. */
 const isAnother = (own, listed) => differ(own.id, listed.id) ||
     differ(own.owner, listed.owner) ||
-    Math.abs(msBetween(own.acquired_at, listed.acquired_at)) >= 1_000 ||
+    areDifferentMoments(own.acquired_at, listed.acquired_at) ||
     msBetween(own.grantedAt, listed.acquired_at) > clockSlackMs;
 /** The same owner may have taken the path twice; only the id and the time tell. */
 const isSame = (own, listed) => (own.id !== undefined && own.id === listed.id) || msBetween(own.acquired_at, listed.acquired_at) === 0;
