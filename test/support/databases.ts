@@ -40,11 +40,36 @@ const sqlite: DatabaseKind = {
   },
 };
 
+/** To start one costs more than most tests; to empty one, next to nothing. */
+const idle: PGlite[] = [];
+
 const pglite: DatabaseKind = {
   name: 'PGlite',
   async open(onCommit) {
-    const storage = await openPostgresDialect(new PGliteDialect({ pglite: new PGlite() }), onCommit);
-    return { storage, remove: () => storage.close() };
+    const server = idle.pop() ?? new PGlite();
+    // The storage that uses it ends before it does.
+    const lent = new PGliteDialect({
+      pglite: {
+        waitReady: server.waitReady,
+        get ready() {
+          return server.ready;
+        },
+        closed: false,
+        query: (statement, parameters, options) => server.query(statement, parameters, options),
+        transaction: (work) => server.transaction(work),
+        close: async () => undefined,
+      },
+    });
+    const storage = await openPostgresDialect(lent, onCommit);
+    return {
+      storage,
+      async remove() {
+        await storage.close();
+        await server.exec('drop schema public cascade; create schema public');
+        await server.exec('discard all');
+        idle.push(server);
+      },
+    };
   },
 };
 
