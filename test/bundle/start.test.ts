@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { copyOfDist, removeChunks } from './committed.ts';
 

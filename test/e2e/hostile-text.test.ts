@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { commandNames, parseCommand } from '../support/runner/workflow-command.ts';
 import { summaryShape } from '../support/summary-shape.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { openScene } from './scene.ts';

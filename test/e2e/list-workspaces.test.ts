@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { openScene } from './scene.ts';
 

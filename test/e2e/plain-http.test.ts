@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 
 const step = (url: string, allow?: string) => ({
   with: {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { type Job, type JobOptions, startJob } from '../support/runner/job.ts';
+import type { Job, JobOptions } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../support/running-service.ts';
 
 export interface SceneJobOptions extends JobOptions {

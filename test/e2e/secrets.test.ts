@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { type Job, startJob } from '../support/runner/job.ts';
+import type { Job } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { everyOperation, refusingWith, sayingEverywhere } from './every-operation.ts';
 

@@ -6,7 +6,8 @@ import { createRepository, manyCommits, type Repository } from '../support/git-r
 import { inTurn, json, nothing, page } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
-import { type JobOptions, startJob } from '../support/runner/job.ts';
+import type { JobOptions } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { openScene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { type RunnerDelays, runnerDelays } from '../support/runner/step-process.ts';
 import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
 

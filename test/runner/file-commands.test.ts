@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { keyValuePairs, pathLines } from '../support/runner/file-commands.ts';
-import { startJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
 /** The pairs that were read, and the mistake after them if there is one. */

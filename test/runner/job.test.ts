@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { type JobOptions, openJob, startJob } from '../support/runner/job.ts';
+import { type JobOptions, openJob } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { type Scripts, temporaryActionFile, temporaryScripts } from './scripts.ts';
 
 async function setUp(options: JobOptions = {}) {
@@ -159,4 +160,13 @@ test('a job that ends leaves no process and no folder behind', async () => {
   expect(() => process.kill(step.pid, 0)).toThrow('ESRCH');
   expect(existsSync(job.folders.temp)).toBe(false);
   expect(existsSync(job.folders.workspace)).toBe(false);
+});
+
+test('each line of the log is there to be shown as soon as it is written, as a person reads it', async () => {
+  const shown: string[] = [];
+  const { scripts, job } = await setUp({ secrets: ['geheim'], onShown: (line) => void shown.push(line) });
+  await scripts.add('main', "say('it is geheim'); say('::warning::oh'); setInterval(() => {}, 1000)");
+  const step = await job.step({ with: { name: 'a' } });
+  await step.waitForLog('oh');
+  expect(shown).toEqual(['it is ***', '##[warning]oh']);
 });

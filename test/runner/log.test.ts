@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type JobOptions, startJob } from '../support/runner/job.ts';
+import type { JobOptions } from '../support/runner/job.ts';
 import { createMasks } from '../support/runner/masks.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { collapseGroups, createStepLog } from '../support/runner/step-log.ts';
 import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
 

@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { pullRequestEvent, tagEvent } from '../support/runner/github-context.ts';
-import { type JobOptions, type StepOptions, startJob } from '../support/runner/job.ts';
+import type { JobOptions, StepOptions } from '../support/runner/job.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
 afterEach(() => void vi.unstubAllEnvs());

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Log } from '../../../src/action/log.ts';
 import type { Outcome } from '../../../src/action/outcome.ts';
 import { temporaryScripts } from '../../runner/scripts.ts';
-import { startJob } from '../../support/runner/job.ts';
+import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);

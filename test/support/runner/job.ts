@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { type ActionFile, type Expressions, readActionFile, resolveInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
@@ -27,6 +26,10 @@ export interface JobOptions {
   readonly delays?: Partial<RunnerDelays>;
   /** How long `waitForLog` waits. */
   readonly patienceMs?: number;
+  /** Where the folders of the job are made: the system's folder for temporary files, if not given. */
+  readonly parentFolder?: string;
+  /** Is given each line of the log as a person reads it, as soon as it is there. */
+  readonly onShown?: (line: string) => void;
 }
 
 export interface StepOptions {
@@ -70,9 +73,9 @@ interface Post {
 
 const someToken = `ghs_${'0'.repeat(36)}`;
 
-async function createFolders(): Promise<{ readonly root: string; readonly folders: JobFolders }> {
+async function createFolders(parent: string): Promise<{ readonly root: string; readonly folders: JobFolders }> {
   // A process sees the real path of its working directory, so the variables have it too.
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'runner-')));
+  const root = await realpath(await mkdtemp(join(parent, 'runner-')));
   const folders: JobFolders = {
     workspace: join(root, 'work', 'dragon', 'dragon'),
     temp: join(root, 'work', '_temp'),
@@ -98,13 +101,6 @@ function checkNode({ nodeMajor }: ActionFile): void {
   throw new Error(`action.yml names Node ${nodeMajor}, and this is Node ${major}: run the tests with npm.`);
 }
 
-/** A job for the test that is running; it is ended, and its folders are removed, when the test has finished. */
-export async function startJob(options: JobOptions = {}): Promise<Job> {
-  const job = await openJob(options);
-  onTestFinished(() => job.end());
-  return job;
-}
-
 /** A job that the caller ends. */
 export async function openJob(options: JobOptions = {}): Promise<Job> {
   const { event = pushEvent(), debug = false, secrets = [] } = options;
@@ -113,7 +109,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const run: Run = { ...someRun, ...options.run };
   const delays: RunnerDelays = { ...runnerDelays, ...options.delays };
   const expressions: Expressions = { 'github.token': someToken, ...options.expressions };
-  const { root, folders } = await createFolders();
+  const { root, folders } = await createFolders(options.parentFolder ?? tmpdir());
   const eventPath = await writeEvent(folders.temp, event.payload);
   const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
   const exported = new Map<string, string>();
@@ -156,6 +152,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       warnings,
       state,
       patienceMs: options.patienceMs ?? 30_000,
+      onShown: options.onShown,
       onFinished(result) {
         busy = false;
         running = undefined;

@@ -32,6 +32,8 @@ export interface StepLogOptions {
   readonly workspace: string;
   /** Whether debug lines are shown. It turns the echo of commands on too. */
   readonly debug: boolean;
+  /** Is given each line of `shown` as soon as it is there. */
+  readonly onShown?: ((line: string) => void) | undefined;
 }
 
 /** These are never echoed. */
@@ -48,7 +50,7 @@ const deprecated = (name: string): string =>
  * and `ExecutionContext.cs`. A line is masked with the secrets that are known when it comes. The stop of commands is
  * one for both streams, and ends with the step. Problem matchers are not part of this.
  */
-export function createStepLog({ masks, workspace, debug: showsDebug }: StepLogOptions): StepLog {
+export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions): StepLog {
   const written: WrittenLine[] = [];
   const shown: string[] = [];
   const annotations: Annotation[] = [];
@@ -59,7 +61,11 @@ export function createStepLog({ masks, workspace, debug: showsDebug }: StepLogOp
   let echo = showsDebug;
   let resumeToken: string | undefined;
 
-  const show = (text: string): void => void shown.push(masks.apply(text));
+  const show = (text: string): void => {
+    const line = masks.apply(text);
+    shown.push(line);
+    onShown(line);
+  };
 
   const annotate = (annotation: Annotation, text: string): void => {
     annotations.push(annotation);

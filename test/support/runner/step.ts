@@ -71,6 +71,7 @@ export interface StageOptions {
   readonly state: Map<string, string>;
   /** Where a line does not come. */
   readonly patienceMs: number;
+  readonly onShown?: ((line: string) => void) | undefined;
   readonly onFinished: (result: StepResult) => void;
 }
 
@@ -82,7 +83,7 @@ function accepts(matcher: LogMatcher, line: string): boolean {
 /** Starts a main or a post, and reads what it leaves behind when it has ended, however it ended. */
 export function startStage(options: StageOptions): RunningStep {
   const { stage, action, entry, environment, workspace, masks, debug, delays, warnings, state } = options;
-  const log = createStepLog({ masks, workspace, debug });
+  const log = createStepLog({ masks, workspace, debug, onShown: options.onShown });
   for (const warning of warnings) log.say('warning', warning);
   const onWritten = new Set<() => void>();
   const startedAt = performance.now();
