@@ -1,0 +1,77 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'yaml';
+
+/** Writes the tables of README.md that say what action.yml says. */
+
+interface Entry {
+  readonly description: string;
+  readonly default?: string;
+  readonly required?: boolean;
+}
+
+interface ActionFile {
+  readonly inputs: Readonly<Record<string, Entry>>;
+  readonly outputs: Readonly<Record<string, Entry>>;
+}
+
+const code = (names: string): string => names.replaceAll(/[a-z-]+/g, '`$&`');
+
+/**
+ * Which operations a description names, and the rest of it. It begins with them, or with what it means for each of them;
+ * a test holds action.yml to that.
+ */
+function split({ description }: Entry): { readonly who: string; readonly what: string } {
+  const [, all, but, some, what] =
+    /^(?:(All operations)(?: but ([a-z-]+))?|([a-z-]+(?:, [a-z-]+)*))\. (.*)$/s.exec(description) ?? [];
+  if (some !== undefined && what !== undefined) return { who: code(some), what };
+  if (all !== undefined && what !== undefined) return { who: but === undefined ? 'all' : `all but ${code(but)}`, what };
+  const [, ofEach] = /^([a-z-]+(?:, [a-z-]+)*): /.exec(description) ?? [];
+  if (ofEach === undefined) return { who: 'all', what: description };
+  const meanings = description.matchAll(/(?:^|\. )([a-z-]+(?:, [a-z-]+)*): /g);
+  return { who: [...meanings].map(([, names = '']) => code(names)).join(', '), what: description };
+}
+
+const cell = (text: string): string => text.trim().replaceAll(/\s+/g, ' ').replaceAll('|', '\\|');
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
+}
+
+const defaultOf = ({ default: text, required }: Entry): string =>
+  required === true ? 'required' : text === undefined ? '' : `\`${text}\``;
+
+function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> {
+  const inputRows = Object.entries(inputs).map(([name, input]) => {
+    const { who, what } = split(input);
+    return [`\`${name}\``, who, defaultOf(input), what];
+  });
+  const outputRows = Object.entries(outputs).map(([name, output]) => {
+    const { who, what } = split(output);
+    return [`\`${name}\``, who, what];
+  });
+  return new Map([
+    ['inputs', table(['Input', 'Used by', 'Default', 'Meaning'], inputRows)],
+    ['outputs', table(['Output', 'Of', 'Meaning'], outputRows)],
+  ]);
+}
+
+/** The text with each table anew between its two comments. */
+export function withTables(markdown: string, actionYml: string): string {
+  // A test holds action.yml to this form.
+  const action = parse(actionYml) as ActionFile;
+  let text = markdown;
+  for (const [name, rows] of tablesOf(action)) {
+    const place = new RegExp(`(<!-- ${name}: [^\\n]* -->\\n).*?(<!-- /${name} -->)`, 's');
+    if (!place.test(text)) throw new Error(`There is no place for the table of the ${name}: <!-- ${name}: … -->.`);
+    text = text.replace(place, (_, begin: string, end: string) => `${begin}\n${rows}\n\n${end}`);
+  }
+  return text;
+}
+
+if (import.meta.main) {
+  const root = new URL('../', import.meta.url);
+  const readme = new URL('README.md', root);
+  const markdown = await readFile(readme, 'utf8');
+  await writeFile(readme, withTables(markdown, await readFile(new URL('action.yml', root), 'utf8')));
+}

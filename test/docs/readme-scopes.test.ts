@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { operations } from '../../src/action/inputs/table.ts';
+import { grants, isScope, type Scope, scopes } from '../../src/interface/scopes.ts';
+import { openScene } from '../e2e/scene.ts';
+import { temporaryDataFolder } from '../support/databases.ts';
+import { createRepository, type Repository } from '../support/git-repository.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { codeIn, section, tableRows } from './readme.ts';
+
+const scene = openScene({ resolve: async () => ['93.184.215.14'] });
+
+const path = 'Content/Hero.uasset';
+
+let remote: Repository;
+
+beforeAll(async () => {
+  const { folder, remove } = await temporaryDataFolder();
+  remote = createRepository(folder);
+  remote.commit({ branch: 'main', files: { [path]: 'hero' } });
+  return remove;
+});
+
+interface Trial {
+  readonly with: Readonly<Record<string, string>>;
+  /** Who holds the path before: the token of the step itself, as far as it may, or somebody else. */
+  readonly holder?: 'itself' | 'another';
+}
+
+/** A step that needs what a row of the table says, by what is written as code in its first column. */
+const trials: Readonly<Record<string, Trial>> = {
+  'list-workspaces': { with: { operation: 'list-workspaces' } },
+  'list-branches': { with: { operation: 'list-branches' } },
+  sync: { with: { operation: 'sync', branch: 'main', wait: '1m' } },
+  'list-locks': { with: { operation: 'list-locks' } },
+  lock: { with: { operation: 'lock', path } },
+  unlock: { with: { operation: 'unlock', path }, holder: 'itself' },
+  'unlock force: true': { with: { operation: 'unlock', path, force: 'true' }, holder: 'another' },
+  'register-hook': { with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' } },
+};
+
+const rows = tableRows(section('Scopes and permissions'), 'Operation').map(([what = '', needs = '']) => ({
+  what: codeIn(what).join(' '),
+  needs: codeIn(needs)[0] ?? needs,
+}));
+
+async function tryWith(given: readonly Scope[], trial: Trial | undefined, env = {}): Promise<StepResult> {
+  if (trial === undefined) throw new Error('The test does not know how to try this row of the table.');
+  const workspace = await scene.service.workspace(remote.path);
+  const job = await scene.job({ workspace, scopes: given, env });
+  if (trial.holder === 'another') await scene.lock(workspace, path);
+  if (trial.holder === 'itself') {
+    const json = { path, type: 'exclusive', ttl: '1h' };
+    await scene.service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token: job.token, json });
+  }
+  onTestFinished(async () => void (await job.post()));
+  return job.run({ with: trial.with });
+}
+
+test('the table of scopes has every operation', () => {
+  expect(new Set(rows.map(({ what }) => what.split(' ')[0]))).toEqual(new Set(operations));
+});
+
+const scoped = rows.flatMap(({ what, needs }) => (isScope(needs) ? [{ what, needs }] : []));
+const free = rows.filter(({ needs }) => !isScope(needs));
+
+describe.each(scoped)('$what', ({ what, needs }) => {
+  test(`works with a token that has ${needs} and nothing else`, async () => {
+    const result = await tryWith([needs], trials[what]);
+    expect(result.annotations.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(result).toMatchObject({ conclusion: 'success' });
+    if (what.startsWith('unlock')) expect(result.outputs['status']).toBe('released');
+  });
+
+  test(`names ${needs} to a token that has everything else`, async () => {
+    const others = scopes.filter((scope) => !grants([scope], needs));
+    const { conclusion, annotations } = await tryWith(others, trials[what]);
+    expect(conclusion).toBe('failure');
+    expect(annotations.map(({ message }) => message).join()).toContain(`Use a token that has the scope ${needs}.`);
+  });
+});
+
+describe.each(free)('$what', ({ what, needs }) => {
+  test('works with a token that has a scope for something else alone', async () => {
+    expect(needs).toBe('any token');
+    await expect(tryWith(['hooks:write'], trials[what])).resolves.toMatchObject({
+      conclusion: 'success',
+      annotations: [],
+    });
+  });
+
+  test('does not work with something that is no token', async () => {
+    const { conclusion, log } = await tryWith([], trials[what], { WORKSPACE_TOKEN: 'wsa_of_another_service' });
+    expect(conclusion).toBe('failure');
+    expect(log).toContain('401 Unauthorized');
+  });
+});
+
+test('what a scope includes is what it grants', () => {
+  const { text } = section('Scopes and permissions');
+  expect(text).toContain('`locks:admin` includes `locks:write`, and that includes `locks:read`.');
+  const including = scopes.map((scope) => [scope, scopes.filter((each) => each !== scope && grants([scope], each))]);
+  expect(including.filter(([, others]) => others?.length !== 0)).toEqual([
+    ['locks:write', ['locks:read']],
+    ['locks:admin', ['locks:read', 'locks:write']],
+  ]);
+});

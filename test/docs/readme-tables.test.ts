@@ -1,0 +1,91 @@
+import { access, readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { withTables } from '../../docs/write-tables.ts';
+import { inputTable, operations } from '../../src/action/inputs/table.ts';
+import { ourActionFile } from '../support/runner/action-file.ts';
+import { codeIn, readme, section, sections, tableRows } from './readme.ts';
+
+const actionYml = await readFile(ourActionFile, 'utf8');
+const action: {
+  readonly inputs: Readonly<Record<string, object>>;
+  readonly outputs: Readonly<Record<string, { readonly description: string }>>;
+} = parse(actionYml);
+
+describe('the tables of inputs and outputs', () => {
+  test('say what action.yml says; where they do not, run `npm run docs`', () => {
+    expect(readme).toBe(withTables(readme, actionYml));
+  });
+
+  test('have every input and every output', () => {
+    const names = (title: string, head: string) =>
+      tableRows(section(title), head).map(([name = '']) => codeIn(name)[0]);
+    expect(names('Inputs', 'Input')).toEqual(Object.keys(action.inputs));
+    expect(names('Outputs', 'Output')).toEqual(Object.keys(action.outputs));
+  });
+
+  test('name the operations that use an input', () => {
+    const shown = tableRows(section('Inputs'), 'Input').map(([name = '', who = '']) => {
+      if (who === 'all') return [codeIn(name)[0], 'all'];
+      const named = codeIn(who);
+      return [
+        codeIn(name)[0],
+        who.startsWith('all but') ? operations.filter((operation) => !named.includes(operation)) : named,
+      ];
+    });
+    const used = Object.entries(inputTable).map(([name, { usedBy }]) => [name, usedBy]);
+    // Which operation comes first is a matter of what its description says first.
+    const sorted = (rows: typeof shown) =>
+      rows.map(([name, who]) => [name, typeof who === 'string' ? who : who?.toSorted()]);
+    expect(sorted(shown)).toEqual(sorted(used as typeof shown));
+  });
+
+  test('keep a table from being broken by what a description may have', () => {
+    const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
+    const [row] = withTables(readme, odd)
+      .split('\n')
+      .filter((line) => line.startsWith('| `a`'));
+    expect(row).toBe('| `a` | `lock` |  | One \\| two. |');
+  });
+});
+
+describe('the table of status words', () => {
+  const rows = tableRows(section('Status words and exits'), 'Operation');
+
+  test('has every operation', () => {
+    expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
+  });
+
+  test('has the words that action.yml has, for each operation', () => {
+    const description = action.outputs['status']?.description ?? '';
+    for (const [who = '', words = ''] of rows) {
+      const [, told = ''] = new RegExp(`${codeIn(who).join(', ')}: ([^.]*)\\.`).exec(description) ?? [];
+      expect(codeIn(told).length, who).toBeGreaterThan(0);
+      expect(codeIn(words), who).toEqual(expect.arrayContaining([...codeIn(told)]));
+      if (who !== '`sync`') expect(codeIn(words)).toHaveLength(codeIn(told).length);
+    }
+  });
+});
+
+test('every file and every section that the README leads to is there', async () => {
+  const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  const anchors = sections.map(
+    ({ title }) =>
+      `#${title
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-')}`,
+  );
+  expect(targets).not.toHaveLength(0);
+  for (const target of targets.filter((each) => !/^https?:/.test(each))) {
+    if (target.startsWith('#')) expect(anchors).toContain(target);
+    else await expect(access(new URL(`../../${target}`, import.meta.url)), target).resolves.toBeUndefined();
+  }
+});
+
+test('every npm script that the README names is there', async () => {
+  const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+  const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+  expect(named).toContain('docs');
+  for (const name of named) expect(Object.keys(scripts)).toContain(name);
+});

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { parseDocument } from 'yaml';
+import { inputTable, operations } from '../../src/action/inputs/table.ts';
+import { findingsIn } from '../support/language-service.ts';
+import { ourActionFile } from '../support/runner/action-file.ts';
+import { ourAction, readme, section, snippets, workflows } from './readme.ts';
+
+const action = await readFile(ourActionFile, 'utf8');
+
+const check = (content: string) => findingsIn('.github/workflows/recipe.yml', content, { [ourAction]: action });
+
+interface Step {
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
+}
+
+/** As the tests below have found it to be. */
+interface Workflow {
+  readonly name?: string;
+  readonly on?: unknown;
+  readonly permissions?: unknown;
+  readonly jobs: Readonly<Record<string, { readonly steps?: readonly Step[] }>>;
+}
+
+const read = (content: string): Workflow => parseDocument(content).toJS();
+
+const ourSteps = (content: string): readonly Step[] =>
+  Object.values(read(content).jobs)
+    .flatMap(({ steps = [] }) => steps)
+    .filter(({ uses }) => uses?.startsWith(ourAction));
+
+test('every recipe that is promised is there', () => {
+  expect(workflows.map(({ name }) => name)).toEqual([
+    'The shortest workflow',
+    'Lock during a release',
+    'Wait for a busy asset',
+    'Across jobs',
+    'Sync and wait',
+    'Build when a sync ends, 1',
+    'Build when a sync ends, 2',
+    'Refuse a pull request that touches locked files',
+  ]);
+});
+
+describe.each(workflows)('the workflow of "$name"', ({ content }) => {
+  test('is YAML, without even a warning', () => {
+    const { errors, warnings } = parseDocument(content, { version: '1.2' });
+    expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
+  });
+
+  test('is valid for the language service', async () => {
+    expect(await check(content)).toEqual([]);
+  });
+
+  test('would not be with an input that the action does not have', async () => {
+    const steps = ourSteps(content);
+    if (steps.length === 0) return;
+    const misspelt = await check(content.replaceAll('workspace: game', 'wrkspace: game'));
+    expect(misspelt.map(({ at }) => at)).toEqual(steps.map(() => 'wrkspace'));
+  });
+
+  test('says what its token may do', () => {
+    expect(read(content)).toHaveProperty('permissions');
+  });
+
+  test('gives an operation of the action no input that it does not look at', () => {
+    for (const { uses, with: inputs = {} } of ourSteps(content)) {
+      expect(uses).toBe(`${ourAction}@v1`);
+      const { operation, ...others } = inputs;
+      expect(operations).toContain(operation);
+      for (const name of Object.keys(others)) {
+        const { usedBy } = Object.entries(inputTable).find(([each]) => each === name)?.[1] ?? {};
+        expect(usedBy === 'all' ? [operation] : usedBy, name).toContain(operation);
+      }
+    }
+  });
+
+  test('hands scripts what others wrote in their environment only', () => {
+    const scripts = Object.values(read(content).jobs).flatMap(({ steps = [] }) =>
+      steps.flatMap((step) => ('run' in step ? [step.run] : [])),
+    );
+    expect(scripts.join('\n')).not.toContain('${{');
+  });
+});
+
+test('the variables and secrets of the workflows are ones that the text tells of', () => {
+  const used = workflows.flatMap(({ content }) =>
+    [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
+  );
+  const [setUp = ''] = snippets(section('The shortest workflow'), 'sh');
+  for (const name of new Set(used)) {
+    const [toldOf] = readme.split('\n').filter((line) => line.includes(`\`${name}\``));
+    expect(setUp.includes(name) || toldOf !== undefined, name).toBe(true);
+  }
+});
+
+test('the action is written with the same placeholder everywhere', () => {
+  const names = [...readme.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
+  expect(names.length).toBeGreaterThan(workflows.length);
+  for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@v1$`));
+});
