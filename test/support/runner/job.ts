@@ -1,19 +1,23 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ActionFile, type Expressions, readActionFile, resolveInputs } from './action-file.ts';
+import { type ActionFile, type Expressions, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
 import { createMasks } from './masks.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
 import { environmentOf } from './step-environment.ts';
-import { type RunnerDelays, runnerDelays } from './step-process.ts';
+import { type Command, type RunnerDelays, runnerDelays } from './step-process.ts';
+
+export type Variables = Readonly<Record<string, string>>;
 
 export interface JobOptions {
   /** The `action.yml` with the inputs, their defaults and the entry files; ours if not given. */
   readonly actionFile?: string;
   /** Further variables of the runner's own environment, such as a proxy, and `env:` of the job. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Variables;
+  /** `env:` of the job, where it is made from what the runner sets. */
+  readonly jobEnv?: (variables: Variables) => Variables;
   readonly event?: JobEvent;
   readonly run?: Partial<Run>;
   /** As with the secret ACTIONS_STEP_DEBUG. */
@@ -40,6 +44,17 @@ export interface StepOptions {
   /** Other entry files than those of the action; null for an action without a post. */
   readonly main?: string;
   readonly post?: string | null;
+  /** The `action.yml` of another action than that of the job. */
+  readonly actionFile?: string;
+}
+
+/** A step that starts a program by itself, as `run:` does. */
+export interface CommandStep {
+  readonly command: Command;
+  /** The workspace if not given. */
+  readonly workingFolder?: string;
+  readonly env?: Variables;
+  readonly id: string;
 }
 
 /**
@@ -56,6 +71,12 @@ export interface Job {
   step(options?: StepOptions): Promise<RunningStep>;
   /** Runs a step to its end. */
   run(options?: StepOptions): Promise<StepResult>;
+  /** Starts a step that is not an action. */
+  command(step: CommandStep): Promise<RunningStep>;
+  /** `GITHUB_*` and `RUNNER_*` as a step with this `GITHUB_ACTION` has them, without its command files. */
+  variables(action: string): Variables;
+  /** The text as the log would show it now. */
+  mask(text: string): string;
   /** Starts the post of the last step that still has one to run; undefined when there is none. */
   nextPost(): Promise<RunningStep | undefined>;
   /** Runs all posts, the last step's first. */
@@ -64,14 +85,20 @@ export interface Job {
   end(): Promise<void>;
 }
 
-interface Post {
-  readonly entry: string;
-  readonly options: StepOptions;
+interface Stage {
+  readonly stage: 'main' | 'post';
+  readonly command: Command;
+  readonly workingFolder: string;
+  readonly inputs: StepInputs;
+  readonly env: Variables;
   readonly action: string;
   readonly state: Map<string, string>;
 }
 
-const someToken = `ghs_${'0'.repeat(36)}`;
+const noInputs: StepInputs = { values: new Map(), warnings: [] };
+
+/** `github.token` */
+export const someToken = `ghs_${'0'.repeat(36)}`;
 
 async function createFolders(parent: string): Promise<{ readonly root: string; readonly folders: JobFolders }> {
   // A process sees the real path of its working directory, so the variables have it too.
@@ -114,7 +141,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
   const exported = new Map<string, string>();
   const prependedPaths: string[] = [];
-  const posts: Post[] = [];
+  const posts: Stage[] = [];
   const results: StepResult[] = [];
   let started = 0;
   let busy = false;
@@ -124,33 +151,35 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     if (busy) throw new Error('A job runs one step at a time, and one still runs.');
   };
 
-  const runner = { PATH: process.env['PATH'] ?? '', HOME: folders.home, ...options.env };
+  const variables = (action: string): Variables => contextVariables({ run, event, eventPath, folders, action, debug });
+  const runner = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: folders.home,
+    ...options.env,
+    ...options.jobEnv?.(variables('')),
+  };
 
-  const start = async (stage: 'main' | 'post', { entry, options: step, action, state }: Post): Promise<RunningStep> => {
-    const { values: inputs, warnings } = resolveInputs(file, step.with ?? {}, expressions);
+  const start = async ({ inputs, env: stepEnv, ...stage }: Stage): Promise<RunningStep> => {
+    const { action, state } = stage;
     busy = true;
     const files = await createCommandFiles(folders.temp);
-    const context = contextVariables({ run, event, eventPath, folders, action, debug });
     running = startStage({
-      stage,
-      action,
-      entry,
+      ...stage,
       environment: environmentOf({
         runner,
         exported,
-        step: step.env ?? {},
+        step: stepEnv,
         state,
-        inputs,
+        inputs: inputs.values,
         prependedPaths,
-        context: { ...context, ...files.variables },
+        context: { ...variables(action), ...files.variables },
       }),
       workspace: folders.workspace,
       files,
       masks,
       debug,
       delays,
-      warnings,
-      state,
+      warnings: inputs.warnings,
       patienceMs: options.patienceMs ?? 30_000,
       onShown: options.onShown,
       onFinished(result) {
@@ -172,15 +201,34 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     folders,
     exported,
     results,
+    variables,
+    mask: (text) => masks.apply(text),
     async step(step = {}) {
       refuseWhileBusy();
       started += 1;
       const action =
         step.id ?? (started === 1 ? '__octo-org_workspace-automation' : `__octo-org_workspace-automation_${started}`);
+      const { main, post, env: stepEnv = {} } = step;
+      const used = step.actionFile === undefined ? file : await readActionFile(step.actionFile);
+      const stage = (stage: 'main' | 'post', entry: string): Stage => ({
+        stage,
+        command: [process.execPath, entry],
+        workingFolder: folders.workspace,
+        inputs,
+        env: stepEnv,
+        action,
+        state,
+      });
       const state = new Map<string, string>();
-      const post = step.post === null ? undefined : (step.post ?? file.post);
-      if (post !== undefined) posts.push({ entry: post, options: step, action, state });
-      return start('main', { entry: step.main ?? file.main, options: step, action, state });
+      const inputs = resolveInputs(used, step.with ?? {}, expressions);
+      const postEntry = post === null ? undefined : (post ?? used.post);
+      if (postEntry !== undefined) posts.push(stage('post', postEntry));
+      return start(stage('main', main ?? used.main));
+    },
+    async command({ command, workingFolder = folders.workspace, env: stepEnv = {}, id }) {
+      refuseWhileBusy();
+      const state = new Map<string, string>();
+      return start({ stage: 'main', command, workingFolder, inputs: noInputs, env: stepEnv, action: id, state });
     },
     async run(step) {
       return (await job.step(step)).finished;
@@ -188,7 +236,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     async nextPost() {
       refuseWhileBusy();
       const post = posts.pop();
-      return post && start('post', post);
+      return post && start(post);
     },
     async post() {
       const finished: StepResult[] = [];

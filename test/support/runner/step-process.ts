@@ -38,8 +38,11 @@ export interface StepProcess {
   kill(): void;
 }
 
+export type Command = readonly [program: string, ...values: readonly string[]];
+
 export interface StepProcessOptions {
-  readonly entry: string;
+  /** The program and its arguments. */
+  readonly command: Command;
   readonly environment: NodeJS.ProcessEnv;
   readonly workingFolder: string;
   readonly delays: RunnerDelays;
@@ -51,10 +54,11 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** Starts a file under this Node. Throws when the operating system refuses, such as for an environment too large. */
+/** Starts a program. Throws when the operating system refuses, such as for an environment too large. */
 export function startStepProcess(options: StepProcessOptions): StepProcess {
-  const { entry, environment, workingFolder, delays, onLine } = options;
-  const child = spawn(process.execPath, [entry], { cwd: workingFolder, env: environment, stdio: 'pipe' });
+  const { command, environment, workingFolder, delays, onLine } = options;
+  const [program, ...values] = command;
+  const child = spawn(program, values, { cwd: workingFolder, env: environment, stdio: 'pipe' });
   running.add(child);
   // Nobody is there to answer a question: the runner closes the input.
   child.stdin.end();

@@ -3,7 +3,13 @@ import type { CommandFiles } from './file-commands.ts';
 import { readWhatIsLeft } from './left-behind.ts';
 import type { Masks } from './masks.ts';
 import { createStepLog, type WrittenLine } from './step-log.ts';
-import { type ProcessEnd, type RunnerDelays, type StepProcess, startStepProcess } from './step-process.ts';
+import {
+  type Command,
+  type ProcessEnd,
+  type RunnerDelays,
+  type StepProcess,
+  startStepProcess,
+} from './step-process.ts';
 
 export type LogMatcher = RegExp | string | ((line: string) => boolean);
 
@@ -58,9 +64,10 @@ export interface RunningStep {
 export interface StageOptions {
   readonly stage: 'main' | 'post';
   readonly action: string;
-  readonly entry: string;
+  readonly command: Command;
   readonly environment: NodeJS.ProcessEnv;
   readonly workspace: string;
+  readonly workingFolder: string;
   readonly files: CommandFiles;
   readonly masks: Masks;
   readonly debug: boolean;
@@ -82,7 +89,8 @@ function accepts(matcher: LogMatcher, line: string): boolean {
 
 /** Starts a main or a post, and reads what it leaves behind when it has ended, however it ended. */
 export function startStage(options: StageOptions): RunningStep {
-  const { stage, action, entry, environment, workspace, masks, debug, delays, warnings, state } = options;
+  const { stage, action, command, environment, workspace, workingFolder, masks, debug, delays, warnings, state } =
+    options;
   const log = createStepLog({ masks, workspace, debug, onShown: options.onShown });
   for (const warning of warnings) log.say('warning', warning);
   const onWritten = new Set<() => void>();
@@ -92,9 +100,9 @@ export function startStage(options: StageOptions): RunningStep {
   const start = (): StepProcess => {
     try {
       return startStepProcess({
-        entry,
+        command,
         environment,
-        workingFolder: workspace,
+        workingFolder,
         delays,
         onLine(line) {
           log.take(line);

@@ -1,0 +1,377 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { pullRequestEvent } from '../support/runner/github-context.ts';
+import { checkoutFolder, putActionInto } from '../support/workflow/checkouts.ts';
+import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+
+type Options = Omit<WorkflowJobOptions, 'workflow'>;
+
+const withSteps = (steps: string, head = 'on: push', ofJob = ''): string =>
+  `${head}\njobs:\n  build:\n    runs-on: ubuntu-latest\n${ofJob}    steps:\n${steps.replaceAll(/^/gm, '      ')}`;
+
+const run = (text: string, options: Options = {}) => runWorkflowJob({ ...options, workflow: parseWorkflow(text) });
+const runSteps = (steps: string, options: Options = {}) => run(withSteps(steps), options);
+
+describe('expressions', () => {
+  test('name the contexts, and what they give is text that is not looked at again', async () => {
+    const { log } = await runSteps(
+      `- run: echo "$A | $B | $C | $D | $E"
+  env:
+    A: \${{ github.event.number }} of \${{ github.repository }} by \${{ github.actor }}
+    B: \${{ matrix.asset || 'none' }}, \${{ format('{0}}}', vars.mark) }}
+    C: \${{ needs.plan.outputs.text }}
+    D: \${{ runner.temp == env.ROOT && 'no' || 'other' }} \${{ job.workflow_sha }}
+    E: \${{ github.event.missing.deeper }}`,
+      {
+        event: pullRequestEvent({ number: 7, head: 'topic' }),
+        run: { repository: 'octo-games/hydra', actor: 'grace' },
+        matrix: { asset: 'Hero' },
+        vars: { mark: '{' },
+        needs: { plan: { result: 'success', outputs: { text: `\${{ github.token }} $(id) "` } } },
+        contexts: { job: { workflow_sha: 'abc' } },
+      },
+    );
+    expect(log).toBe(`7 of octo-games/hydra by grace | Hero, {} | \${{ github.token }} $(id) " | other abc | `);
+  });
+
+  test('stand for the text of a script before the shell sees it, which is why ours have none there', async () => {
+    const { log } = await runSteps(`- run: echo "\${{ vars.name }}"`, { vars: { name: '$(echo run)' } });
+    expect(log).toBe('run');
+  });
+
+  test('with a name that nobody knows fail the step', async () => {
+    const { result, log } = await runSteps(`- run: echo "\${{ gitub.actor }}"`);
+    expect(result).toBe('failure');
+    expect(log).toMatch(/gitub\.actor .* cannot be evaluated here/);
+  });
+});
+
+describe('variables', () => {
+  test('of the step go before GITHUB_ENV, that before the job, and that before the workflow', async () => {
+    const { log } = await run(
+      withSteps(
+        `- run: |
+    echo "$A $B $C $D"
+    echo "C=exported" >> "$GITHUB_ENV"
+    echo "D=exported" >> "$GITHUB_ENV"
+- run: echo "$A $B $C $D $E"
+  env:
+    D: step
+    E: \${{ env.A }}-\${{ env.C }}`,
+        `on: push\nenv: { A: workflow, B: workflow, C: workflow, D: workflow }`,
+        `    env: { B: job, C: "\${{ format('job{0}', 1) }}", D: job }\n`,
+      ),
+    );
+    expect(log.split('\n')).toEqual(['workflow job job1 job', 'workflow job exported step workflow-exported']);
+  });
+
+  test('of the runner are there, and a path that was added is searched first by later steps', async () => {
+    const { log, job } = await runSteps(
+      `- run: |
+    mkdir bin && printf '#!/bin/sh\\necho ours' > bin/git && chmod +x bin/git
+    echo "$PWD/bin" >> "$GITHUB_PATH"
+    echo "$GITHUB_WORKSPACE|$RUNNER_TEMP|$GITHUB_ACTION"
+- run: git; echo "$GITHUB_ACTION"`,
+    );
+    const { workspace, temp } = job.folders;
+    expect(log.split('\n')).toEqual([`${workspace}|${temp}|__run`, 'ours', '__run_2']);
+  });
+});
+
+describe('a script', () => {
+  test.each([
+    ['without a shell ends at an error, but not at one within a pipe', '', 'one\ntwo', 'failure'],
+    ['in bash ends at an error within a pipe too', '\n  shell: bash', 'one', 'failure'],
+    ['in a shell of its own is run as it says', '\n  shell: bash {0}', 'one\ntwo\nthree', 'success'],
+  ])('%s', async (_, shell, log, conclusion) => {
+    const { steps } = await runSteps(
+      `- run: |\n    echo one\n    false | cat\n    echo two\n    false\n    echo three${shell}`,
+    );
+    expect(steps).toMatchObject([{ log, conclusion }]);
+  });
+
+  test('runs in its folder, or in that of the defaults', async () => {
+    const { log, job } = await run(
+      withSteps(
+        `- run: mkdir -p a/b && pwd\n  working-directory: .\n- run: pwd\n- run: pwd\n  working-directory: a/b`,
+        'on: push\ndefaults: { run: { working-directory: b, shell: nonsense } }',
+        '    defaults: { run: { working-directory: a, shell: sh } }\n',
+      ),
+    );
+    const { workspace } = job.folders;
+    expect(log.split('\n')).toEqual(['', '/a', '/a/b'].map((end) => workspace + end));
+  });
+
+  test('in a folder or a shell that is not there fails', async () => {
+    const { steps } = await runSteps(
+      `- run: echo\n  working-directory: nowhere\n- run: echo\n  if: always()\n  shell: nonsense {0}\n- run: echo\n  if: always()\n  shell: pwsh`,
+    );
+    expect(steps.map(({ conclusion }) => conclusion)).toEqual(['failure', 'failure', 'failure']);
+    expect(steps[2]?.log).toContain('no shell pwsh');
+  });
+});
+
+describe('what a step leaves behind', () => {
+  test('is there for later steps, and for the outputs of the job and of the workflow', async () => {
+    const { outputs, workflowOutputs, log, step } = await run(
+      withSteps(
+        `- id: first
+  run: |
+    echo "text=a b" >> "$GITHUB_OUTPUT"
+    printf 'lines<<END\\none\\ntwo\\nEND\\n' >> "$GITHUB_OUTPUT"
+    echo "# Done" >> "$GITHUB_STEP_SUMMARY"
+    echo "::notice file=a.txt::seen"
+    echo "::add-mask::hidden-thing"
+- run: echo "$IT hidden-thing"
+  env:
+    IT: \${{ steps.first.outputs.text }} \${{ steps.first.outcome }} \${{ toJSON(steps.first.outputs.nothing) }}
+- id: second
+  run: echo "hidden=a hidden-thing" >> "$GITHUB_OUTPUT"`,
+        `on:
+  workflow_call:
+    outputs:
+      all:
+        value: \${{ jobs.build.outputs.text }} \${{ jobs.build.result }}`,
+        `    outputs:
+      text: \${{ steps.first.outputs.text }}!
+      lines: \${{ steps.first.outputs.lines }}
+      hidden: \${{ steps.second.outputs.hidden }}
+`,
+      ),
+    );
+    expect(outputs).toEqual({ text: 'a b!', lines: 'one\ntwo' });
+    expect(workflowOutputs).toEqual({ all: 'a b! success' });
+    expect(log).toContain('a b success null ***');
+    expect(step('first')).toMatchObject({ summary: '# Done\n', annotations: [{ level: 'notice', file: 'a.txt' }] });
+  });
+});
+
+describe('conditions', () => {
+  test('without a status function ask for success too', async () => {
+    const { steps, result } = await runSteps(
+      `- { id: bad, run: exit 3 }
+- { name: plain, run: echo }
+- { name: true, if: true, run: echo }
+- { name: "contains success", if: "contains('success', 'success')", run: echo }
+- { name: always, if: always(), run: echo }
+- { name: failure, if: "\${{ failure() && steps.bad.outcome == 'failure' }}", run: echo }
+- { name: cancelled, if: cancelled(), run: echo }
+- { name: not, if: "!cancelled()", run: echo }
+- { name: status, if: "always() && job.status != 'failure'", run: echo }`,
+    );
+    expect(Object.fromEntries(steps.slice(1).map(({ name, conclusion }) => [name, conclusion]))).toEqual({
+      plain: 'skipped',
+      true: 'skipped',
+      'contains success': 'skipped',
+      always: 'success',
+      failure: 'success',
+      cancelled: 'skipped',
+      not: 'success',
+      status: 'skipped',
+    });
+    expect(result).toBe('failure');
+  });
+
+  test('see a failure that was to be gone on from as a success with another outcome', async () => {
+    const { steps, result } = await runSteps(
+      `- { id: bad, run: exit 3, continue-on-error: "\${{ vars.go == 'on' }}" }
+- { name: next, if: "steps.bad.outcome == 'failure' && steps.bad.conclusion == 'success'", run: echo }
+- { name: worse, run: exit 3, continue-on-error: "\${{ vars.go == 'off' }}" }`,
+      { vars: { go: 'on' } },
+    );
+    expect(steps.map(({ outcome, conclusion }) => [outcome, conclusion])).toEqual([
+      ['failure', 'success'],
+      ['success', 'success'],
+      ['failure', 'failure'],
+    ]);
+    expect(result).toBe('failure');
+  });
+
+  test.each([
+    ['without one', '', 'success', 'success'],
+    ['without one', '', 'skipped', 'skipped'],
+    ['with always()', 'if: always()', 'failure', 'success'],
+    ['with failure()', 'if: failure()', 'success', 'skipped'],
+    ['by an output', "if: needs.a.outputs.go == 'yes'", 'success', 'success'],
+  ] as const)('of a job, %s, look at what it needs (%s %s)', async (_, condition, before, after) => {
+    const text = withSteps('- run: echo', 'on: push', `    needs: a\n    ${condition}\n`);
+    const { result } = await run(text, { needs: { a: { result: before, outputs: { go: 'yes' } } } });
+    expect(result).toBe(after);
+  });
+});
+
+describe('what a caller gives', () => {
+  const callable = withSteps(
+    `- run: echo "$ALL"\n  env:\n    ALL: \${{ toJSON(inputs) }} \${{ secrets.token }}`,
+    `on:
+  workflow_call:
+    inputs:
+      name: { type: string, required: true }
+      ref: { type: string, default: "\${{ github.ref_name }}" }
+      count: { type: number, default: 3 }
+      deep: { type: boolean }
+    secrets:
+      token: { required: true }`,
+  );
+
+  test('is joined with the defaults, and secrets are masked', async () => {
+    const { log } = await run(callable, { inputs: { name: 'x', deep: true }, secrets: { token: 'very-secret' } });
+    expect(JSON.parse(log.replace(' ***', ''))).toEqual({ name: 'x', ref: 'main', count: 3, deep: true });
+    expect(log).not.toContain('very-secret');
+  });
+
+  test.each([
+    ['a required input that is missing', { secrets: { token: 't' } }, 'The input name is required.'],
+    ['an input that is not declared', { inputs: { nmae: 'x' } }, 'declares no input nmae'],
+    ['an input of another type', { inputs: { name: 'x', count: '3' } }, 'count is a number, and "3" is none'],
+    ['a required secret that is missing', { inputs: { name: 'x' } }, 'The secret token is required.'],
+    ['a secret that is not declared', { secrets: { token: 't', other: 'o' } }, 'declares no secret other'],
+  ])('is refused: %s', async (_, options: Options, message) => {
+    await expect(
+      run(callable, { secrets: { token: 't' }, ...(message.includes('secret token') && { secrets: {} }), ...options }),
+    ).rejects.toThrow(message);
+  });
+});
+
+describe('the action of a step', () => {
+  const lock = '  with: { operation: nonsense }';
+
+  test('is known before the first step runs', async () => {
+    const going = runSteps('- run: touch here\n- uses: octo-org/other@v1\n  if: false');
+    await expect(going).rejects.toThrow('The test says nothing of the action octo-org/other@v1.');
+  });
+
+  test('that a test stands for has inputs and outputs, and fails when it throws', async () => {
+    const { log, steps } = await runSteps(
+      `- id: it
+  uses: octo-org/other@v1
+  with: { name: "\${{ github.actor }}", deep: true }
+- run: echo "\${{ steps.it.outputs.said }}"
+- uses: octo-org/other/sub@abc
+- uses: octo-org/other@v1`,
+      {
+        uses: {
+          'octo-org/other': async ({ with: inputs, ref }) => ({
+            outputs: { said: `${JSON.stringify(inputs)} ${ref}`.replaceAll('"', "'") },
+          }),
+          'octo-org/other/sub': async () => {
+            throw new Error('No such thing.');
+          },
+        },
+      },
+    );
+    expect(log).toContain("{'name':'ada','deep':'true'} v1");
+    expect(steps.map(({ conclusion }) => conclusion)).toEqual(['success', 'success', 'failure', 'skipped']);
+    expect(steps[2]?.log).toBe('##[error]No such thing.');
+  });
+
+  test.each(['octo-org/workspace-automation@v1', './', './tools/action'])('is the bundle for %s', async (uses) => {
+    const { steps, posts } = await runSteps(
+      `- uses: actions/checkout@abc\n  with: { path: "${uses.startsWith('./') ? uses.slice(2) : 'elsewhere'}" }\n- uses: ${uses}\n${lock}`,
+      {
+        uses: {
+          'actions/checkout': async (step) => {
+            await putActionInto(await checkoutFolder(step));
+            return undefined;
+          },
+        },
+      },
+    );
+    expect(steps[1]?.log).toMatch(/##\[error\].*nonsense/);
+    expect(posts).toMatchObject([{ conclusion: 'success' }]);
+  });
+
+  test('has to be in the folder when its step begins, and its post when the job ends', async () => {
+    const put = async ({ job }: { job: { folders: { workspace: string } } }) => {
+      const folder = join(job.folders.workspace, 'tools');
+      await mkdir(folder);
+      await putActionInto(folder);
+      return undefined;
+    };
+    const steps = `- uses: ./tools\n${lock}`;
+    expect((await runSteps(steps)).log).toContain("Can't find 'action.yml'");
+    const gone = await runSteps(`- uses: octo-org/put@v1\n${steps}\n  continue-on-error: true\n- run: rm -r tools`, {
+      uses: { 'octo-org/put': put },
+    });
+    expect(gone).toMatchObject({ result: 'failure', posts: [{ conclusion: 'failure' }] });
+  });
+
+  test('is refused a checkout outside of the workspace, as actions/checkout refuses it', async () => {
+    const { log } = await runSteps('- uses: actions/checkout@abc\n  with: { path: ../outside }', {
+      uses: {
+        'actions/checkout': async (step) => {
+          await checkoutFolder(step);
+          return undefined;
+        },
+      },
+    });
+    expect(log).toMatch(/is not under/);
+  });
+
+  test('runs its posts in reverse order, after all steps', async () => {
+    const { posts } = await runSteps(
+      `- uses: octo-org/two@v1\n- { uses: ./a, with: { name: first } }\n- { uses: ./a, if: always(), with: { name: second } }\n- run: echo steps end`,
+      {
+        uses: {
+          'octo-org/two': async ({ job }) => {
+            const folder = join(job.folders.workspace, 'a');
+            await mkdir(folder);
+            await writeFile(
+              join(folder, 'action.yml'),
+              'name: A\ndescription: A.\ninputs: { name: { description: A. } }\nruns: { using: node24, main: a.js, post: a.js }',
+            );
+            await writeFile(join(folder, 'a.js'), 'console.log(process.env.INPUT_NAME)');
+            return undefined;
+          },
+        },
+      },
+    );
+    expect(posts.map(({ log }) => log)).toEqual(['second', 'first']);
+  });
+});
+
+describe('a job that is cancelled', () => {
+  test('ends the step that runs, and goes on with what is to run always', async () => {
+    const running = await startWorkflowJob({
+      workflow: parseWorkflow(
+        withSteps(
+          `- { id: long, run: "echo ready; exec sleep 60" }
+- { name: next, run: echo }
+- { name: always, if: always(), run: echo }
+- { name: cancelled, if: cancelled(), run: echo }
+- { name: failure, if: failure(), run: echo }`,
+        ),
+      ),
+    });
+    await (await running.begun('long')).waitForLog('ready');
+    const { result, steps } = await running.cancel();
+    expect(result).toBe('cancelled');
+    expect(steps.map(({ conclusion }) => conclusion)).toEqual([
+      'cancelled',
+      'skipped',
+      'success',
+      'success',
+      'skipped',
+    ]);
+  });
+
+  test('lets a step end by itself that is to run always', async () => {
+    const running = await startWorkflowJob({
+      workflow: parseWorkflow(
+        withSteps(`- id: long\n  if: always()\n  run: echo ready; while [ ! -f go ]; do sleep 0.05; done; echo whole`),
+      ),
+    });
+    await (await running.begun('long')).waitForLog('ready');
+    const ended = running.cancel();
+    await writeFile(join(running.job.folders.workspace, 'go'), '');
+    expect(await ended).toMatchObject({ result: 'cancelled', steps: [{ conclusion: 'success', log: 'ready\nwhole' }] });
+  });
+
+  test('tells a test that waits for a step which never began', async () => {
+    const running = await startWorkflowJob({ workflow: parseWorkflow(withSteps('- run: echo')) });
+    await expect(running.begun('other')).rejects.toThrow('The step other did not run');
+    await running.finished;
+  });
+});

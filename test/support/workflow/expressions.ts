@@ -1,0 +1,94 @@
+import { data, Evaluator, Lexer, Parser } from '@actions/expressions';
+import { TokenType } from '@actions/expressions/lexer';
+import { truthy } from '@actions/expressions/result';
+
+export type Value = null | boolean | number | string | readonly Value[] | { readonly [name: string]: Value };
+
+/** What YAML has where a workflow gives a single value. */
+export type Scalar = null | boolean | number | string;
+
+export type Status = 'cancelled' | 'failure' | 'success';
+
+/** What the expressions at one place of a workflow can name. */
+export interface Scope {
+  readonly contexts: Readonly<Record<string, Value>>;
+  /** Where `success()` and its siblings may be asked. */
+  readonly status?: Status;
+}
+
+const statusFunctions: Readonly<Record<string, (status: Status) => boolean>> = {
+  always: () => true,
+  cancelled: (status) => status === 'cancelled',
+  failure: (status) => status === 'failure',
+  success: (status) => status === 'success',
+};
+
+/** Of quotes within an expression, one that is doubled stands for itself. */
+const placeholder = /\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}/g;
+const onlyPlaceholder = /^\s*\$\{\{((?:[^'}]|'[^']*'|\}(?!\}))*)\}\}\s*$/;
+
+/** By GitHub's own evaluator, the one that the language service has. It compares names in `env` without case, too. */
+function evaluate(expression: string, { contexts, status }: Scope): data.ExpressionData {
+  const functions = Object.entries(status === undefined ? {} : statusFunctions).map(([name, holds]) => ({
+    name,
+    minArgs: 0,
+    maxArgs: 0,
+    call: () => new data.BooleanData(status !== undefined && holds(status)),
+  }));
+  const dictionary = new data.Dictionary(
+    ...Object.entries(contexts).map(([key, value]) => ({
+      key,
+      value: JSON.parse(JSON.stringify(value), data.reviver),
+    })),
+  );
+  try {
+    const tree = new Parser(new Lexer(expression).lex().tokens, Object.keys(contexts), functions).parse();
+    return new Evaluator(tree, dictionary, new Map(functions.map((each) => [each.name, each]))).evaluate();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`The expression \${{${expression}}} cannot be evaluated here: ${why}`, { cause: error });
+  }
+}
+
+/** The text with its expressions replaced by what they give. What they give is not looked at again. */
+export function textOf(value: Scalar, scope: Scope): string {
+  return String(value ?? '').replaceAll(placeholder, (_, expression: string) =>
+    evaluate(expression, scope).coerceString(),
+  );
+}
+
+/** The value of a key such as `continue-on-error`, which is true, false or an expression. */
+export function isTrue(value: Scalar, scope: Scope): boolean {
+  const [, expression] = onlyPlaceholder.exec(String(value ?? '')) ?? [];
+  return expression === undefined ? value === true : truthy(evaluate(expression, scope));
+}
+
+function asksForStatus(expression: string): boolean {
+  const { tokens } = new Lexer(expression).lex();
+  return tokens.some(
+    ({ type, lexeme }, index) =>
+      type === TokenType.IDENTIFIER &&
+      Object.hasOwn(statusFunctions, lexeme.toLowerCase()) &&
+      tokens[index + 1]?.type === TokenType.LEFT_PAREN,
+  );
+}
+
+/**
+ * Whether `if:` lets a step or a job run. Without one of the status functions, `success()` is asked as well. Text with
+ * an expression inside is text, and so true: a mistake that the language service reports.
+ */
+export function conditionHolds(condition: Scalar | undefined, scope: Scope): boolean {
+  const text = String(condition ?? '');
+  const [, inside] = onlyPlaceholder.exec(text) ?? [];
+  if (inside === undefined && text.search(placeholder) >= 0) {
+    const asked = [...text.matchAll(placeholder)].some(([, part = '']) => asksForStatus(part));
+    return textOf(text, scope) !== '' && (asked || scope.status === 'success');
+  }
+  const expression = inside ?? text;
+  if (expression.trim() === '') return scope.status === 'success';
+  return (asksForStatus(expression) || scope.status === 'success') && truthy(evaluate(expression, scope));
+}
+
+/** The values with their expressions replaced. */
+export const filled = (values: Readonly<Record<string, Scalar>>, scope: Scope): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value, scope)]));

@@ -1,0 +1,61 @@
+import type { JobEvent } from '../runner/github-context.ts';
+import { someToken, type Variables } from '../runner/job.ts';
+import { filled, type Status, type Value } from './expressions.ts';
+import { inputsOf, secretsOf } from './given-values.ts';
+import type { Workflow, WorkflowJob } from './workflow-file.ts';
+
+type Values = Readonly<Record<string, Value>>;
+type Texts = Readonly<Record<string, string>>;
+
+export type Conclusion = Status | 'skipped';
+
+/** What a job gets from outside. */
+export interface GivenContexts {
+  readonly inputs?: Values;
+  readonly secrets?: Texts;
+  readonly vars?: Texts;
+  readonly matrix?: Values;
+  readonly needs?: Readonly<Record<string, { readonly result: Conclusion; readonly outputs?: Texts }>>;
+  readonly event?: JobEvent;
+  /** Further fields of these contexts, such as `job.workflow_sha`. */
+  readonly contexts?: { readonly github?: Values; readonly job?: Values; readonly runner?: Values };
+}
+
+const lowered = (variables: Variables, prefix: string): Texts =>
+  Object.fromEntries(
+    Object.entries(variables)
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name.slice(prefix.length).toLowerCase(), value]),
+  );
+
+/** What `success()` and its siblings mean in the `if:` of a job. */
+export function statusOf(needs: GivenContexts['needs'] = {}): Status {
+  const results = Object.values(needs).map(({ result }) => result);
+  if (results.includes('failure')) return 'failure';
+  return results.every((result) => result === 'success') ? 'success' : 'cancelled';
+}
+
+/** The contexts that all steps of a job share, made from what was given and from the variables that the runner sets. */
+export function jobContexts(workflow: Workflow, definition: WorkflowJob, given: GivenContexts) {
+  const { vars = {}, matrix = {}, needs = {} } = given;
+  const secrets = secretsOf(workflow, given.secrets ?? {}, someToken);
+  const strategy = { 'fail-fast': true, 'job-index': 0, 'job-total': 1, 'max-parallel': 1 };
+
+  const contexts = (variables: Variables) => {
+    const event = (given.event?.payload ?? {}) as Values; // A payload is sent as JSON.
+    const github = { ...lowered(variables, 'GITHUB_'), event, token: someToken, ...given.contexts?.github };
+    const runner = { ...lowered(variables, 'RUNNER_'), ...given.contexts?.runner };
+    const inputs = inputsOf(workflow, given.inputs ?? {}, { contexts: { github, vars } });
+    return { github, runner, inputs, vars, secrets, needs, matrix, strategy };
+  };
+
+  /** `env:` of the workflow and of the job. */
+  const env = (variables: Variables): Texts => {
+    const { runner: _, ...ofJob } = contexts(variables);
+    const { github, inputs } = ofJob;
+    const ofWorkflow = filled(workflow.env, { contexts: { github, secrets, inputs, vars } });
+    return { ...ofWorkflow, ...filled(definition.env, { contexts: ofJob }) };
+  };
+
+  return { contexts, env, secrets };
+}
