@@ -517,6 +517,7 @@ function lineOf(settled, now) {
     const details = settled.kind === 'failed' ? [untilText(settled, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
     return `${pathOf(settled)}: ${told_words[settled.kind]}${details === '' ? '' : ` (${details})`}`;
 }
+const nothingLeft = 'Nothing was left to release at the end of the job.';
 /** What people are told of the end of a job's locks. */
 function tell(settled, picture, now) {
     const sorted = settled.toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1));
@@ -528,7 +529,7 @@ function tell(settled, picture, now) {
         .map(([number, word]) => `, ${(0,words/* grouped */.zD)(number)} ${word}`);
     return {
         sentence: settled.length === 0
-            ? 'Nothing was left to release at the end of the job.'
+            ? nothingLeft
             : `Released ${(0,words/* count */.U9)(released, 'lock')} at the end of the job${others.join('')}.`,
         table: {
             head: ['Path', 'Result', 'Ends', 'Id'],
@@ -580,7 +581,7 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
     const nothing = claims.held.length === 0 && claims.unclear.length === 0;
     if (nothing && kept === undefined) {
         if (claims.trouble === undefined)
-            log.line('Nothing is left to release.');
+            log.line(nothingLeft);
         return;
     }
     const raw = (0,table/* readRawInputs */.yI)(environment);

@@ -1,20 +1,21 @@
 import { formatDuration } from '../../interface/duration.ts';
+import { answerClockMs } from './past-moment.ts';
 
-const minute = 60;
-const hour = 60 * minute;
+const hour = 60;
 
-/** The end of the lock and a little more, in a number that people would write. */
-function roundedUp(seconds: number): number {
-  const steps = [minute, 5 * minute, 15 * minute, hour];
-  const step = steps.findLast((each) => seconds > 2 * each) ?? minute;
-  return Math.ceil((seconds + 1) / step) * step;
+/** The next number of minutes that people would write: strictly later, so that it is longer than the lock. */
+function later(minutes: number): number {
+  const step = [1, 5, 15, hour].findLast((each) => minutes >= 2 * each) ?? 1;
+  return (Math.floor(minutes / step) + 1) * step;
 }
 
 const longestSuggestion = 6 * hour;
 
 /** What to set so that the next run waits for the path. Jobs have time limits: nobody waits for days. */
 export function waitAdvice(expiresAt: string | undefined, now: number): string {
-  const seconds = expiresAt === undefined ? Number.NaN : (Date.parse(expiresAt) - now) / 1_000;
-  if (!(seconds > 0) || seconds > longestSuggestion) return 'Set `wait` to wait for it.';
-  return `Set \`wait: ${formatDuration({ seconds: roundedUp(seconds) })}\` to wait for it.`;
+  const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
+  // A lock that was just taken for 2 h has a little more or less by the clock of answers: the advice is the same.
+  const minutes = Math.ceil((ms - answerClockMs) / 60_000);
+  if (!(ms > 0) || minutes > longestSuggestion) return 'Set `wait` to wait for it.';
+  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for it.`;
 }

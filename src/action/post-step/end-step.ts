@@ -10,7 +10,7 @@ import { runnerPlace } from '../runner-place.ts';
 import { readClaims } from './claims.ts';
 import { pictureOf } from './picture.ts';
 import { unreleased } from './release-claims.ts';
-import { tell } from './told.ts';
+import { nothingLeft, tell } from './told.ts';
 
 export interface EndOfStep {
   readonly step: string;
@@ -40,7 +40,7 @@ export async function endStep({ step, kept, secrets, reporter, environment }: En
   if (claims.trouble !== undefined) log.warn(claims.trouble);
   const nothing = claims.held.length === 0 && claims.unclear.length === 0;
   if (nothing && kept === undefined) {
-    if (claims.trouble === undefined) log.line('Nothing is left to release.');
+    if (claims.trouble === undefined) log.line(nothingLeft);
     return;
   }
 

@@ -133,6 +133,8 @@ function lineOf(settled: Settled, now: number): string {
   return `${pathOf(settled)}: ${words[settled.kind]}${details === '' ? '' : ` (${details})`}`;
 }
 
+export const nothingLeft = 'Nothing was left to release at the end of the job.';
+
 /** What people are told of the end of a job's locks. */
 export function tell(settled: readonly Settled[], picture: string | undefined, now: number): Told {
   const sorted = settled.toSorted(
@@ -147,7 +149,7 @@ export function tell(settled: readonly Settled[], picture: string | undefined, n
   return {
     sentence:
       settled.length === 0
-        ? 'Nothing was left to release at the end of the job.'
+        ? nothingLeft
         : `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
     table: {
       head: ['Path', 'Result', 'Ends', 'Id'],

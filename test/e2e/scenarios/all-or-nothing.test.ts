@@ -36,7 +36,7 @@ test('when the 810th of 1,000 paths is held, the 809 and those in flight are giv
       ),
     },
   ]);
-  await expect(job.post()).resolves.toMatchObject([{ log: 'Nothing is left to release.' }]);
+  await expect(job.post()).resolves.toMatchObject([{ log: 'Nothing was left to release at the end of the job.' }]);
 });
 
 test('a job that is killed after 300 of 1,000 paths were granted leaves none of them: its post-step releases them', async () => {

@@ -40,7 +40,7 @@ describe('a job that waits for a path of somebody else', () => {
 
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(post?.log).toBe('Nothing is left to release.');
+    expect(post?.log).toBe('Nothing was left to release at the end of the job.');
     expect(proxy.passed.filter(isReleasing).map(({ path }) => path)).not.toContain(hero);
     expect(await stage.locks()).toEqual([theirs]);
   });
@@ -104,7 +104,7 @@ describe('a job that is about to lock a thousand paths', () => {
     expect(result.log).toMatch(/Of 1,000 paths, 3\d\d had been locked; 3\d\d given back\./);
     expect(result.log).toContain('The step was cancelled; what it had locked has been given back.');
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
-    expect((await job.post())[0]?.log).toBe('Nothing is left to release.');
+    expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });
 
   test('and is cancelled when the network is gone is gone in 5 s, and its post-step gives all back', async () => {

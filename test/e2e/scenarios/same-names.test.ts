@@ -22,7 +22,9 @@ test.each<[string, Partial<Run>, Partial<Run>]>([
   const theirs = await stage.lockOn(hero);
   const loser = jobs[results.findIndex(({ conclusion }) => conclusion === 'failure')];
   const winner = jobs[results.findIndex(({ conclusion }) => conclusion === 'success')];
-  await expect(loser?.post()).resolves.toMatchObject([{ conclusion: 'success', log: 'Nothing is left to release.' }]);
+  await expect(loser?.post()).resolves.toMatchObject([
+    { conclusion: 'success', log: 'Nothing was left to release at the end of the job.' },
+  ]);
   expect(await stage.lockOn(hero)).toEqual(theirs);
   await winner?.post();
   expect(await stage.locks()).toEqual([]);

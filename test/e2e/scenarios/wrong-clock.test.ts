@@ -49,7 +49,7 @@ describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
     const result = await job.run(locking(hero, { wait: '1s' }));
     expect(result.durationMs).toBeLessThan(6_000);
     const held = await job.run(locking(hero));
-    expect(held.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 2[05]m` to wait for it\./);
+    expect(held.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 25m` to wait for it\./);
   });
 
   test('a date in Retry-After is one of the service', async () => {
