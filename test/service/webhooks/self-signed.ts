@@ -3,7 +3,9 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 /** One element of DER (ITU-T X.690): its tag, its length, what it holds. */
 function element(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const value = Buffer.concat(content);
-  const length = value.length < 128 ? [value.length] : [0x82, value.length >> 8, value.length & 0xff];
+  const size = value.length;
+  // In as few bytes as it can be written in: some readers of certificates take no other.
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), value]);
 }
 

@@ -1,0 +1,249 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
+import { problemMediaType } from '../../src/interface/problem.ts';
+import { pathLike } from '../interface/texts.ts';
+import { selfSigned } from '../service/webhooks/self-signed.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { type RecordingTap, startRecordingTap } from '../support/recording-tap.ts';
+import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
+import { startJob } from '../support/runner/start-job.ts';
+import { type RunningService, startTestService } from '../support/running-service.ts';
+import { runs } from '../support/runs.ts';
+
+const [kind] = databaseKinds;
+if (kind === undefined) throw new Error('There is no database to test on.');
+
+const { cert, key } = selfSigned('localhost');
+
+let service: RunningService;
+let token: string;
+let folder: string;
+let certificate: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workspace-proxies-'));
+  certificate = join(folder, 'certificate.pem');
+  await writeFile(certificate, cert);
+  service = await startTestService(kind);
+  token = (await service.token({ name: 'ada' })).secret;
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+/** Names that a proxy could decode, merge, cut off or resolve. */
+const awkwardPaths = [
+  'Content/Hero.uasset',
+  'Content/My Hero #1?.uasset',
+  'Content/100%.uasset',
+  'Content/a%2Fb.uasset',
+  'Content/%252e%252e/%00.uasset',
+  'Content/Größe & Maß+1;v=2.uasset',
+  'Content/[Rock] "big" {1}|~.fbx',
+  '...',
+];
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test states the shape by what it expects of it.
+  readonly body: any;
+}
+
+interface Sent {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  readonly raw?: string;
+}
+
+describe.each(products.map((product) => ({ product, name: product.name })))('behind $name', ({ product, name }) => {
+  let proxy: ReverseProxy;
+  let tap: RecordingTap;
+  const isThere = programOf(product) !== undefined;
+
+  beforeAll(async () => {
+    if (!isThere) return;
+    tap = await startRecordingTap(service.port);
+    proxy = await startReverseProxy(product, { servicePort: tap.port, cert, key });
+  });
+  afterAll(async () => {
+    if (!isThere) return;
+    await proxy.stop();
+    await tap.close();
+  });
+  beforeEach((context) => {
+    if (!isThere) leaveOut(context, `There is no ${name} on this machine.`);
+    tap.heads();
+  });
+
+  /** The target goes over the wire as it is here. */
+  async function send(method: string, target: string, { headers = {}, json, raw }: Sent = {}): Promise<Answer> {
+    const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
+    const sent = request({
+      method,
+      host: '127.0.0.1',
+      servername: 'localhost',
+      port: proxy.port,
+      path: target,
+      ca: cert,
+      agent: false,
+      headers: {
+        host: `localhost:${proxy.port}`,
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+        ...headers,
+      },
+    });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const content = await text(answer);
+    const isJson = answer.headers['content-type']?.includes('json') === true;
+    return {
+      status: answer.statusCode ?? 0,
+      headers: answer.headers,
+      text: content,
+      body: isJson ? JSON.parse(content) : null,
+    };
+  }
+
+  const lockOf = (path: string) => ({ path, type: 'exclusive', ttl: '1h' });
+  const locked = async (workspace: string): Promise<string[]> => {
+    const { body } = await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token });
+    return body.locks.map(({ path }: { path: string }) => path);
+  };
+
+  test('a job locks whatever a path can be, and its end releases it', async () => {
+    const workspace = await service.workspace();
+    const job = await startJob({
+      env: {
+        NODE_EXTRA_CA_CERTS: certificate,
+        WORKSPACE_BASE_URL: `${proxy.origin}/v1`,
+        WORKSPACE_TOKEN: token,
+        WORKSPACE_ID: workspace,
+      },
+      secrets: [token],
+    });
+    const lock = { operation: 'lock', glob: 'false', path: awkwardPaths.join('\n') };
+    expect(await job.run({ with: lock })).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await locked(workspace)).toEqual(awkwardPaths.toSorted());
+    tap.heads();
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await locked(workspace)).toEqual([]);
+    // At the first try, with all slashes encoded, and not by another spelling after that.
+    expect(tap.heads().map((head) => head.split(' ')[0])).toEqual(awkwardPaths.map(() => 'DELETE'));
+  });
+
+  test('a target arrives as it was sent, byte for byte', async () => {
+    const workspace = await service.workspace();
+    const lockPath = pathLike.map(parseLockPath).filter((parsed) => parsed.ok);
+    await fc.assert(
+      fc.asyncProperty(lockPath, fc.boolean(), async ({ value }, encoded) => {
+        const path = encoded ? asOneSegment(value) : asSegments(value);
+        const target = `/v1/workspaces/${workspace}/locks/${path}?force=%66alse&x=a%2Fb+c`;
+        tap.heads();
+        const { status, headers } = await send('DELETE', target);
+        expect({ status, type: headers['content-type'] }).toEqual({ status: 404, type: problemMediaType });
+        expect(tap.heads().map((head) => head.split('\r\n')[0])).toEqual([`DELETE ${target} HTTP/1.1`]);
+      }),
+      { numRuns: runs(30, 1_000) },
+    );
+  });
+
+  test('a refusal comes through as the service has said it', async () => {
+    const workspace = await service.workspace();
+    const locks = `/v1/workspaces/${workspace}/locks`;
+    const [, path = ''] = awkwardPaths;
+    const taken = await send('POST', locks, { json: lockOf(path) });
+    expect(taken).toMatchObject({ status: 201, headers: { etag: `"${taken.body.id}"` }, body: { path } });
+    expect(taken.headers.location).toBe(`${locks}/${encodeURIComponent(path)}`);
+
+    const refused = await send('POST', locks, { json: lockOf(path) });
+    const direct = await service.ask('POST', locks, { token, json: lockOf(path) });
+    expect(refused.status).toBe(409);
+    expect(refused.body).toEqual({ ...direct.body, request_id: refused.headers['x-request-id'] });
+    for (const header of ['content-type', 'retry-after', 'cache-control']) {
+      expect(refused.headers[header], header).toBe(direct.headers.get(header));
+    }
+
+    const others = [
+      await send('GET', '/v1/nothing'),
+      await send('GET', '/v1/workspaces', { headers: { authorization: 'Bearer nonsense' } }),
+      await send('POST', locks, { raw: '{' }),
+      await send('POST', locks, { json: { ...lockOf(path), ttl: 'soon' } }),
+      await send('PUT', locks),
+    ];
+    expect(others.map(({ status }) => status)).toEqual([404, 401, 400, 422, 405]);
+    for (const { status, headers, body } of others) {
+      expect(headers['content-type']).toBe(problemMediaType);
+      expect(body).toMatchObject({ status, request_id: headers['x-request-id'] });
+    }
+  });
+
+  test('a lock is renewed and released by its ETag, and by no other', async () => {
+    const workspace = await service.workspace();
+    const locks = `/v1/workspaces/${workspace}/locks`;
+    const [, , path = ''] = awkwardPaths;
+    // A client that takes compressed answers must not get another ETag for it.
+    const headers = { 'accept-encoding': 'gzip, br, zstd' };
+    const { etag = '' } = (await send('POST', locks, { json: lockOf(path), headers })).headers;
+    const renewed = await send('POST', locks, { json: lockOf(path), headers: { ...headers, 'if-match': etag } });
+    expect(renewed).toMatchObject({ status: 200, headers: { etag } });
+    const target = `${locks}/${encodeURIComponent(path)}`;
+    expect((await send('DELETE', target, { headers: { 'if-match': '"lock_other"' } })).status).toBe(412);
+    expect(await locked(workspace)).toEqual([path]);
+    expect(await send('DELETE', target, { headers: { 'if-match': etag } })).toMatchObject({ status: 204, text: '' });
+    expect(await locked(workspace)).toEqual([]);
+  });
+
+  test('a body of 1 MiB gets in, and it is the service that refuses a larger one', async () => {
+    const workspace = await service.workspace();
+    const locks = `/v1/workspaces/${workspace}/locks`;
+    const body = JSON.stringify({ ...lockOf('Content/Large.uasset'), note: '' });
+    const ofSize = (bytes: number): string => body.replace('"note":""', `"note":"${'x'.repeat(bytes - body.length)}"`);
+    expect((await send('POST', locks, { raw: ofSize(1_048_576) })).status).toBe(201);
+    for (const bytes of [1_048_577, 4_000_000]) {
+      const { status, headers, body: problem } = await send('POST', locks, { raw: ofSize(bytes) });
+      expect({ status, type: headers['content-type'] }).toEqual({ status: 413, type: problemMediaType });
+      expect(problem.detail).toContain('1048576');
+    }
+  });
+
+  test('the service gets the headers of the client, and none about it', async () => {
+    await send('GET', '/v1/workspaces', { headers: { 'idempotency-key': 'one', referer: 'https://ci.example.com/1' } });
+    const [head = ''] = tap.heads();
+    expect(head.toLowerCase()).toContain('\r\nidempotency-key: one\r\n');
+    expect(head.toLowerCase()).toContain('\r\nreferer: https://ci.example.com/1\r\n');
+    expect(head).not.toMatch(/^(x-forwarded|forwarded|via)/im);
+  });
+
+  test('the log of the proxy leads to the log of the service, and has no token', async () => {
+    const { headers } = await send('GET', '/v1/workspaces?token=hidden');
+    const id = String(headers['x-request-id']);
+    expect(service.log()).toContain(id);
+    // It is written when the request is over, which is a moment after its answer.
+    const log = await expect.poll(proxy.log, { timeout: 10_000 }).toContain(id).then(proxy.log);
+    expect(log).not.toContain(token);
+  });
+
+  test('a service that was started again is asked at once', async () => {
+    await tap.close();
+    // Once for a connection that was still open, and once for none that opens.
+    for (let times = 0; times < 2; times += 1) {
+      expect((await send('GET', '/healthz')).status).toBeGreaterThanOrEqual(502);
+    }
+    await tap.open();
+    expect((await send('GET', '/healthz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,255 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
+
+/** Where a proxy is started: everything that its configuration may name. */
+export interface Place {
+  readonly folder: string;
+  readonly certificate: string;
+  readonly key: string;
+  readonly log: string;
+  /** Of the proxy. */
+  readonly port: number;
+  /** Of what is behind it. */
+  readonly servicePort: number;
+}
+
+export interface Product {
+  readonly name: string;
+  /** The shipped configuration. */
+  readonly file: string;
+  /** The names that its program goes by. */
+  readonly programs: readonly string[];
+  /** What of the configuration belongs to a place, and what it is in this one. Each has to be there. */
+  readonly replaced: (place: Place) => Readonly<Record<string, string>>;
+  /** The files it needs, by their names: around the site's configuration, what others may have put there. */
+  readonly files: (configuration: string, place: Place) => Readonly<Record<string, string>>;
+  readonly args: (place: Place) => readonly string[];
+  readonly environment?: (place: Place) => NodeJS.ProcessEnv;
+}
+
+const nginx: Product = {
+  name: 'nginx',
+  file: 'nginx.conf',
+  programs: ['nginx'],
+  replaced: ({ port, servicePort, certificate, key, log }) => ({
+    'server 127.0.0.1:8080;': `server 127.0.0.1:${servicePort};`,
+    'listen 443 ssl;': `listen 127.0.0.1:${port} ssl;`,
+    'server_name workspaces.example.com;': 'server_name localhost;',
+    '/etc/ssl/workspaces.example.com.crt': certificate,
+    '/etc/ssl/private/workspaces.example.com.key': key,
+    '/var/log/nginx/workspace-service.log': log,
+  }),
+  files: (configuration, { folder }) => ({
+    'site.conf': configuration,
+    'main.conf': [
+      'daemon off;',
+      `pid ${join(folder, 'pid')};`,
+      'events {}',
+      'http {',
+      'gzip on;\ngzip_proxied any;\ngzip_types *;\ngzip_min_length 1;',
+      ...['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${join(folder, kind)};`),
+      `include ${join(folder, 'site.conf')};`,
+      '}\n',
+    ].join('\n'),
+  }),
+  args: ({ folder }) => ['-p', folder, '-e', join(folder, 'error.log'), '-c', join(folder, 'main.conf')],
+};
+
+const apacheModules = ['/usr/lib/apache2/modules', '/usr/lib64/httpd/modules', '/usr/libexec/apache2'];
+
+/** One that is built in, as an MPM is on some systems, must not be loaded again. */
+function loadModules(...names: readonly string[]): string {
+  const folder = apacheModules.find((place) => existsSync(join(place, 'mod_proxy_http.so'))) ?? '';
+  return names
+    .filter((name) => existsSync(join(folder, `mod_${name}.so`)))
+    .map((name) => `<IfModule !${name}_module>\nLoadModule ${name}_module ${folder}/mod_${name}.so\n</IfModule>\n`)
+    .join('');
+}
+
+const apache: Product = {
+  name: 'Apache',
+  file: 'apache.conf',
+  programs: ['apache2', 'httpd'],
+  replaced: ({ folder, port, servicePort, certificate, key, log }) => ({
+    '<VirtualHost *:443>': `<VirtualHost *:${port}>`,
+    'ServerName workspaces.example.com': 'ServerName localhost',
+    '/etc/ssl/workspaces.example.com.crt': certificate,
+    '/etc/ssl/private/workspaces.example.com.key': key,
+    '/var/log/apache2/workspace-service-error.log': join(folder, 'error.log'),
+    '/var/log/apache2/workspace-service.log': log,
+    'http://127.0.0.1:8080/': `http://127.0.0.1:${servicePort}/`,
+  }),
+  files: (configuration, { folder, port }) => ({
+    'main.conf': [
+      `ServerRoot ${folder}`,
+      `PidFile ${join(folder, 'pid')}`,
+      `DefaultRuntimeDir ${folder}`,
+      'ServerName localhost',
+      `ErrorLog ${join(folder, 'error.log')}`,
+      loadModules('mpm_event', 'unixd', 'authz_core', 'log_config'),
+      // What the configuration itself says that it needs.
+      loadModules('env', 'proxy', 'proxy_http', 'reqtimeout', 'socache_shmcb', 'ssl'),
+      loadModules('filter', 'deflate'),
+      'SetOutputFilter DEFLATE',
+      `Listen 127.0.0.1:${port}`,
+      configuration,
+    ].join('\n'),
+  }),
+  args: ({ folder }) => ['-DFOREGROUND', '-f', join(folder, 'main.conf')],
+};
+
+const caddy: Product = {
+  name: 'Caddy',
+  file: 'Caddyfile',
+  programs: ['caddy'],
+  replaced: ({ port, servicePort, certificate, key, log }) => ({
+    'auto_https disable_redirects': 'admin off\n\tauto_https disable_redirects',
+    '\nworkspaces.example.com {': `\nhttps://localhost:${port} {\n\tbind 127.0.0.1\n\ttls ${certificate} ${key}`,
+    'reverse_proxy 127.0.0.1:8080': `reverse_proxy 127.0.0.1:${servicePort}`,
+    '/var/log/caddy/workspace-service.log': log,
+  }),
+  files: (configuration) => ({ Caddyfile: configuration }),
+  args: ({ folder }) => ['run', '--adapter', 'caddyfile', '--config', join(folder, 'Caddyfile')],
+  environment: ({ folder }) => ({
+    HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    XDG_DATA_HOME: folder,
+  }),
+};
+
+export const products: readonly Product[] = [nginx, apache, caddy];
+
+/** The program of a product, where there is one: servers are often outside of a user's PATH. */
+export function programOf({ programs }: Product): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return folders
+    .flatMap((folder) => programs.map((program) => join(folder, program)))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Nobody but the kernel knows a free port, and these programs do not tell which one they got. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+export interface ReverseProxy {
+  readonly origin: string;
+  readonly port: number;
+  /** What it has written to its access log. */
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface ReverseProxyOptions {
+  readonly servicePort: number;
+  readonly cert: string;
+  readonly key: string;
+}
+
+function put(configuration: string, replaced: Readonly<Record<string, string>>): string {
+  return Object.entries(replaced).reduce((text, [from, to]) => {
+    if (!text.includes(from)) throw new Error(`The shipped configuration has no ${JSON.stringify(from)}.`);
+    return text.replaceAll(from, to);
+  }, configuration);
+}
+
+const nobody = 65_534;
+
+/** What root starts runs as nobody, as servers do. */
+const unprivileged = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
+
+const patienceMs = 20_000;
+
+/** The real program with the shipped configuration, of which only addresses and paths are other ones. */
+export async function startReverseProxy(product: Product, options: ReverseProxyOptions): Promise<ReverseProxy> {
+  const program = programOf(product);
+  if (program === undefined) throw new Error(`There is no ${product.name} on this machine.`);
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-proxy-'));
+  const place: Place = {
+    folder,
+    certificate: join(folder, 'certificate.pem'),
+    key: join(folder, 'key.pem'),
+    log: join(folder, 'access.log'),
+    port: await freePort(),
+    servicePort: options.servicePort,
+  };
+  const configuration = put(await readFile(join(shipped, product.file), 'utf8'), product.replaced(place));
+  const files = { 'certificate.pem': options.cert, 'key.pem': options.key, ...product.files(configuration, place) };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text, { mode: 0o600 });
+  if (unprivileged.uid !== undefined) {
+    for (const name of ['', ...(await readdir(folder))]) await chown(join(folder, name), nobody, nobody);
+  }
+
+  const child = spawn(program, product.args(place), {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], ...product.environment?.(place) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...unprivileged,
+  });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      written += text;
+    });
+  }
+  let hasEnded = false;
+  const ended = new Promise<void>((resolve) => {
+    const end = (error?: unknown): void => {
+      if (error instanceof Error) written += error.message;
+      hasEnded = true;
+      resolve();
+    };
+    child.once('exit', () => end()).once('error', end);
+  });
+  const endWithTests = (): void => void child.kill();
+  process.once('exit', endWithTests);
+
+  async function stop(): Promise<void> {
+    child.kill();
+    await ended;
+    process.off('exit', endWithTests);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  // None of them says when it listens.
+  for (const until = performance.now() + patienceMs; !(await accepts(place.port)); ) {
+    if (hasEnded || performance.now() > until) {
+      const errors = await readFile(join(folder, 'error.log'), 'utf8').catch(() => '');
+      await stop();
+      throw new Error(`${product.name} does not start: ${written}${errors}`);
+    }
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
+  }
+  return {
+    origin: `https://localhost:${place.port}`,
+    port: place.port,
+    log: () => readFile(place.log, 'utf8'),
+    stop,
+  };
+}
