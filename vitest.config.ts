@@ -1,9 +1,11 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { excludedHere } from './test/support/windows.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts'],
+    exclude: [...configDefaults.exclude, ...excludedHere],
+    globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
     // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
     maxWorkers: 4,
     // A worker keeps what it has compiled, PostgreSQL in WebAssembly above all. No test changes what others share.

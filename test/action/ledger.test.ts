@@ -8,6 +8,7 @@ import { historyOf } from '../../src/action/ledger/history.ts';
 import { ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
+import { leaveOut } from '../support/left-out.ts';
 
 const asItIs = (text: string): string => text;
 
@@ -159,7 +160,8 @@ describe('the file', () => {
     expect(entriesIn(file)).toEqual([one, ...other]);
   });
 
-  test('is for nobody else to read', async () => {
+  test('is for nobody else to read', async (context) => {
+    if (process.platform === 'win32') leaveOut(context, 'Windows has no file modes.');
     const file = freshFile();
     openLedger(file, asItIs).append(ended('a'));
     expect((await stat(file)).mode & 0o077).toBe(0);

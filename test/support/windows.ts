@@ -1,0 +1,31 @@
+/**
+ * What is left out of the tests on Windows, by the pattern of its files, and why. The action is for Windows as well; the
+ * service is run on Linux and macOS.
+ */
+export const leftOutOnWindows: Readonly<Record<string, string>> = {
+  'test/service/**':
+    'The service is for Linux and macOS: its tests send signals, read file modes and replace git by shell scripts.',
+  'test/docs/reverse-proxies.test.ts': 'The reverse proxies of the docs are for the machines that the service is for.',
+  'test/docs/readme-commands.test.ts': 'The commands of the README are for a POSIX shell.',
+  'test/docs/readme-workflows.test.ts': 'The workflows of the README run on Linux, with scripts for bash.',
+  'test/workflows/**': 'The workflows of the project run their scripts in bash on Linux.',
+  'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
+  'test/runner/**':
+    'The test harness does what the runner does on Linux and macOS: signals, exit codes, scripts in bash and sh.',
+  'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',
+  'test/e2e/scenarios/cancelled.test.ts': 'It cancels a step with a signal, which Windows does not have.',
+  'test/e2e/scenarios/model/**': 'It cancels steps with a signal, which Windows does not have.',
+  'test/action/paths.test.ts': 'The checkout of the test has file names and links that Windows does not allow.',
+  'test/action/post-step/by-hand.test.ts':
+    'The command for releasing by hand is for a POSIX shell, and the test runs it in one.',
+};
+
+/** For the settings of the test runner. */
+export const excludedHere = process.platform === 'win32' ? Object.keys(leftOutOnWindows) : [];
+
+/** Says once, before the tests, what this system does not run. */
+export default function announceLeftOut(): void {
+  for (const pattern of excludedHere) {
+    process.stderr.write(`Left out on Windows: ${pattern}. ${leftOutOnWindows[pattern]}\n`);
+  }
+}

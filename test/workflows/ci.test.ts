@@ -1,0 +1,173 @@
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ourActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { putActionInto } from '../support/workflow/checkouts.ts';
+import type { GivenContexts } from '../support/workflow/job-contexts.ts';
+import { type RunningWorkflowJob, startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
+import type { UsesHandler, UsesHandlers } from '../support/workflow/used-action.ts';
+import { readWorkflow, type WorkflowJob, type WorkflowStep } from '../support/workflow/workflow-file.ts';
+
+const root = dirname(ourActionFile);
+const workflow = await readWorkflow('ci.yml');
+const { gate, ...others } = workflow.jobs;
+
+/** What runs here is running because of these already, or would install what is installed. */
+const leftOut = new Map([
+  ['npm ci', 'It would install the dependencies once more.'],
+  ['npm cit', 'It runs the tests, this one among them.'],
+  ['npm run check', '.ci/run does that.'],
+  ['npm run check:bundle', '.ci/run does that.'],
+  ['npm run test:postgres', '.ci/run does that.'],
+  ['bash .ci/run', 'It runs the tests, this one among them.'],
+]);
+const isLeftOut = ({ run = '' }: WorkflowStep): boolean => leftOut.has(run.trim());
+
+const runHere = ['end-to-end', 'after-the-post-step', 'gate'];
+
+const jobNamed = (name: string): WorkflowJob => {
+  const job = workflow.jobs[name];
+  if (job === undefined) throw new Error(`There is no job ${name}.`);
+  return job;
+};
+
+/** All that a job needs of a checkout: the bundle, and the service that the tests have built. */
+const checkout: UsesHandler = async ({ job }) => {
+  await putActionInto(job.folders.workspace);
+  for (const name of ['.ci', 'bin']) await symlink(join(root, name), join(job.folders.workspace, name));
+  return undefined;
+};
+const nothing: UsesHandler = async () => undefined;
+
+async function endService({ job }: RunningWorkflowJob): Promise<void> {
+  const pid = Number(await readFile(join(job.folders.temp, 'workspace-service.pid'), 'utf8').catch(() => '0'));
+  if (pid === 0) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended already.
+  }
+}
+
+async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}): Promise<WorkflowJobResult> {
+  const { steps, ...definition } = jobNamed(name);
+  const running = await startWorkflowJob({
+    ...given,
+    workflow: { ...workflow, jobs: { [name]: { ...definition, steps: steps.filter((step) => !isLeftOut(step)) } } },
+    uses: { 'actions/checkout': checkout, 'actions/setup-node': nothing, ...uses },
+    run: { runId: '7', runAttempt: '2' },
+  });
+  onTestFinished(() => endService(running));
+  return running.finished;
+}
+
+const runSteps = ({ steps }: WorkflowJob) => steps.filter((step) => step.run !== undefined);
+
+describe('every step of a script', () => {
+  test('either runs here or is named with the reason why not', () => {
+    const elsewhere = Object.keys(workflow.jobs).filter((name) => !runHere.includes(name));
+    const scripts = elsewhere.flatMap((name) => runSteps(jobNamed(name)).map((step) => step.run?.trim()));
+    expect(scripts.filter((script) => !leftOut.has(script ?? ''))).toEqual([]);
+  });
+
+  test('that is named is there', () => {
+    const scripts = Object.values(workflow.jobs).flatMap((job) => runSteps(job).map((step) => step.run?.trim()));
+    expect([...leftOut.keys()].filter((script) => !scripts.includes(script))).toEqual([]);
+  });
+});
+
+describe('the jobs from end to end', () => {
+  test('use every operation, and the job after finds the locks released by the post-step', async () => {
+    const saved = join(await temporaryFolder(), 'workspace-data');
+    let key: string | undefined;
+    const first = await run('end-to-end', {
+      'actions/cache': async ({ with: { path, key: its } }) => {
+        expect(path).toBe('workspace-data');
+        key = its;
+        return undefined;
+      },
+    });
+    expect(
+      first.steps.filter(({ conclusion }) => conclusion === 'failure').map(({ name, log }) => [name, log]),
+    ).toEqual([]);
+    expect(first.result).toBe('success');
+    expect(first.posts.length).toBeGreaterThan(0);
+    // What the post of actions/cache does; that it is the last to run is the next test.
+    await cp(join(first.job.folders.workspace, 'workspace-data'), saved, { recursive: true });
+
+    const second = await run(
+      'after-the-post-step',
+      {
+        'actions/cache/restore': async ({ job, with: given }) => {
+          expect(given).toEqual({ path: 'workspace-data', key, 'fail-on-cache-miss': 'true' });
+          await cp(saved, join(job.folders.workspace, 'workspace-data'), { recursive: true });
+          return undefined;
+        },
+      },
+      { needs: { 'end-to-end': { result: first.result, outputs: first.outputs } } },
+    );
+    expect(
+      second.steps.filter(({ conclusion }) => conclusion === 'failure').map(({ name, log }) => [name, log]),
+    ).toEqual([]);
+    expect(second.result).toBe('success');
+    expect(key).toBe('end-to-end-7-2');
+  });
+
+  test('fail, and show what the service said, when it does not start', async () => {
+    const spoilt: UsesHandler = async (step) => {
+      await checkout(step);
+      await writeFile(join(step.job.folders.workspace, 'workspace-data'), 'a file');
+      return undefined;
+    };
+    const { result, step } = await run('end-to-end', { 'actions/checkout': spoilt, 'actions/cache': nothing });
+    expect(result).toBe('failure');
+    expect(step('Start the service').conclusion).toBe('failure');
+    expect(step('What the service logged').log).toMatch(/it is a file, not a folder/);
+    expect(step('List the workspaces').conclusion).toBe('skipped');
+  });
+
+  test('keep the data after all other post-steps: the step that keeps them stands before every use of the action', () => {
+    const { steps } = jobNamed('end-to-end');
+    const keeping = steps.findIndex(({ uses }) => uses?.startsWith('actions/cache@'));
+    const ours = steps.flatMap(({ uses }, index) => (uses === './' ? [index] : []));
+    expect(keeping).toBeGreaterThan(-1);
+    expect(ours.filter((index) => index < keeping)).toEqual([]);
+  });
+
+  test('leave out no operation', async () => {
+    const operations = jobNamed('end-to-end').steps.map((step) => step.with['operation']);
+    const action = await readFile(ourActionFile, 'utf8');
+    const [, sentence = ''] = /What to do: (.*?)\.\n/s.exec(action) ?? [];
+    const known = [...sentence.matchAll(/`([\w-]+)`/g)].map(([, name]) => name);
+    expect(known).toHaveLength(7);
+    expect(known.filter((name) => !operations.includes(name))).toEqual([]);
+  });
+});
+
+describe('the gate', () => {
+  const all = (result: 'success' | 'failure' | 'cancelled' | 'skipped', name = 'test'): GivenContexts => ({
+    needs: {
+      ...Object.fromEntries(Object.keys(others).map((job) => [job, { result: 'success' }])),
+      [name]: { result },
+    },
+  });
+
+  test('waits for every other job', () => {
+    expect([gate?.needs ?? []].flat().toSorted()).toEqual(Object.keys(others).toSorted());
+  });
+
+  test('lets pass what succeeded', async () => {
+    expect(await run('gate', {}, all('success'))).toMatchObject({ result: 'success' });
+  });
+
+  test.each(['failure', 'cancelled', 'skipped'] as const)('stops a run in which a job ended as %s', async (result) => {
+    const ended = await run('gate', {}, all(result));
+    expect(ended).toMatchObject({ result: 'failure' });
+    expect(ended.log).toContain(result);
+  });
+
+  test('runs whatever the others did, and lets nothing pass that waited for nobody', async () => {
+    expect(await run('gate', {}, { needs: {} })).toMatchObject({ result: 'failure' });
+  });
+});
