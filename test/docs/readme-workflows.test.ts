@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { parseDocument } from 'yaml';
+import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { ourAction, readme, section, snippets, workflows } from './readme.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
+
+const outputs = Object.keys(parse(action).outputs);
 
 const check = (content: string) => findingsIn('.github/workflows/recipe.yml', content, { [ourAction]: action });
 
@@ -74,6 +76,10 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
         expect(usedBy === 'all' ? [operation] : usedBy, name).toContain(operation);
       }
     }
+  });
+
+  test('reads no output that the action does not have', () => {
+    for (const [text, name] of content.matchAll(/\bsteps\.\w+\.outputs\.(\w+)/g)) expect(outputs, text).toContain(name);
   });
 
   test('hands scripts what others wrote in their environment only', () => {
