@@ -1,0 +1,40 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkoutFolder, putActionInto } from '../support/workflow/checkouts.ts';
+import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
+import type { UsedStep } from '../support/workflow/used-action.ts';
+
+/** The commit that a workflow of ours is called at. */
+export const ownCommit = '5f1c8a3de2b7946081f2c53a7d9e4b6081f2c53a';
+
+export interface Calling {
+  /** What GitHub tells of the called workflow; nothing on a server that does not. */
+  readonly own?: Readonly<Record<string, string>>;
+  /** Puts the caller's files into the workspace. */
+  readonly files?: (workspace: string) => Promise<void>;
+}
+
+/** What was checked out: `own` for the action, `caller`, each with its version. */
+export interface CalledWorkflow extends Pick<WorkflowJobOptions, 'contexts' | 'uses'> {
+  readonly checkouts: readonly string[];
+}
+
+/** GitHub as a called workflow of ours sees it: the contexts of the called file, and a checkout of either repository. */
+export function calledWorkflow({
+  own = { workflow_repository: 'octo-org/workspace-automation', workflow_sha: ownCommit },
+  files = async () => {},
+}: Calling = {}): CalledWorkflow {
+  const checkouts: string[] = [];
+
+  const checkOut = async (step: UsedStep): Promise<undefined> => {
+    const { repository = '', ref = '', 'persist-credentials': persists } = step.with;
+    if (persists !== 'false') throw new Error('No step of ours needs the credentials of the checkout.');
+    const folder = await checkoutFolder(step);
+    // As it begins where there is no clone of that repository yet: with nothing in its folder.
+    for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+    checkouts.push([repository === '' ? 'caller' : repository, ref].join('@'));
+    await (repository === '' ? files(folder) : putActionInto(folder));
+  };
+
+  return { contexts: { job: own }, uses: { 'actions/checkout': checkOut }, checkouts };
+}

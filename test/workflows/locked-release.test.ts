@@ -1,0 +1,219 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { openScene } from '../e2e/scene.ts';
+import { gitAt } from '../support/git-repository.ts';
+import { runs } from '../support/runs.ts';
+import { conditionHolds } from '../support/workflow/expressions.ts';
+import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
+import { readWorkflow } from '../support/workflow/workflow-file.ts';
+import { type Calling, calledWorkflow, ownCommit } from './called.ts';
+
+const scene = openScene();
+
+interface Release extends Calling, Pick<WorkflowJobOptions, 'delays'> {
+  readonly run: string;
+  readonly inputs?: Readonly<Record<string, boolean | number | string>>;
+  readonly env?: string;
+}
+
+async function setUp({ run, inputs, env, own, files, delays }: Release) {
+  const workspace = await scene.service.workspace();
+  const { secret: token } = await scene.service.token();
+  const called = calledWorkflow({ ...(own && { own }), ...(files && { files }) });
+  const options: WorkflowJobOptions = {
+    workflow: 'locked-release.yml',
+    inputs: { workspace, paths: 'Content/Hero.uasset', run, ...inputs },
+    secrets: { token, ...(env !== undefined && { env }) },
+    vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
+    ...called,
+    ...(delays && { delays }),
+  };
+  return { workspace, token, called, options };
+}
+
+const askForLocks = `node --input-type=module --eval '
+  const answer = await fetch(process.env.LOCKS, { headers: { authorization: "Bearer " + process.env.ASK_WITH } });
+  console.log((await answer.json()).locks.map(({ path }) => path).join(" and "));
+'`;
+
+test('the paths are locked while the script runs, and free again after it', async () => {
+  const { workspace, token, called, options } = await setUp({
+    run: `${askForLocks}\necho "result=https://example.com/1" >> "$GITHUB_OUTPUT"`,
+    inputs: { paths: 'Content/Hero.uasset\nContent/Boss.uasset' },
+  });
+  const env = `LOCKS=${scene.service.baseUrl}/v1/workspaces/${workspace}/locks\nASK_WITH=${token}\n`;
+  const job = await runWorkflowJob({ ...options, secrets: { token, env } });
+  expect(job.step('run').log).toContain('Content/Boss.uasset and Content/Hero.uasset');
+  expect(job.result).toBe('success');
+  expect(job.workflowOutputs).toMatchObject({
+    status: 'acquired',
+    waited_seconds: '0',
+    holder: '',
+    result: 'https://example.com/1',
+  });
+  const locks: { readonly path: string }[] = JSON.parse(job.workflowOutputs['locks'] ?? '');
+  expect(locks.map(({ path }) => path).toSorted()).toEqual(['Content/Boss.uasset', 'Content/Hero.uasset']);
+  expect(await scene.locked(workspace)).toEqual([]);
+  expect(called.checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`, 'caller@']);
+});
+
+describe('the locks are released', () => {
+  test('after a script that fails, which fails the job', async () => {
+    const { workspace, options } = await setUp({ run: 'echo before\nfalse | cat\necho after' });
+    const job = await runWorkflowJob(options);
+    expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'acquired' } });
+    expect(job.step('run').log).toBe('before');
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('when the run is cancelled', async () => {
+    const { workspace, options } = await setUp({ run: 'echo ready\nexec sleep 60' });
+    const running = await startWorkflowJob(options);
+    await (await running.begun('run')).waitForLog('ready');
+    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
+    expect(await running.cancel()).toMatchObject({ result: 'cancelled', posts: [{ conclusion: 'success' }] });
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('when the script has emptied the whole workspace', async () => {
+    const { workspace, options } = await setUp({ run: 'cd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete' });
+    expect(await runWorkflowJob(options)).toMatchObject({ result: 'success', posts: [{ conclusion: 'success' }] });
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+});
+
+describe('the script', () => {
+  test('is run as it is, whatever it looks like', async () => {
+    const { options } = await setUp({
+      run: `cat <<'END'
+\${{ github.token }} \${{ secrets.token }} $(id) \`id\` "double" 'single' \\ %0A $HOME é
+END
+echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
+`,
+    });
+    const job = await runWorkflowJob(options);
+    expect(job.step('run').log.split('\n')).toEqual([
+      `\${{ github.token }} \${{ secrets.token }} $(id) \`id\` "double" 'single' \\ %0A $HOME é`,
+      `inner quoted 'text' and $(this) stays`,
+    ]);
+  });
+
+  test('is text to the workflow, whatever the text', async () => {
+    const { options } = await setUp({ run: '' });
+    const part = fc.constantFrom(
+      '${{',
+      '}}',
+      ' github.token ',
+      "'",
+      '"',
+      '$(echo no)',
+      '`',
+      '\\',
+      '\n',
+      ' ',
+      'a',
+      '*',
+      '#',
+    );
+    const texts = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+    await fc.assert(
+      fc.asyncProperty(texts, async (text) => {
+        const run = `printf '%s' '${text.replaceAll("'", `'\\''`)}' > "$RUNNER_TEMP/said"; wc -c < "$RUNNER_TEMP/said"`;
+        const { log } = (await runWorkflowJob({ ...options, inputs: { ...options.inputs, run } })).step('run');
+        expect(Number(log)).toBe(Buffer.byteLength(text));
+      }),
+      { numRuns: runs(3, 100) },
+    );
+  });
+
+  test('has the variables of the secret env, masked, and neither the token nor itself in its environment', async () => {
+    const { options, token } = await setUp({
+      run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT"; env',
+      env: `UPLOAD_TOKEN=100%very-secret==\r\n\nEMPTY=\nTEXT= a 'b' "c" $(id) \n`,
+    });
+    const { log } = (await runWorkflowJob(options)).step('run');
+    expect(log.split('\n')[0]).toBe('***||***');
+    expect(log).not.toContain('very-secret');
+    expect(log).not.toContain(token);
+    expect(log).not.toMatch(/^(INPUT_|LOCKED_RELEASE_|WORKSPACE_TOKEN)/m);
+  });
+
+  test('is not run with a secret env that cannot be read, and no value is shown', async () => {
+    const { workspace, options } = await setUp({ run: 'echo ran', env: 'A=1\n-----BEGIN KEY-----\n' });
+    const { result, step } = await runWorkflowJob(options);
+    expect(result).toBe('failure');
+    expect(step('run').log).toBe('##[error]A line does not have the form NAME=value. A value has one line only.');
+    expect(await scene.locked(workspace)).toEqual([]);
+  });
+
+  test('runs in its folder of the checkout', async () => {
+    const files = async (workspace: string) => void (await mkdir(join(workspace, 'tools')));
+    const { options } = await setUp({ run: 'pwd', inputs: { 'working-directory': 'tools' }, files });
+    const { job, step } = await runWorkflowJob(options);
+    expect(step('run').log).toBe(join(job.folders.workspace, 'tools'));
+  });
+});
+
+describe("the caller's checkout", () => {
+  test('is clean: nothing of the action lies in it, for git, for patterns and for the script', async () => {
+    const files = async (workspace: string) => {
+      await mkdir(join(workspace, 'Content'));
+      for (const name of ['Hero', 'Boss']) await writeFile(join(workspace, 'Content', `${name}.uasset`), name);
+      gitAt(workspace, 'init', '--quiet');
+      gitAt(workspace, 'add', '--all');
+      gitAt(workspace, 'commit', '--quiet', '--message=assets');
+    };
+    const { options, called } = await setUp({
+      run: 'git status --porcelain --ignored\nls -A',
+      inputs: { paths: '**\n!.git/**\n!Content/Boss*', ref: 'main' },
+      files,
+    });
+    const job = await runWorkflowJob(options);
+    expect(job.step('run').log.split('\n')).toEqual(['.git', 'Content']);
+    expect(JSON.parse(job.workflowOutputs['locks'] ?? '')).toMatchObject([{ path: 'Content/Hero.uasset' }]);
+    expect(called.checkouts.slice(1)).toEqual(['caller@main', 'caller@main']);
+  });
+
+  test('is there before the lock for each line that can be a pattern, and for no other', async () => {
+    const { jobs } = await readWorkflow('locked-release.yml');
+    const step = jobs['release']?.steps.find(({ name }) => name === 'Check out, to see what the patterns stand for');
+    const checksOut = (paths: string, glob = true) =>
+      conditionHolds(step?.if, { contexts: { inputs: { paths, glob } }, status: 'success' });
+    for (const line of ['a*', 'a?', '!a', 'a[', 'a]', 'a{', 'a}']) {
+      expect(checksOut(`Content/b\n${line}`), line).toBe(true);
+      expect(checksOut(line, false), line).toBe(false);
+    }
+    expect(checksOut("Content/Hero (1)/a-b_c.d+e,f;g&h'i~.uasset\n")).toBe(false);
+  });
+
+  test('is not asked for when no line can be a pattern', async () => {
+    const { options, called } = await setUp({ run: 'true', inputs: { paths: 'Content/a[1].fbx', glob: false } });
+    expect(await runWorkflowJob(options)).toMatchObject({ result: 'success' });
+    expect(called.checkouts.slice(1)).toEqual(['caller@']);
+  });
+});
+
+describe('a path that somebody else holds', () => {
+  test('fails the job before anything is checked out or run', async () => {
+    const { workspace, options, called } = await setUp({ run: 'echo ran' });
+    await scene.lock(workspace, 'Content/Hero.uasset');
+    const job = await runWorkflowJob(options);
+    expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'held', holder: 'grace', result: '' } });
+    expect(job.step('run').conclusion).toBe('skipped');
+    expect(called.checkouts).toHaveLength(1);
+    expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
+  });
+
+  test('is waited for, and only then is the branch checked out', async () => {
+    const { workspace, options, called } = await setUp({ run: 'true', inputs: { wait: '1m', ref: 'main' } });
+    await scene.lock(workspace, 'Content/Hero.uasset');
+    const running = await startWorkflowJob(options);
+    await (await running.begun('lock')).waitForLog(/grace/);
+    expect(called.checkouts).toHaveLength(1);
+    await scene.release(workspace, 'Content/Hero.uasset');
+    expect(await running.finished).toMatchObject({ result: 'success', workflowOutputs: { status: 'acquired' } });
+    expect(called.checkouts.slice(1)).toEqual(['caller@main']);
+  });
+});

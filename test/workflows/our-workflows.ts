@@ -1,0 +1,27 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { workflowFile } from '../support/workflow/workflow-file.ts';
+
+/** Those that other repositories call. */
+export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
+
+export const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));
+
+export interface TextFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+async function yamlIn(folder: string): Promise<readonly TextFile[]> {
+  const names = (await readdir(folder)).filter((name) => /\.ya?ml$/.test(name));
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(`${folder}/${name}`, 'utf8') })));
+}
+
+export const workflows = await yamlIn(dirname(workflowFile('ci.yml')));
+
+/** As they are once an organisation has copied them and GitHub has put in the branch. */
+export const templates = (await yamlIn(templatesFolder)).map(({ name, text }) => ({
+  name,
+  text: text.replaceAll('<owner>', 'octo-org').replaceAll('$default-branch', 'main'),
+}));

@@ -1,0 +1,89 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { runWorkflowJob } from '../support/workflow/job-runner.ts';
+import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import { calledWorkflow, ownCommit } from './called.ts';
+import { reusableWorkflows } from './our-workflows.ts';
+
+/** With a token that no service has seen, and a service that is not there: the action says so, once it was found. */
+const run = (workflow: string, own: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}) => {
+  const called = calledWorkflow({ own });
+  const needed = workflow === 'locked-release.yml' ? { paths: 'a.uasset', run: 'true' } : {};
+  const job = runWorkflowJob({
+    workflow,
+    inputs: { workspace: 'game', 'base-url': 'not an address', ...needed, ...given },
+    secrets: { token: 'wsa_x' },
+    ...called,
+  });
+  return job.then((result) => ({ ...result, checkouts: called.checkouts }));
+};
+
+const own = { workflow_repository: 'octo-org/workspace-automation', workflow_sha: ownCommit };
+const ran = /##\[error\].*base-url/;
+
+test('the steps that fetch the action are the same in each workflow', async () => {
+  const [first, ...others] = await Promise.all(
+    reusableWorkflows.map(async (name) => {
+      const { jobs } = await readWorkflow(name);
+      return Object.values(jobs).map(({ steps }) => steps.slice(0, 3));
+    }),
+  );
+  expect(first?.[0]?.map(({ name }) => name)).toEqual([
+    'Stop where nothing tells which version of the action this is',
+    'Fetch the action',
+    'Move it beside the workspace',
+  ]);
+  for (const other of others) expect(other).toEqual(first);
+});
+
+describe.each(reusableWorkflows)('%s', (workflow) => {
+  test('runs the action at its own commit', async () => {
+    const { checkouts, log } = await run(workflow, own);
+    expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);
+    expect(log).toMatch(ran);
+  });
+
+  test('says what it needs where nothing tells which commit that is', async () => {
+    const { result, checkouts, annotations } = await run(workflow, {});
+    expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
+    expect(annotations).toMatchObject([
+      { title: 'Which version of the action?', message: expect.stringMatching(/GitHub Enterprise Server.*action-ref/) },
+    ]);
+  });
+});
+
+describe('the version that a caller names', () => {
+  const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
+
+  test.each([
+    ['where the server does not tell it', {}],
+    ['before what the server tells', own],
+  ])('is taken %s', async (_, told) => {
+    const { checkouts, log } = await run('sync-branch.yml', told, given);
+    expect(checkouts).toEqual(['corp/workspace-automation@v1']);
+    expect(log).toMatch(ran);
+  });
+
+  test.each(['action-repository', 'action-ref'] as const)('is not mixed with it: %s alone is refused', async (name) => {
+    const { result, checkouts } = await run('sync-branch.yml', own, { [name]: given[name] });
+    expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
+  });
+
+  test('is not mixed with half of what a server tells', async () => {
+    const { checkouts } = await run('sync-branch.yml', { workflow_repository: 'octo-org/workspace-automation' });
+    expect(checkouts).toEqual([]);
+  });
+});
+
+test('an action of an earlier run that is still there is replaced', async () => {
+  const text = await readFile(workflowFile('sync-branch.yml'), 'utf8');
+  const before = '- run: mkdir ../.workspace-automation && touch ../.workspace-automation/old';
+  const after = '- { id: after, if: always(), run: ls ../.workspace-automation }';
+  const { step } = await runWorkflowJob({
+    workflow: parseWorkflow(`${text.replace('steps:\n', `steps:\n      ${before}\n`)}      ${after}\n`),
+    inputs: { workspace: 'game' },
+    secrets: { token: 'wsa_x' },
+    ...calledWorkflow({ own }),
+  });
+  expect(step('after').log.split('\n')).toEqual(['action.yml', 'dist']);
+});

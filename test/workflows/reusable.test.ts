@@ -1,0 +1,70 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { findingsIn } from '../support/language-service.ts';
+import { ourActionFile } from '../support/runner/action-file.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { reusableWorkflows, workflows } from './our-workflows.ts';
+
+const action = await readFile(ourActionFile, 'utf8');
+const ours = workflows.filter(({ name }) => reusableWorkflows.some((each) => each === name));
+
+test('each of them is there', () => {
+  expect(ours.map(({ name }) => name).toSorted()).toEqual(reusableWorkflows.toSorted());
+});
+
+describe.each(ours)('$name', ({ name, text }) => {
+  const { on, jobs } = parseWorkflow(text);
+  const call = on.workflow_call;
+
+  test('can be called, and starts in no other way', () => {
+    expect(Object.keys(on)).toEqual(['workflow_call']);
+  });
+
+  test('says of each input, secret and output what it is', () => {
+    const declared = { ...call?.inputs, ...call?.secrets, ...call?.outputs };
+    expect(Object.keys(declared).length).toBeGreaterThan(5);
+    for (const [each, { description }] of Object.entries(declared)) expect(description, each).toMatch(/^\S.{15,}[.`]$/);
+  });
+
+  test('has an input either required or with a default', () => {
+    for (const [each, input] of Object.entries(call?.inputs ?? {})) {
+      expect(input.required, each).toBe(input.default === undefined);
+    }
+  });
+
+  test('looks at each input and secret that it declares', () => {
+    const [, body = ''] = text.split(/^jobs:$/m);
+    const used = (context: string) =>
+      new Set([...body.matchAll(new RegExp(`\\b${context}\\.([\\w-]+)`, 'g'))].map(([, each]) => each));
+    expect([...used('inputs')].toSorted()).toEqual(Object.keys(call?.inputs ?? {}).toSorted());
+    expect([...used('secrets')].toSorted()).toEqual(Object.keys(call?.secrets ?? {}).toSorted());
+  });
+
+  test('hands on each output of its job', () => {
+    const [[id = '', job] = []] = Object.entries(jobs);
+    const values = Object.values(call?.outputs ?? {}).map(({ value }) => value);
+    expect(values.toSorted()).toEqual(
+      Object.keys(job?.outputs ?? {})
+        .map((output) => `\${{ jobs.${id}.outputs.${output} }}`)
+        .toSorted(),
+    );
+  });
+
+  test('gives the action inputs that it has', async () => {
+    const asIfPublished = (content: string) =>
+      findingsIn(
+        `.github/workflows/${name}`,
+        content.replaceAll('./../.workspace-automation', 'octo-org/workspace-automation@v1'),
+        { 'octo-org/workspace-automation': action },
+      );
+    expect(await asIfPublished(text)).toEqual([]);
+    const misspelt = await asIfPublished(text.replace(/^( {10})workspace:/m, '$1wrkspace:'));
+    expect(misspelt.map(({ at }) => at)).toEqual(['wrkspace']);
+  });
+
+  test('asks for no permission but to read', () => {
+    const wanted = Object.values(jobs).map(({ permissions }) => permissions);
+    const reads = { contents: 'read', ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }) };
+    expect(wanted).toEqual([reads]);
+  });
+});

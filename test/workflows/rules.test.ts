@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { templates, workflows } from './our-workflows.ts';
+
+/** Each `uses:` with what is behind it in the line. The language service has found that they are lines of their own. */
+const usesLines = (text: string) =>
+  [...text.matchAll(/^\s*(?:- )?uses: *(\S+)(.*)$/gm)].map(([, action = '', comment = '']) => ({ action, comment }));
+
+const usesIn = (text: string): readonly (string | undefined)[] =>
+  Object.values(parseWorkflow(text).jobs).flatMap(({ uses, steps }) => [uses, ...steps.map((step) => step.uses)]);
+
+describe.each([...workflows, ...templates])('$name', ({ text }) => {
+  test('gives no permission but to the jobs that ask for one', () => {
+    expect(parseWorkflow(text).permissions).toEqual({});
+  });
+
+  test('has no expression in the text of a script', () => {
+    for (const { steps } of Object.values(parseWorkflow(text).jobs)) {
+      for (const { run = '' } of steps) expect(run).not.toContain('${{');
+    }
+  });
+});
+
+describe.each(workflows)('$name', ({ text }) => {
+  test('names each action by its commit, and its version beside it', () => {
+    const lines = usesLines(text);
+    expect(lines.map(({ action }) => action)).toEqual(usesIn(text).filter((uses) => uses !== undefined));
+    for (const { action, comment } of lines) {
+      if (action.startsWith('./')) continue;
+      expect(action).toMatch(/@[0-9a-f]{40}$/);
+      expect(comment, action).toMatch(/^ # v\d+\.\d+\.\d+$/);
+    }
+  });
+
+  test('ends each job in some time', () => {
+    for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
+      if (job.uses === undefined) expect(job['timeout-minutes'], name).toBeDefined();
+    }
+  });
+
+  test('is YAML 1.2 without a key that stands there twice', () => {
+    expect(() => parse(text, { uniqueKeys: true, strict: true })).not.toThrow();
+  });
+});
+
+test('the workflows name one action by one version', () => {
+  const versions = new Map<string, Set<string>>();
+  for (const { action, comment } of workflows.flatMap(({ text }) => usesLines(text))) {
+    const [name = ''] = action.split('@');
+    versions.set(name, (versions.get(name) ?? new Set()).add(action + comment));
+  }
+  for (const [name, found] of versions) expect([...found], name).toHaveLength(1);
+});

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openScene } from '../e2e/scene.ts';
+import { createRepository, type Repository } from '../support/git-repository.ts';
+import { pullRequestEvent } from '../support/runner/github-context.ts';
+import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
+import { calledWorkflow } from './called.ts';
+
+const scene = openScene();
+let folder: string;
+let remote: Repository;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sync-branch-'));
+  remote = createRepository(folder);
+  for (const branch of ['main', 'topic']) remote.commit({ branch, files: { [branch]: branch } });
+});
+afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+async function sync(options: Pick<WorkflowJobOptions, 'event' | 'inputs'> = {}, at = remote.path) {
+  const workspace = await scene.service.workspace(at);
+  const { secret: token } = await scene.service.token({ scopes: ['sync'] });
+  return runWorkflowJob({
+    ...options,
+    workflow: 'sync-branch.yml',
+    inputs: { 'base-url': `${scene.service.baseUrl}/v1`, workspace, ...options.inputs },
+    secrets: { token },
+    ...calledWorkflow(),
+  });
+}
+
+test('the branch of the run is synced when the job ends, and the outputs say so', async () => {
+  const { result, workflowOutputs, log } = await sync();
+  expect(log).not.toContain('##[error]');
+  expect(result).toBe('success');
+  expect(workflowOutputs).toMatchObject({ status: 'succeeded', branch: 'main', sync_id: expect.stringMatching(/./) });
+  expect(Number(workflowOutputs['estimated_objects'])).toBeGreaterThan(0);
+});
+
+test('the branch can be another one; in a pull request it is the head branch', async () => {
+  expect(await sync({ inputs: { branch: 'topic' } })).toMatchObject({ workflowOutputs: { branch: 'topic' } });
+  const event = pullRequestEvent({ number: 7, head: 'topic' });
+  expect(await sync({ event })).toMatchObject({ result: 'success', workflowOutputs: { branch: 'topic' } });
+});
+
+test('a sync that fails fails the job, and the outputs still say which one it was', async () => {
+  const { result, workflowOutputs } = await sync({}, join(folder, 'nothing.git'));
+  expect(result).toBe('failure');
+  expect(workflowOutputs).toMatchObject({ status: 'failed', branch: 'main', sync_id: expect.stringMatching(/./) });
+});
+
+test('a sync that is not to be waited for is queued', async () => {
+  expect(await sync({ inputs: { wait: '0s' } })).toMatchObject({
+    result: 'success',
+    workflowOutputs: { status: 'queued', sync_id: expect.stringMatching(/./) },
+  });
+});
