@@ -1,0 +1,234 @@
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Grant } from '../../../src/action/ledger/entry.ts';
+import type { Taking } from '../../../src/action/locks/keeper.ts';
+import { type Played, waitForAll } from '../../../src/action/locks/wait-for-all.ts';
+import { createClient } from '../../../src/client/client.ts';
+import type { Failure } from '../../../src/client/failure.ts';
+import { ServiceError } from '../../../src/client/service-error.ts';
+import { type LockPath, parseLockPath } from '../../../src/interface/lock-path.ts';
+
+const start = Date.UTC(2026, 2, 1, 12);
+const second = 1_000;
+
+/** How long each request takes in these tests. */
+const requestMs = 20;
+
+function lockPath(text: string): LockPath {
+  const path = parseLockPath(text);
+  if (!path.ok) throw new Error(path.why);
+  return path.value;
+}
+
+const errorOf = (failure: Failure): ServiceError =>
+  new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);
+
+const refusedBecauseHeld = errorOf({
+  kind: 'refused',
+  status: 409,
+  requestId: undefined,
+  words: 'It is held.',
+  fields: [],
+  missingScope: undefined,
+  retryAfterMs: undefined,
+});
+
+const held = (path: LockPath, retryAfterMs?: number): Taking => ({
+  kind: 'held',
+  path,
+  holder: {
+    path,
+    type: 'exclusive',
+    id: undefined,
+    etag: undefined,
+    owner: 'grace',
+    origin: 'https://ci.example.com/runs/7',
+    acquired_at: new Date(start - 120 * second).toISOString(),
+    expires_at: new Date(start + 3_600 * second).toISOString(),
+    raw: {},
+  },
+  retryAfterMs,
+  error: refusedBecauseHeld,
+});
+
+const grantOf = (path: LockPath): Grant => ({
+  kind: 'granted',
+  service: 'https://workspaces.example.com/v1',
+  workspace: 'game',
+  path,
+  step: 'step',
+  key: path,
+  at: new Date(start).toISOString(),
+  waitedMs: 0,
+  lock: { path, type: 'exclusive', expires_at: new Date(start + 36_000 * second).toISOString() },
+});
+
+const taken = (path: LockPath): Taking => ({ kind: 'taken', grant: grantOf(path), anew: true });
+
+interface Answering {
+  /** What the service says to a request, the first of which has the number 0. */
+  readonly answer: (path: LockPath, number: number) => Taking;
+  readonly paths?: readonly string[];
+  readonly waitSeconds: number;
+  readonly random?: () => number;
+}
+
+interface Waited {
+  readonly played: Played;
+  readonly sleeps: readonly number[];
+  readonly lines: readonly string[];
+  /** What happened, in its order: `ask a`, `give back a`, `sleep`. */
+  readonly events: readonly string[];
+  /** When each request began, since the beginning. */
+  readonly askedAt: readonly number[];
+  readonly tookMs: number;
+}
+
+/** A wait whose time passes only while it sleeps or asks. */
+async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5 }: Answering): Promise<Waited> {
+  let now = start;
+  const clock = (): number => now;
+  const client = createClient({
+    baseUrl: 'https://workspaces.example.com/v1',
+    token: 'wsa_x',
+    userAgent: 'test',
+    clock,
+  });
+  onTestFinished(() => client.dispose());
+  const sleeps: number[] = [];
+  const lines: string[] = [];
+  const events: string[] = [];
+  const askedAt: number[] = [];
+  const nothing = (): void => undefined;
+  const played = await waitForAll(
+    {
+      client,
+      clock,
+      random,
+      signal: new AbortController().signal,
+      requestTimeoutMs: 30 * second,
+      log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
+      async sleep(ms) {
+        events.push('sleep');
+        sleeps.push(ms);
+        now += ms;
+      },
+      async take(path) {
+        events.push(`ask ${path}`);
+        askedAt.push(now - start);
+        now += requestMs;
+        return answer(path, askedAt.length - 1);
+      },
+      keeper: {
+        ask: () => Promise.reject(new Error('Nothing was unclear.')),
+        async giveBack({ path }) {
+          events.push(`give back ${path}`);
+          return { kind: 'released' };
+        },
+      },
+    },
+    paths.map(lockPath),
+    { seconds: waitSeconds },
+  );
+  return { played, sleeps, lines, events, askedAt, tookMs: now - start };
+}
+
+const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+
+describe('a wait', () => {
+  test('is never longer than was said, and its last request comes shortly before its end, with a pause before it', async () => {
+    await fc.assert(
+      fc.asyncProperty(chance, fc.integer({ min: 1, max: 600 }), async (random, waitSeconds) => {
+        const { played, sleeps, askedAt, tookMs } = await waiting({
+          answer: (path) => held(path),
+          waitSeconds,
+          random: () => random,
+        });
+        expect(played.round.kind).toBe('held');
+        expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
+        expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
+        // The last pause is what was left; each before it is half a second at least.
+        expect(Math.min(...sleeps.slice(0, -1), 500)).toBe(500);
+        expect(sleeps.at(-1)).toBeGreaterThan(0);
+      }),
+    );
+  });
+
+  test('of one is not the wait of another: those who were sent away together do not come back together', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        chance,
+        chance,
+        fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
+        async (one, other, retryAfter) => {
+          fc.pre(Math.abs(one - other) > 0.1);
+          const wait = (random: number) =>
+            waiting({
+              answer: (path) => held(path, retryAfter && retryAfter * second),
+              waitSeconds: 600,
+              random: () => random,
+            });
+          const [[first = 0], [later = 0]] = [(await wait(one)).sleeps, (await wait(other)).sleeps];
+          expect(Math.abs(first - later)).toBeGreaterThan(40);
+        },
+      ),
+    );
+  });
+
+  test('is as long as the service asks for with Retry-After, whether somebody holds the path or it is too busy', async () => {
+    const tooBusy = errorOf({
+      kind: 'refused',
+      status: 429,
+      requestId: undefined,
+      words: undefined,
+      fields: [],
+      missingScope: undefined,
+      retryAfterMs: 20 * second,
+    });
+    const { sleeps } = await waiting({
+      answer: (path, number) => {
+        if (number === 0) return held(path, 30 * second);
+        return number === 1 ? { kind: 'failed', error: tooBusy } : taken(path);
+      },
+      waitSeconds: 600,
+      random: () => 0,
+    });
+    expect(sleeps).toEqual([30 * second, 20 * second]);
+  });
+
+  test.each<[string, Failure]>([
+    ['an attempt that took too long', { kind: 'timeout', limitMs: 30 * second }],
+    [
+      'a lost connection',
+      { kind: 'connection', code: 'ECONNRESET', words: 'it was reset', mayHaveArrived: false, untrusted: false },
+    ],
+  ])('goes on after %s', async (_, failure) => {
+    const { played } = await waiting({
+      answer: (path, number) =>
+        number === 1 ? { kind: 'failed', error: errorOf(failure) } : number === 0 ? held(path) : taken(path),
+      waitSeconds: 600,
+    });
+    expect(played.round.kind).toBe('acquired');
+  });
+
+  test('says with each poll who holds what, from which run, since when, and until when', async () => {
+    const { lines, sleeps } = await waiting({ answer: (path) => held(path), waitSeconds: 60 });
+    expect(sleeps.length).toBeGreaterThan(5);
+    expect(lines).toHaveLength(sleeps.length);
+    for (const line of lines) {
+      expect(line).toMatch(
+        /^a is held by grace until 13:00 UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since 11:58 UTC \(.* ago\)\. Waiting, \d+ s left\.$/,
+      );
+    }
+  });
+
+  test('has none of the paths in the meantime: what was taken is given back before the pause', async () => {
+    const { events, played } = await waiting({
+      paths: ['a', 'b'],
+      answer: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
+      waitSeconds: 600,
+    });
+    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
+    expect(played.round.kind).toBe('acquired');
+  });
+});
