@@ -18,7 +18,8 @@ export interface Game extends Pick<Scene, 'service'> {
   readonly remote: Repository;
   /** What a recipe gets: its variables and secrets, and a checkout whose scripts say what is locked while they run. */
   given(changes?: { readonly script?: string }): Promise<Pick<WorkflowJobOptions, 'vars' | 'secrets' | 'uses'>>;
-  lock(path: string): Promise<void>;
+  /** By grace, if nobody else is named. */
+  lock(path: string, name?: string): Promise<void>;
   release(path: string): Promise<void>;
   locked(): Promise<readonly string[]>;
 }
@@ -79,7 +80,7 @@ export function openGame(): Game {
         },
       };
     },
-    lock: (path) => scene.lock('game', path),
+    lock: (path, name) => scene.lock('game', path, name === undefined ? {} : { name }),
     release: (path) => scene.release('game', path),
     locked: () => scene.locked('game'),
   };

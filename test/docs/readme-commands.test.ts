@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { welcome } from '../../src/service/cli/serve/welcome.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { ask } from '../support/running-service.ts';
 import { startCommand, startServiceProcess } from '../support/service-process.ts';
@@ -13,7 +14,7 @@ const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.m
 /** Runs a snippet as a person would paste it, but ends at the first command that fails. */
 async function inShell(
   snippet: string,
-  { cwd, env }: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  { cwd, env = {} }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', snippet], {
     cwd,
@@ -30,16 +31,11 @@ test('the lines of curl do what they say, with what `npm start` prints', async (
   const cwd = await temporaryFolder();
   const service = await startServiceProcess();
   try {
-    const exported = service.command.stdout();
-    expect(exported).toContain('"listening"');
-    const env = {
-      WORKSPACE_BASE_URL: service.baseUrl,
-      WORKSPACE_TOKEN: service.token,
-      WORKSPACE_ID: service.workspace,
-    };
+    const exported = welcome(service.baseUrl, service).filter((line) => line.trim().startsWith('export '));
+    expect(exported).toHaveLength(3);
     // An answer that is an error would not make curl fail by itself.
     const strict = 'curl() { command curl --fail-with-body --write-out "\\n" "$@"; }\n';
-    const stdout = await inShell(strict + lines, { cwd, env });
+    const stdout = await inShell(`${exported.join('\n')}\n${strict}${lines}`, { cwd });
     const [branches, lock, sync, ...rest] = stdout
       .split('\n')
       .filter((line) => line !== '')
