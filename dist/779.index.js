@@ -13,16 +13,15 @@ module.exports = __webpack_require__(218);
 /***/ 218:
 /***/ ((__unused_webpack_module, exports, __webpack_require__) => {
 
-var __webpack_unused_export__;
 
 
-var net = __webpack_require__(278);
-var tls = __webpack_require__(756);
-var http = __webpack_require__(611);
-var https = __webpack_require__(692);
-var events = __webpack_require__(434);
-var assert = __webpack_require__(613);
-var util = __webpack_require__(23);
+var net = __webpack_require__(9278);
+var tls = __webpack_require__(4756);
+var http = __webpack_require__(8611);
+var https = __webpack_require__(5692);
+var events = __webpack_require__(4434);
+var assert = __webpack_require__(2613);
+var util = __webpack_require__(9023);
 
 
 exports.httpOverHttp = httpOverHttp;
@@ -277,7 +276,7 @@ if (process.env.NODE_DEBUG && /\btunnel\b/.test(process.env.NODE_DEBUG)) {
 } else {
   debug = function() {};
 }
-__webpack_unused_export__ = debug; // for test
+exports.debug = debug; // for test
 
 
 /***/ }),
@@ -285,21 +284,19 @@ __webpack_unused_export__ = debug; // for test
 /***/ 654:
 /***/ ((__unused_webpack_module, exports) => {
 
-var __webpack_unused_export__;
 
 
-const unavailable = (name) =>
-  function unavailableInThisBundle() {
-    throw new Error(`${name} of undici is not part of this bundle. Use a fetch or an agent of one's own instead.`);
-  };
+exports.fetch = function fetchIsNotInThisBundle() {
+  throw new Error("The fetch of undici is not part of this bundle. Use one's own instead.");
+};
 
-exports.k = unavailable('ProxyAgent');
-__webpack_unused_export__ = unavailable('fetch');
+// The toolkit makes one as soon as it is loaded where a proxy is set, for the fetch above and nothing else.
+exports.ProxyAgent = class ProxyAgent {};
 
 
 /***/ }),
 
-/***/ 779:
+/***/ 2779:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 var https__WEBPACK_IMPORTED_MODULE_1___namespace_cache;
@@ -308,9 +305,9 @@ var http__WEBPACK_IMPORTED_MODULE_0___namespace_cache;
 /* harmony export */   HttpClient: () => (/* binding */ HttpClient)
 /* harmony export */ });
 /* unused harmony exports HttpCodes, Headers, MediaTypes, getProxyUrl, HttpClientError, HttpClientResponse, isHttps */
-/* harmony import */ var http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(611);
-/* harmony import */ var https__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(692);
-/* harmony import */ var _proxy_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(783);
+/* harmony import */ var http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8611);
+/* harmony import */ var https__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(5692);
+/* harmony import */ var _proxy_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9783);
 /* harmony import */ var tunnel__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(770);
 /* harmony import */ var undici__WEBPACK_IMPORTED_MODULE_4__ = __webpack_require__(654);
 /* eslint-disable @typescript-eslint/no-explicit-any */
@@ -909,7 +906,7 @@ class HttpClient {
             return proxyAgent;
         }
         const usingSsl = parsedUrl.protocol === 'https:';
-        proxyAgent = new undici__WEBPACK_IMPORTED_MODULE_4__/* .ProxyAgent */ .k(Object.assign({ uri: proxyUrl.href, pipelining: !this._keepAlive ? 0 : 1 }, ((proxyUrl.username || proxyUrl.password) && {
+        proxyAgent = new undici__WEBPACK_IMPORTED_MODULE_4__.ProxyAgent(Object.assign({ uri: proxyUrl.href, pipelining: !this._keepAlive ? 0 : 1 }, ((proxyUrl.username || proxyUrl.password) && {
             token: `Basic ${Buffer.from(`${proxyUrl.username}:${proxyUrl.password}`).toString('base64')}`
         })));
         this._proxyAgentDispatcher = proxyAgent;

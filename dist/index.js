@@ -1,96 +1,111 @@
 import { createRequire as __WEBPACK_EXTERNAL_createRequire } from "module";
 /******/ var __webpack_modules__ = ({
 
-/***/ 613:
+/***/ 2613:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("assert");
 
 /***/ }),
 
-/***/ 434:
+/***/ 4434:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("events");
 
 /***/ }),
 
-/***/ 611:
+/***/ 9896:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("fs");
+
+/***/ }),
+
+/***/ 8611:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("http");
 
 /***/ }),
 
-/***/ 692:
+/***/ 5692:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("https");
 
 /***/ }),
 
-/***/ 278:
+/***/ 9278:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("net");
 
 /***/ }),
 
-/***/ 24:
+/***/ 3024:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:fs");
 
 /***/ }),
 
-/***/ 67:
+/***/ 7067:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:http");
 
 /***/ }),
 
-/***/ 760:
+/***/ 6760:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:path");
 
 /***/ }),
 
-/***/ 500:
+/***/ 8500:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:timers/promises");
 
 /***/ }),
 
-/***/ 756:
+/***/ 857:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("os");
+
+/***/ }),
+
+/***/ 4756:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("tls");
 
 /***/ }),
 
-/***/ 23:
+/***/ 9023:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 641:
+/***/ 3364:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
 // EXPORTS
 __nccwpck_require__.d(__webpack_exports__, {
-  I: () => (/* binding */ loadInputs)
+  U: () => (/* binding */ isLoopback),
+  Q: () => (/* binding */ parseBaseUrl)
 });
 
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
-var parsed = __nccwpck_require__(296);
 ;// CONCATENATED MODULE: external "node:net"
 const external_node_net_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:net");
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __nccwpck_require__(9296);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/base-url.js
 
 
@@ -125,23 +140,39 @@ function parseBaseUrl(text, allowHttp) {
     return (0,parsed/* accepted */.q)(address);
 }
 
+
+/***/ }),
+
+/***/ 245:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  I: () => (/* binding */ loadInputs)
+});
+
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __nccwpck_require__(9296);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/base-url.js + 1 modules
+var base_url = __nccwpck_require__(3364);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/reader.js
-var inputs_reader = __nccwpck_require__(401);
+var inputs_reader = __nccwpck_require__(5401);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/values.js
-var values = __nccwpck_require__(960);
+var values = __nccwpck_require__(2960);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/connection.js
 
 
 
 
-const parseToken = (text) => /^[\x21-\x7e]+$/.test(text)
+const parseToken = (text) => (0,values/* isToken */.sg)(text)
     ? (0,parsed/* accepted */.q)(text)
     : (0,parsed/* refused */.J)('It has to be an API token of the service, in one piece: give it from a secret.');
 function readConnection({ read }) {
     const allowHttp = read('allow-http', values/* parseBoolean */.yG);
     return (0,inputs_reader/* complete */.My)({
         // A wrong allow-http is told by itself; what it would have allowed is not held against the address.
-        baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
+        baseUrl: read('base-url', (text) => (0,base_url/* parseBaseUrl */.Q)(text, allowHttp ?? true)),
         token: read('token', parseToken),
         requestTimeout: read('request-timeout', (0,values/* parseDurationBetween */.GE)({ seconds: 1 }, { seconds: 3_600 })),
         retries: read('retries', (0,values/* parseWholeNumber */.oA)(100)),
@@ -149,13 +180,13 @@ function readConnection({ read }) {
 }
 
 // EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
-var workspace_id = __nccwpck_require__(228);
+var workspace_id = __nccwpck_require__(9228);
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/ttl.js
-var ttl = __nccwpck_require__(69);
+var ttl = __nccwpck_require__(6069);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/locks/handed-locks.js
-var handed_locks = __nccwpck_require__(518);
+var handed_locks = __nccwpck_require__(6518);
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
-var lock_path = __nccwpck_require__(860);
+var lock_path = __nccwpck_require__(5860);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/path-lines.js
 
 
@@ -266,16 +297,35 @@ function readUnlock(reader) {
         force: reader.read('force', values/* parseBoolean */.yG),
     });
 }
+const parseGitHubToken = (text) => (0,values/* isToken */.sg)(text)
+    ? (0,parsed/* accepted */.q)(text)
+    : (0,parsed/* refused */.J)('With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.');
+function readLockScope(reader) {
+    const { read, raw, complain } = reader;
+    const paths = readPathLines(reader);
+    const changedFiles = read('changed-files', values/* parseBoolean */.yG);
+    if (changedFiles === undefined)
+        return undefined;
+    if (!changedFiles)
+        return paths && { kind: 'paths', paths };
+    if (raw.path !== '') {
+        complain('path', 'With `changed-files: true` the paths are those of the pull request or push: give one of both.');
+    }
+    const githubToken = read('github-token', parseGitHubToken);
+    // A wrong one is told with the connection.
+    const allowHttp = (0,values/* parseBoolean */.yG)(raw['allow-http']);
+    return githubToken === undefined
+        ? undefined
+        : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
+}
 function readListLocks(reader) {
     const { read, raw } = reader;
     return (0,inputs_reader/* complete */.My)({
         operation: 'list-locks',
         workspace: readWorkspace(reader),
-        paths: readPathLines(reader),
-        changedFiles: read('changed-files', values/* parseBoolean */.yG),
+        scope: readLockScope(reader),
         failIfLocked: read('fail-if-locked', values/* parseBoolean */.yG),
         ignoredOwners: (0,values/* lines */.Mn)(raw['ignore-owner']),
-        githubToken: raw['github-token'],
     });
 }
 function readRegisterHook(reader) {
@@ -309,7 +359,7 @@ function readTask(reader, operation, environment) {
 }
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/table.js
-var table = __nccwpck_require__(332);
+var table = __nccwpck_require__(2332);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/load.js
 
 
@@ -337,7 +387,7 @@ function loadInputs(environment) {
 
 /***/ }),
 
-/***/ 401:
+/***/ 5401:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -389,14 +439,14 @@ function complete(fields) {
 
 /***/ }),
 
-/***/ 409:
+/***/ 7409:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   F: () => (/* binding */ secretsOf)
 /* harmony export */ });
-/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(332);
-/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(960);
+/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2332);
+/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(2960);
 
 
 /** Shorter texts would blank out half of the log, and are no secrets. */
@@ -421,7 +471,7 @@ function secretsOf(environment) {
 
 /***/ }),
 
-/***/ 332:
+/***/ 2332:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -498,7 +548,7 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 
 /***/ }),
 
-/***/ 960:
+/***/ 2960:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -507,12 +557,15 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   aL: () => (/* binding */ words),
 /* harmony export */   dw: () => (/* binding */ parseJsonObject),
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
+/* harmony export */   sg: () => (/* binding */ isToken),
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
 
 
+/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 /** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
 function parseBoolean(text) {
     if (/^(?:true|True|TRUE)$/.test(text))
@@ -562,7 +615,7 @@ function parseJsonObject(text) {
 
 /***/ }),
 
-/***/ 812:
+/***/ 1812:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -571,9 +624,9 @@ function parseJsonObject(text) {
 /* harmony export */   hB: () => (/* binding */ readEntry)
 /* harmony export */ });
 /* unused harmony export isGrantedLock */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(228);
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(860);
-/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(69);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9228);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5860);
+/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6069);
 
 
 
@@ -637,7 +690,7 @@ const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0_
 
 /***/ }),
 
-/***/ 463:
+/***/ 2463:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -645,9 +698,9 @@ const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0_
 /* harmony export */   au: () => (/* binding */ openLedger),
 /* harmony export */   du: () => (/* binding */ concealedJson)
 /* harmony export */ });
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
-/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(760);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(812);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
+/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6760);
+/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(1812);
 
 
 
@@ -680,14 +733,14 @@ function openLedger(file, conceal) {
 
 /***/ }),
 
-/***/ 518:
+/***/ 6518:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   r: () => (/* binding */ readHandedLocks)
 /* harmony export */ });
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(860);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5860);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
 
 
 const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
@@ -732,17 +785,17 @@ function readHandedLocks(json) {
 
 /***/ }),
 
-/***/ 39:
+/***/ 1039:
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(641);
-/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(409);
-/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(776);
-/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(868);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(958);
-/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(872);
-/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(569);
+/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(245);
+/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(7409);
+/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(8776);
+/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(8868);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(5958);
+/* harmony import */ var _report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(6872);
+/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(9569);
 
 
 
@@ -787,7 +840,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 572).then(__nccwpck_require__.bind(__nccwpck_require__, 572));
+        const { run } = await __nccwpck_require__.e(/* import() */ 638).then(__nccwpck_require__.bind(__nccwpck_require__, 4638));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
@@ -810,7 +863,7 @@ __webpack_async_result__();
 
 /***/ }),
 
-/***/ 776:
+/***/ 8776:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -852,7 +905,7 @@ const failed = (outputs, why, ...tables) => ({
 
 /***/ }),
 
-/***/ 868:
+/***/ 8868:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -861,7 +914,7 @@ const failed = (outputs, why, ...tables) => ({
 /* harmony export */   uH: () => (/* binding */ setOutput)
 /* harmony export */ });
 /* unused harmony export getState */
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
+/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
 
 /** Outside of a workflow there is no such file, and nobody who reads it. */
 function append(variable, text) {
@@ -890,7 +943,7 @@ const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
 
 /***/ }),
 
-/***/ 958:
+/***/ 5958:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -900,9 +953,9 @@ __nccwpck_require__.d(__webpack_exports__, {
 });
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
-var outcome = __nccwpck_require__(776);
+var outcome = __nccwpck_require__(8776);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
-var words = __nccwpck_require__(46);
+var words = __nccwpck_require__(1046);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/annotations.js
 
 /** GitHub shows ten of a step, and says nothing of the others. */
@@ -920,9 +973,9 @@ function annotationsOf(failures, notes, places) {
 }
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
-var command_files = __nccwpck_require__(868);
+var command_files = __nccwpck_require__(8868);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js
-var safe_text = __nccwpck_require__(872);
+var safe_text = __nccwpck_require__(6872);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
@@ -1102,7 +1155,7 @@ function createReporter(secrets) {
 
 /***/ }),
 
-/***/ 872:
+/***/ 6872:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1110,7 +1163,7 @@ function createReporter(secrets) {
 /* harmony export */   dj: () => (/* binding */ inHtml),
 /* harmony export */   lY: () => (/* binding */ createRedactor)
 /* harmony export */ });
-/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(395);
+/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3395);
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -1152,7 +1205,7 @@ function createRedactor(secrets) {
 
 /***/ }),
 
-/***/ 46:
+/***/ 1046:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1210,7 +1263,7 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 
 /***/ }),
 
-/***/ 569:
+/***/ 9569:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -1222,9 +1275,9 @@ __nccwpck_require__.d(__webpack_exports__, {
 ;// CONCATENATED MODULE: external "node:os"
 const external_node_os_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:os");
 // EXTERNAL MODULE: external "node:path"
-var external_node_path_ = __nccwpck_require__(760);
+var external_node_path_ = __nccwpck_require__(6760);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/ledger.js
-var ledger = __nccwpck_require__(463);
+var ledger = __nccwpck_require__(2463);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/runner-place.js
 
 
@@ -1245,13 +1298,19 @@ function runnerPlace(environment) {
         ledger: (0,ledger/* ledgerFile */.SB)(temporary),
         locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
         origin: originOf(environment),
+        github: {
+            event: environment['GITHUB_EVENT_NAME'] ?? '',
+            eventFile: environment['GITHUB_EVENT_PATH'] ?? '',
+            repository: environment['GITHUB_REPOSITORY'] ?? '',
+            apiUrl: environment['GITHUB_API_URL'] ?? '',
+        },
     };
 }
 
 
 /***/ }),
 
-/***/ 395:
+/***/ 3395:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1315,13 +1374,13 @@ const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
 
 /***/ }),
 
-/***/ 228:
+/***/ 9228:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   m: () => (/* binding */ parseWorkspaceId)
 /* harmony export */ });
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 const longest = 256;
 function whyNot(text) {
@@ -1345,7 +1404,7 @@ function parseWorkspaceId(text) {
 
 /***/ }),
 
-/***/ 393:
+/***/ 4393:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1353,7 +1412,7 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const isUnit = (text) => text !== undefined && text in secondsIn;
@@ -1380,7 +1439,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 
 /***/ }),
 
-/***/ 860:
+/***/ 5860:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1390,7 +1449,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   zV: () => (/* binding */ canonicalLockPath)
 /* harmony export */ });
 /* unused harmony exports longestLockPath, lockPathFromUrl */
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 /** In bytes of UTF-8. */
 const longestLockPath = 1_024;
@@ -1462,7 +1521,7 @@ function lockPathFromUrl(raw) {
 
 /***/ }),
 
-/***/ 296:
+/***/ 9296:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
@@ -1475,15 +1534,15 @@ const refused = (why) => ({ ok: false, why });
 
 /***/ }),
 
-/***/ 69:
+/***/ 6069:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   Kw: () => (/* binding */ parseTtl)
 /* harmony export */ });
 /* unused harmony exports shortestTtl, longestTtl */
-/* harmony import */ var _duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
-/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
+/* harmony import */ var _duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
+/* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
 
 
 const shortestTtl = { seconds: 1 };
@@ -1523,7 +1582,7 @@ function parseTtl(text) {
 /******/ 	// Execute the module function
 /******/ 	var threw = true;
 /******/ 	try {
-/******/ 		__webpack_modules__[moduleId](module, module.exports, __nccwpck_require__);
+/******/ 		__webpack_modules__[moduleId].call(module.exports, module, module.exports, __nccwpck_require__);
 /******/ 		threw = false;
 /******/ 	} finally {
 /******/ 		if(threw) delete __webpack_module_cache__[moduleId];
@@ -1757,6 +1816,6 @@ function parseTtl(text) {
 /******/ // startup
 /******/ // Load entry module and return exports
 /******/ // This entry module used 'module' so it can't be inlined
-/******/ var __webpack_exports__ = __nccwpck_require__(39);
+/******/ var __webpack_exports__ = __nccwpck_require__(1039);
 /******/ __webpack_exports__ = await __webpack_exports__;
 /******/ 

@@ -115,7 +115,7 @@ var values = __webpack_require__(960);
 
 
 
-const parseToken = (text) => /^[\x21-\x7e]+$/.test(text)
+const parseToken = (text) => (0,values/* isToken */.sg)(text)
     ? (0,parsed/* accepted */.q)(text)
     : (0,parsed/* refused */.J)('It has to be an API token of the service, in one piece: give it from a secret.');
 function readConnection({ read }) {
@@ -159,6 +159,12 @@ function runnerPlace(environment) {
         ledger: (0,ledger_ledger/* ledgerFile */.SB)(temporary),
         locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
         origin: originOf(environment),
+        github: {
+            event: environment['GITHUB_EVENT_NAME'] ?? '',
+            eventFile: environment['GITHUB_EVENT_PATH'] ?? '',
+            repository: environment['GITHUB_REPOSITORY'] ?? '',
+            apiUrl: environment['GITHUB_API_URL'] ?? '',
+        },
     };
 }
 

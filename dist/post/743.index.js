@@ -1715,6 +1715,7 @@ const version = '0.1.0';
 
 /** A service in trouble would fill the log of a step with many requests. */
 const mostRetriesTold = 10;
+/** Tells what is tried again, and not more often than a person wants to read it. */
 function tellRetries(log) {
     let told = 0;
     return ({ why, delayMs }) => {

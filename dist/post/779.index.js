@@ -288,13 +288,12 @@ __webpack_unused_export__ = debug; // for test
 var __webpack_unused_export__;
 
 
-const unavailable = (name) =>
-  function unavailableInThisBundle() {
-    throw new Error(`${name} of undici is not part of this bundle. Use a fetch or an agent of one's own instead.`);
-  };
+__webpack_unused_export__ = function fetchIsNotInThisBundle() {
+  throw new Error("The fetch of undici is not part of this bundle. Use one's own instead.");
+};
 
-exports.k = unavailable('ProxyAgent');
-__webpack_unused_export__ = unavailable('fetch');
+// The toolkit makes one as soon as it is loaded where a proxy is set, for the fetch above and nothing else.
+exports.k = class ProxyAgent {};
 
 
 /***/ }),

@@ -206,6 +206,7 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   GE: () => (/* binding */ parseDurationBetween),
 /* harmony export */   dw: () => (/* binding */ parseJsonObject),
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
+/* harmony export */   sg: () => (/* binding */ isToken),
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
 /* unused harmony exports lines, words */
@@ -213,6 +214,8 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
 
 
+/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
 /** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
 function parseBoolean(text) {
     if (/^(?:true|True|TRUE)$/.test(text))

@@ -8,7 +8,8 @@ import { version } from './version.ts';
 /** A service in trouble would fill the log of a step with many requests. */
 const mostRetriesTold = 10;
 
-function tellRetries(log: Log): (retry: Retry) => void {
+/** Tells what is tried again, and not more often than a person wants to read it. */
+export function tellRetries(log: Log): (retry: Retry) => void {
   let told = 0;
   return ({ why, delayMs }) => {
     const text = `${why} Trying again in ${duration(delayMs)}.`;

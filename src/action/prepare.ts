@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { findSource, type GitHubPlace } from './changed-files/source.ts';
 import type { PathLine } from './inputs/path-lines.ts';
 import type { ListLocksTask, LockTask, Task, UnlockTask } from './inputs/task.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type HandedLock, readHandedLocks } from './locks/handed-locks.ts';
 import { asHanded, asNamed, type MeantLock, meantIn } from './locks/meant-lock.ts';
 
+import type { LockExtent } from './operations/lock-extent.ts';
 import { resolvePaths } from './paths/resolve-paths.ts';
 
 /** A task with everything looked up that needs no request. */
@@ -14,7 +16,7 @@ export type Prepared =
   | Exclude<Task, LockTask | UnlockTask | ListLocksTask>
   | { readonly operation: 'lock'; readonly task: LockTask; readonly paths: readonly LockPath[] }
   | { readonly operation: 'unlock'; readonly task: UnlockTask; readonly toRelease: readonly MeantLock[] }
-  | { readonly operation: 'list-locks'; readonly task: ListLocksTask; readonly paths: readonly LockPath[] };
+  | { readonly operation: 'list-locks'; readonly task: ListLocksTask; readonly extent: LockExtent };
 
 export type Preparation =
   | { readonly ok: true; readonly prepared: Prepared }
@@ -24,6 +26,7 @@ interface Place {
   readonly checkout: string;
   readonly service: string;
   readonly ledger: Ledger;
+  readonly github: GitHubPlace;
 }
 
 async function withPaths(
@@ -67,6 +70,22 @@ async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparatio
   }
 }
 
+async function prepareListLocks(task: ListLocksTask, place: Place): Promise<Preparation> {
+  const { scope } = task;
+  const ready = (extent: LockExtent): Prepared => ({ operation: 'list-locks', task, extent });
+  switch (scope.kind) {
+    case 'paths':
+      return withPaths(scope.paths, place, (paths) =>
+        ready(paths.length === 0 ? { kind: 'workspace' } : { kind: 'paths', paths }),
+      );
+    case 'changed-files': {
+      const source = findSource(place.github, { token: scope.githubToken, allowHttp: scope.allowHttp });
+      if (source.ok) return { ok: true, prepared: ready({ kind: 'changed-files', source: source.value }) };
+      return { ok: false, problems: [`Input \`changed-files\` is "true". ${source.why}`] };
+    }
+  }
+}
+
 /** What can be wrong with a step is found out here, before its first request. */
 export async function prepare(task: Task, place: Place): Promise<Preparation> {
   switch (task.operation) {
@@ -75,15 +94,7 @@ export async function prepare(task: Task, place: Place): Promise<Preparation> {
     case 'unlock':
       return prepareUnlock(task, place);
     case 'list-locks':
-      if (task.changedFiles) {
-        return {
-          ok: false,
-          problems: [
-            'Input `changed-files` is "true". This version cannot look up changed files yet: name the paths with `path`.',
-          ],
-        };
-      }
-      return withPaths(task.paths, place, (paths) => ({ operation: 'list-locks', task, paths }));
+      return prepareListLocks(task, place);
     default:
       return { ok: true, prepared: task };
   }

@@ -42,7 +42,7 @@ function operate(parts: Parts, prepared: Prepared, service: string): Promise<Out
     case 'unlock':
       return unlock(parts, prepared.task, prepared.toRelease, service);
     case 'list-locks':
-      return listLocks(parts, prepared.task, prepared.paths);
+      return listLocks(parts, prepared.task, prepared.extent);
     case 'register-hook':
       return registerHook(parts, prepared);
     case 'list-workspaces':
@@ -70,7 +70,7 @@ export async function run({
   const service = connection.baseUrl;
   const ledger = openLedger(place.ledger, conceal);
   reporter.log.debug(`Service ${service}, checkout ${place.checkout}, ledger ${place.ledger}.`);
-  const preparation = await prepare(task, { checkout: place.checkout, service, ledger });
+  const preparation = await prepare(task, { ...place, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);
   let once: Client | undefined;
@@ -95,6 +95,7 @@ export async function run({
       random: Math.random,
       log: reporter.log,
       publish: reporter.publish,
+      retries: connection.retries,
       requestTimeoutMs: milliseconds(connection.requestTimeout),
       get locksFile() {
         return place.locksFile(step());

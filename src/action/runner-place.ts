@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { GitHubPlace } from './changed-files/source.ts';
 import { ledgerFile } from './ledger/ledger.ts';
 
 /** Where a step runs, as the runner's environment tells it. */
@@ -11,6 +12,7 @@ export interface RunnerPlace {
   locksFile(step: string): string;
   /** The address of the run, with its attempt; undefined outside of a workflow. */
   readonly origin: string | undefined;
+  readonly github: GitHubPlace;
 }
 
 function originOf(environment: NodeJS.ProcessEnv): string | undefined {
@@ -29,5 +31,11 @@ export function runnerPlace(environment: NodeJS.ProcessEnv): RunnerPlace {
     ledger: ledgerFile(temporary),
     locksFile: (step) => join(temporary, 'workspace-automation', `locks-${step}.json`),
     origin: originOf(environment),
+    github: {
+      event: environment['GITHUB_EVENT_NAME'] ?? '',
+      eventFile: environment['GITHUB_EVENT_PATH'] ?? '',
+      repository: environment['GITHUB_REPOSITORY'] ?? '',
+      apiUrl: environment['GITHUB_API_URL'] ?? '',
+    },
   };
 }

@@ -1,9 +1,8 @@
 'use strict';
 
-const unavailable = (name) =>
-  function unavailableInThisBundle() {
-    throw new Error(`${name} of undici is not part of this bundle. Use a fetch or an agent of one's own instead.`);
-  };
+exports.fetch = function fetchIsNotInThisBundle() {
+  throw new Error("The fetch of undici is not part of this bundle. Use one's own instead.");
+};
 
-exports.ProxyAgent = unavailable('ProxyAgent');
-exports.fetch = unavailable('fetch');
+// The toolkit makes one as soon as it is loaded where a proxy is set, for the fetch above and nothing else.
+exports.ProxyAgent = class ProxyAgent {};

@@ -153,6 +153,24 @@ test.each(wrong)(
   },
 );
 
+describe('changed files', () => {
+  const changed = (given: Given): readonly string[] =>
+    problemsOf(rightStep('list-locks', { 'changed-files': 'true', ...given }));
+
+  test('are not listed beside paths', () => {
+    expect(changed({ path: 'Content/Hero.uasset' })).toEqual([
+      'Input `path` is "Content/Hero.uasset". With `changed-files: true` the paths are those of the pull request or push: give one of both.',
+    ]);
+  });
+
+  test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('are not asked for with the token %j', (token) => {
+    expect(changed({ 'github-token': token })).toEqual([
+      'Input `github-token` is not valid. With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.',
+    ]);
+    expect(problemsOf(rightStep('list-locks', { 'github-token': token }))).toEqual([]);
+  });
+});
+
 test.each([
   ['not JSON', 'It is not JSON.'],
   ['{}', 'It is not a JSON list.'],

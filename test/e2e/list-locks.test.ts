@@ -195,10 +195,3 @@ test('a thousand locks are a short log, and an output that is too large names no
   ]);
   expect(result.log.split('\n').length).toBeLessThan(120);
 });
-
-test('changed-files is refused until it can be done', async () => {
-  const job = await scene.job({ workspace: 'game' });
-  const result = await job.run({ with: { operation: 'list-locks', 'changed-files': 'true' } });
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-  expect(result.log).toContain('Input `changed-files` is "true".');
-});

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
   const address = hostname.replace(/^\[|\]$/g, '');
   const loopback = new BlockList();

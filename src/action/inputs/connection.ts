@@ -2,7 +2,7 @@ import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseBaseUrl } from './base-url.ts';
 import { complete, type Read, type Reader } from './reader.ts';
-import { parseBoolean, parseDurationBetween, parseWholeNumber } from './values.ts';
+import { isToken, parseBoolean, parseDurationBetween, parseWholeNumber } from './values.ts';
 
 export interface Connection {
   readonly baseUrl: string;
@@ -13,7 +13,7 @@ export interface Connection {
 }
 
 const parseToken = (text: string): Parsed<string> =>
-  /^[\x21-\x7e]+$/.test(text)
+  isToken(text)
     ? accepted(text)
     : refused('It has to be an API token of the service, in one piece: give it from a secret.');
 

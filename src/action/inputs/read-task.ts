@@ -10,6 +10,7 @@ import type { OperationName } from './table.ts';
 import type {
   ListBranchesTask,
   ListLocksTask,
+  LockScope,
   LockTask,
   RegisterHookTask,
   SyncTask,
@@ -17,7 +18,7 @@ import type {
   UnlockTarget,
   UnlockTask,
 } from './task.ts';
-import { lines, parseBoolean, parseDurationBetween, parseJsonObject, words } from './values.ts';
+import { isToken, lines, parseBoolean, parseDurationBetween, parseJsonObject, words } from './values.ts';
 
 const longestWait: Duration = { seconds: 30 * 86_400 };
 const parseWait = parseDurationBetween({ seconds: 0 }, longestWait);
@@ -99,16 +100,38 @@ function readUnlock(reader: Reader): Read<UnlockTask> {
   });
 }
 
+const parseGitHubToken = (text: string): Parsed<string> =>
+  isToken(text)
+    ? accepted(text)
+    : refused(
+        'With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.',
+      );
+
+function readLockScope(reader: Reader): Read<LockScope> {
+  const { read, raw, complain } = reader;
+  const paths = readPathLines(reader);
+  const changedFiles = read('changed-files', parseBoolean);
+  if (changedFiles === undefined) return undefined;
+  if (!changedFiles) return paths && { kind: 'paths', paths };
+  if (raw.path !== '') {
+    complain('path', 'With `changed-files: true` the paths are those of the pull request or push: give one of both.');
+  }
+  const githubToken = read('github-token', parseGitHubToken);
+  // A wrong one is told with the connection.
+  const allowHttp = parseBoolean(raw['allow-http']);
+  return githubToken === undefined
+    ? undefined
+    : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
+}
+
 function readListLocks(reader: Reader): Read<ListLocksTask> {
   const { read, raw } = reader;
   return complete<ListLocksTask>({
     operation: 'list-locks',
     workspace: readWorkspace(reader),
-    paths: readPathLines(reader),
-    changedFiles: read('changed-files', parseBoolean),
+    scope: readLockScope(reader),
     failIfLocked: read('fail-if-locked', parseBoolean),
     ignoredOwners: lines(raw['ignore-owner']),
-    githubToken: raw['github-token'],
   });
 }
 

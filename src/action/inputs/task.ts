@@ -34,14 +34,18 @@ export interface UnlockTask {
   readonly force: boolean;
 }
 
+/** Of what `list-locks` lists the locks. */
+export type LockScope =
+  /** No path stands for the whole workspace. */
+  | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
+  | { readonly kind: 'changed-files'; readonly githubToken: string; readonly allowHttp: boolean };
+
 export interface ListLocksTask {
   readonly operation: 'list-locks';
   readonly workspace: WorkspaceId;
-  readonly paths: readonly PathLine[];
-  readonly changedFiles: boolean;
+  readonly scope: LockScope;
   readonly failIfLocked: boolean;
   readonly ignoredOwners: readonly string[];
-  readonly githubToken: string;
 }
 
 export interface RegisterHookTask {

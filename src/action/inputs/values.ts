@@ -1,6 +1,9 @@
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
+/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text);
+
 /** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
 export function parseBoolean(text: string): Parsed<boolean> {
   if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);

@@ -1,9 +1,10 @@
-import type { KnownLock, List } from '../../client/client.ts';
+import type { KnownLock, List, Within } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { ListLocksTask } from '../inputs/task.ts';
 import { heldText } from '../locks/holder-text.ts';
 import type { FileNote, Outcome } from '../outcome.ts';
 import { clockTime, count, distance } from '../report/words.ts';
+import { type LockExtent, lookUp } from './lock-extent.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 import { toldJson } from './told-json.ts';
 
@@ -11,13 +12,12 @@ import { toldJson } from './told-json.ts';
 const mostSingle = 8;
 
 async function listThose(
-  parts: Parts,
+  { client }: Parts,
   { workspace }: ListLocksTask,
-  paths: readonly LockPath[],
+  paths: readonly LockPath[] | undefined,
+  within: Within,
 ): Promise<List<KnownLock>> {
-  const { client } = parts;
-  const within = ordinaryLimits(parts);
-  if (paths.length === 0) return client.listLocks({ workspace }, within);
+  if (paths === undefined) return client.listLocks({ workspace }, within);
   if (paths.length > mostSingle) {
     const wanted: ReadonlySet<string> = new Set(paths);
     const { items, incomplete } = await client.listLocks({ workspace }, within);
@@ -70,36 +70,56 @@ const note = (lock: KnownLock, now: number): FileNote => ({
   text: `${heldText(lock.path, lock, now)}.`,
 });
 
-/** Lists the locks, of all the workspace or of some paths, but for those of owners that do not count. */
-export async function listLocks(parts: Parts, task: ListLocksTask, paths: readonly LockPath[]): Promise<Outcome> {
+interface Found {
+  readonly locks: readonly KnownLock[];
+  /** How many were left out, because their owners do not count. */
+  readonly ignored: number;
+  readonly incomplete: string | undefined;
+}
+
+function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
+  if (locks.length > 0) return `${count(locks.length, 'lock')} in ${where}.`;
+  const apart = ignored > 0 ? `, apart from ${count(ignored, 'lock')} of ignored owners` : '';
+  return incomplete === undefined
+    ? `Nothing is locked in ${where}${apart}.`
+    : `No lock was seen in ${where}${apart}, and not all of them could be read.`;
+}
+
+/** A list that may not be whole says of no file that it is free. */
+function failuresOf({ locks, incomplete }: Found): readonly string[] {
+  if (locks.length > 0) {
+    return [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`];
+  }
+  return incomplete === undefined
+    ? []
+    : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
+}
+
+/** Lists the locks, of all the workspace, of some paths or of what a change touches, but for those of owners that do not count. */
+export async function listLocks(parts: Parts, task: ListLocksTask, extent: LockExtent): Promise<Outcome> {
   const { client, log, conceal } = parts;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const { items, incomplete } = await listThose(parts, task, paths);
+  const within = ordinaryLimits(parts);
+  const { paths, among } = await lookUp(extent, parts, within);
+  const { items, incomplete } = await listThose(parts, task, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
   const locks = items
     .filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner))
     .sort((one, other) => (one.path < other.path ? -1 : 1));
+  const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
-  const ignored = items.length - locks.length;
-  const where = paths.length === 0 ? workspace : `${workspace}, among ${count(paths.length, 'path')}`;
-  const sentence =
-    locks.length === 0
-      ? `Nothing is locked in ${where}${ignored > 0 ? `, apart from ${count(ignored, 'lock')} of ignored owners` : ''}.`
-      : `${count(locks.length, 'lock')} in ${where}.`;
+  const sentence = sentenceOf(found, `${workspace}${among}`);
   log.group(
     sentence,
     locks.map((lock) => heldText(lock.path, lock, now)),
   );
-  const fails = failIfLocked && locks.length > 0;
+  const failures = failIfLocked ? failuresOf(found) : [];
+  const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
-    outputs: {
-      status: locks.length === 0 ? 'free' : 'locked',
-      count: String(locks.length),
-      locks: toldJson(locks.map(asOutput), conceal),
-    },
+    outputs: { ...known, count: String(locks.length), locks: toldJson(locks.map(asOutput), conceal) },
     sentence,
     tables: [table(locks, now)],
-    failures: fails ? [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`] : [],
-    notes: fails ? locks.map((lock) => note(lock, now)) : [],
+    failures,
+    notes: failIfLocked ? locks.map((lock) => note(lock, now)) : [],
   };
 }

@@ -20,6 +20,8 @@ export interface Parts {
   /** Writes outputs that later steps can rely on, whatever happens from here on. */
   readonly publish: (outputs: Outputs) => void;
   readonly requestTimeoutMs: number;
+  /** Attempts of a request after the first. */
+  readonly retries: number;
   readonly ledger: Ledger;
   /** Names this step in the ledger. */
   readonly step: string;

@@ -1,0 +1,95 @@
+import { asObject, isObject, type Json, type JsonObject, nameIn } from '../../client/json.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+declare const brand: unique symbol;
+
+/** The full id of a commit, of SHA-1 or SHA-256. */
+export type CommitId = string & { readonly [brand]: 'CommitId' };
+
+/** What started the run, as far as it changes files. */
+export type Change =
+  | { readonly kind: 'pull-request'; readonly number: number }
+  | { readonly kind: 'push'; readonly ref: string; readonly before: CommitId; readonly after: CommitId }
+  /** Nothing was there before: its files are those in which it differs from the default branch. */
+  | { readonly kind: 'new-ref'; readonly ref: string; readonly after: CommitId; readonly defaultBranch: string }
+  | { readonly kind: 'deleted-ref'; readonly ref: string }
+  | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
+
+const instead = 'Name the files with `path` instead.';
+
+/** What stands for the commit of a branch that is not there yet, or not any more. */
+const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
+
+function commitIn(json: Json | undefined): CommitId | undefined {
+  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
+}
+
+/** `main` of `refs/heads/main`. */
+const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
+
+function parsePush(payload: JsonObject): Parsed<Change> {
+  const ref = nameIn(payload['ref']);
+  const before = commitIn(payload['before']);
+  const after = commitIn(payload['after']);
+  if (ref === undefined || before === undefined || after === undefined) {
+    return refused(`The event of the push does not say from which commit to which it goes. ${instead}`);
+  }
+  if (isNone(after)) return accepted({ kind: 'deleted-ref', ref });
+  if (!isNone(before)) return accepted({ kind: 'push', ref, before, after });
+  const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
+  if (defaultBranch === undefined) {
+    return refused(
+      `The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`,
+    );
+  }
+  if (ref === `refs/heads/${defaultBranch}`) {
+    return refused(
+      `The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
+    );
+  }
+  return accepted({ kind: 'new-ref', ref, after, defaultBranch });
+}
+
+function parseMergeGroup(payload: JsonObject): Parsed<Change> {
+  const group = asObject(payload['merge_group']);
+  const base = commitIn(group['base_sha']);
+  const head = commitIn(group['head_sha']);
+  return base === undefined || head === undefined || isNone(base) || isNone(head)
+    ? refused(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
+    : accepted({ kind: 'merge-group', base, head });
+}
+
+/** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
+export function parseChange(event: string, payload: Json): Parsed<Change> {
+  if (!isObject(payload)) return refused(`The file of the event has no JSON object in it. ${instead}`);
+  // Many events are of a pull request, and all of them have it at this place.
+  const number = asObject(payload['pull_request'])['number'];
+  if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
+    return accepted({ kind: 'pull-request', number });
+  }
+  if (event === 'push') return parsePush(payload);
+  if (event === 'merge_group') return parseMergeGroup(payload);
+  const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
+  return refused(
+    `${what}, of which no changed files are known: they are known of events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`,
+  );
+}
+
+const short = (commit: CommitId): string => commit.slice(0, 7);
+
+/** What the log calls it. */
+export function nameOf(change: Change): string {
+  switch (change.kind) {
+    case 'pull-request':
+      return `pull request #${change.number}`;
+    case 'push':
+      return `the push to ${shortRef(change.ref)} (${short(change.before)} to ${short(change.after)})`;
+    case 'new-ref':
+      return `the push that makes ${shortRef(change.ref)} (${short(change.after)}, compared with ${change.defaultBranch})`;
+    case 'deleted-ref':
+      return `the push that deletes ${shortRef(change.ref)}`;
+    case 'merge-group':
+      return `the merge group (${short(change.base)} to ${short(change.head)})`;
+  }
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { asTooMany } from '../../../src/action/changed-files/rate-limit.ts';
+import type { Received } from '../../../src/client/connection.ts';
+
+const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
+const now = Date.parse(date) / 1_000;
+
+const answer = (status: number, headers: Received['headers'], message = 'No'): Received => ({
+  status,
+  headers: { date, ...headers },
+  bytes: Buffer.from(JSON.stringify({ message })),
+  tooLarge: false,
+  endIsUnsure: false,
+});
+
+describe('a refusal for too many requests says when to come back', () => {
+  test.each<[string, Received, string]>([
+    ['with Retry-After', answer(403, { 'retry-after': '7' }), '7'],
+    ['when the hour ends', answer(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 90}` }), '90'],
+    ['when it has ended', answer(429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now - 9}` }), '0'],
+    ['in a minute', answer(403, {}, 'You have exceeded a secondary rate limit.'), '60'],
+  ])('%s', (_name, received, wait) => {
+    expect(asTooMany(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
+  });
+});
+
+describe('another answer stays what it is', () => {
+  test.each<[string, Received]>([
+    ['one without a permission', answer(403, { 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': `${now + 90}` })],
+    ['one of success, though it was the last', answer(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' })],
+    ['one for a while', answer(503, { 'retry-after': '7' })],
+  ])('%s', (_name, received) => {
+    expect(asTooMany(received)).toBe(received);
+  });
+});

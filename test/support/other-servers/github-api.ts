@@ -1,0 +1,94 @@
+import { json } from './answers.ts';
+import { createHistory, type GitHubFile, type History, type Page } from './github-history.ts';
+import { type Answer, type OtherServer, type SeenRequest, startOtherServer } from './other-server.ts';
+
+export interface PullRequest {
+  readonly files: readonly GitHubFile[];
+  /** What GitHub counts, if that is another number than there are. */
+  readonly changedFiles?: number;
+  readonly head?: string;
+}
+
+export interface GitHubApiOptions {
+  /** The token that may read. */
+  readonly token?: string;
+  /** Below which path of the server the interface is: `/api/v3` on GitHub Enterprise Server. */
+  readonly base?: string;
+  readonly repository?: string;
+  readonly pulls?: Readonly<Record<number, PullRequest | (() => PullRequest)>>;
+  readonly history?: History;
+  readonly branches?: Readonly<Record<string, string>>;
+  /** Answers in place of GitHub where it gives something. */
+  readonly instead?: (request: SeenRequest) => Answer | undefined;
+}
+
+export interface GitHubApi extends OtherServer {
+  /** What is in GITHUB_API_URL. */
+  readonly apiUrl: string;
+}
+
+/** The token that a job of the harness has. */
+export const jobToken = `ghs_${'0'.repeat(36)}`;
+
+/** GitHub lists no more of a pull request. */
+const mostOfAPullRequest = 3_000;
+
+const refusal = (status: number, message: string): Answer =>
+  json(status, { message, documentation_url: 'https://docs.github.com/rest' }, { 'x-github-request-id': 'ABCD:1' });
+
+export const notFound = refusal(404, 'Not Found');
+
+/** What an Actions token without a permission gets. */
+export const notAccessible = refusal(403, 'Resource not accessible by integration');
+
+export const badCredentials = refusal(401, 'Bad credentials');
+
+function pullPage(pull: PullRequest, page: number, perPage: number): Page {
+  const all = pull.files.slice(0, mostOfAPullRequest);
+  return { body: all.slice((page - 1) * perPage, page * perPage), hasNext: page * perPage < all.length };
+}
+
+/** A small server that answers as GitHub does, as far as changed files are concerned. */
+export function gitHubAnswers(options: GitHubApiOptions, origin: (request: SeenRequest) => string): Answer {
+  const { token = jobToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
+  const { history = createHistory(), instead = () => undefined } = options;
+  const below = `${base}/repos/${repository}/`;
+
+  const paged = (request: SeenRequest, page: Page | undefined, number: number): Answer => {
+    if (page === undefined) return notFound;
+    const next = new URL(request.url, origin(request));
+    next.searchParams.set('page', String(number + 1));
+    const link = { link: `<${next.href}>; rel="next", <${next.href}>; rel="last"` };
+    return json(200, page.body, page.hasNext ? link : {});
+  };
+
+  const answerOf = (request: SeenRequest): Answer => {
+    const { pathname, searchParams } = new URL(request.url, 'http://github');
+    const page = Number(searchParams.get('page') ?? '1');
+    const perPage = Number(searchParams.get('per_page') ?? '30');
+    if (request.headers.authorization !== `token ${token}`) return badCredentials;
+    if (request.method !== 'GET' || !pathname.startsWith(below)) return notFound;
+    const path = pathname.slice(below.length);
+
+    const [, number, files] = /^pulls\/(\d+)(\/files)?$/.exec(path) ?? [];
+    const given = pulls[Number(number)];
+    if (given !== undefined) {
+      const pull = typeof given === 'function' ? given() : given;
+      if (files !== undefined) return paged(request, pullPage(pull, page, perPage), page);
+      const { head = 'a'.repeat(40), changedFiles = pull.files.length } = pull;
+      return json(200, { head: { sha: head }, base: { sha: 'b'.repeat(40) }, changed_files: changedFiles });
+    }
+    const [, from = '', to = ''] = /^compare\/(.+)\.\.\.(.+)$/.exec(path) ?? [];
+    const commitOf = (text: string): string => branches[decodeURIComponent(text)] ?? text;
+    if (from !== '') return paged(request, history.comparison(commitOf(from), commitOf(to), page, perPage), page);
+    const [, commit] = /^commits\/(.+)$/.exec(path) ?? [];
+    return commit === undefined ? notFound : paged(request, history.commitPage(commit, page), page);
+  };
+
+  return (response, request) => (instead(request) ?? answerOf(request))(response, request);
+}
+
+export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
+  const server = await startOtherServer(gitHubAnswers(options, ({ headers }) => `http://${headers.host}`));
+  return { ...server, apiUrl: `${server.origin}${options.base ?? ''}` };
+}

@@ -1,0 +1,123 @@
+/** A file in a list of GitHub: docs.github.com, "List pull requests files". */
+export interface GitHubFile {
+  readonly filename: string;
+  readonly status: 'added' | 'modified' | 'removed' | 'renamed' | 'copied';
+  readonly previous_filename?: string;
+}
+
+/** The files of a commit, by their paths, with something that stands for what is in them. */
+export type Tree = ReadonlyMap<string, string>;
+
+interface Commit {
+  readonly sha: string;
+  readonly parents: readonly string[];
+  readonly tree: Tree;
+}
+
+/** What GitHub lists as the difference of two trees. A file that moved with all that is in it was renamed. */
+export function difference(from: Tree, to: Tree): readonly GitHubFile[] {
+  const removed = new Map([...from].filter(([path]) => !to.has(path)).map(([path, content]) => [content, path]));
+  const files: GitHubFile[] = [];
+  for (const [filename, content] of to) {
+    if (from.get(filename) === content) continue;
+    const before = from.has(filename) ? undefined : removed.get(content);
+    removed.delete(before === undefined ? '' : content);
+    if (before !== undefined) files.push({ filename, status: 'renamed', previous_filename: before });
+    else files.push({ filename, status: from.has(filename) ? 'modified' : 'added' });
+  }
+  return [...files, ...[...removed.values()].map((filename): GitHubFile => ({ filename, status: 'removed' }))];
+}
+
+/** The paths in which two trees differ: what a guard has to look at. */
+export const changedPaths = (from: Tree, to: Tree): ReadonlySet<string> =>
+  new Set([...from.keys(), ...to.keys()].filter((path) => from.get(path) !== to.get(path)));
+
+/** docs.github.com, "Compare two commits" and "Get a commit". */
+const mostCompared = 300;
+const filesOnAPage = 300;
+const mostOfACommit = 3_000;
+
+export interface Page {
+  readonly body: object;
+  readonly hasNext: boolean;
+}
+
+/** Commits with their files, and what GitHub says of them. */
+export interface History {
+  /** Adds a commit, and gives its id. */
+  commit(tree: Tree, ...parents: readonly string[]): string;
+  treeOf(commit: string): Tree;
+  /** The last commit that both have; undefined where they have none. */
+  mergeBase(one: string, other: string): string | undefined;
+  comparison(base: string, head: string, page: number, perPage: number): Page | undefined;
+  commitPage(commit: string, page: number): Page | undefined;
+}
+
+export function createHistory(): History {
+  const commits = new Map<string, Commit>();
+
+  const known = (sha: string): Commit => {
+    const commit = commits.get(sha);
+    if (commit === undefined) throw new Error(`There is no commit ${sha}.`);
+    return commit;
+  };
+
+  const reachable = (sha: string): ReadonlySet<string> => {
+    const seen = new Set<string>();
+    const walk = (each: string): void => {
+      if (seen.has(each)) return;
+      seen.add(each);
+      known(each).parents.forEach(walk);
+    };
+    walk(sha);
+    return seen;
+  };
+
+  /** The one that was made last is below none of the others. */
+  const mergeBase = (one: string, other: string): string | undefined => {
+    const others = reachable(other);
+    const both = reachable(one);
+    return [...commits.keys()].findLast((sha) => both.has(sha) && others.has(sha));
+  };
+
+  return {
+    mergeBase,
+    commit(tree, ...parents) {
+      const sha = (commits.size + 1).toString(16).padStart(7, '0').padEnd(40, 'c');
+      commits.set(sha, { sha, parents, tree });
+      return sha;
+    },
+    treeOf: (sha) => known(sha).tree,
+    comparison(base, head, page, perPage) {
+      if (!commits.has(base) || !commits.has(head)) return undefined;
+      const common = mergeBase(base, head);
+      if (common === undefined) return undefined;
+      const ofBase = reachable(base);
+      const ofHead = reachable(head);
+      const ahead = [...commits.values()].filter(({ sha }) => ofHead.has(sha) && !ofBase.has(sha));
+      const behind = [...ofBase].filter((sha) => !ofHead.has(sha));
+      const sides = ahead.length > 0 ? 'ahead' : behind.length > 0 ? 'behind' : 'identical';
+      const files = difference(known(common).tree, known(head).tree).slice(0, mostCompared);
+      return {
+        hasNext: page * perPage < ahead.length,
+        body: {
+          status: ahead.length > 0 && behind.length > 0 ? 'diverged' : sides,
+          total_commits: ahead.length,
+          merge_base_commit: { sha: common },
+          commits: ahead
+            .slice((page - 1) * perPage, page * perPage)
+            .map(({ sha, parents }) => ({ sha, parents: parents.map((parent) => ({ sha: parent })) })),
+          ...(page === 1 && { files }),
+        },
+      };
+    },
+    commitPage(sha, page) {
+      if (!commits.has(sha)) return undefined;
+      const { tree, parents } = known(sha);
+      const [first] = parents;
+      const all = difference(first === undefined ? new Map() : known(first).tree, tree).slice(0, mostOfACommit);
+      const files = all.slice((page - 1) * filesOnAPage, page * filesOnAPage);
+      return { hasNext: page * filesOnAPage < all.length, body: { sha, files } };
+    },
+  };
+}
