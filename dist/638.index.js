@@ -626,8 +626,6 @@ function createKeeper(parts, record) {
                 case 'unclear':
                     return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
                 case 'failed':
-                    if (keySentBefore)
-                        return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
                     record({ kind: 'denied', ...place, at: now() });
                     return { kind: 'failed', error: acquisition.error };
             }

@@ -42,6 +42,8 @@ export type Fault =
 export interface Manner {
   /** It has never heard of idempotency keys. */
   readonly knowsNoKeys?: boolean;
+  /** It gives locks an id, and no ETag. */
+  readonly givesNoTag?: boolean;
   /** It gives locks neither ETag nor id, and knows no conditions. */
   readonly givesNoProof?: boolean;
   /** Whoever takes a lock is told nothing but that it is taken. */
@@ -124,7 +126,7 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
     status,
     headers: {
       ...others,
-      ...(etag !== undefined && !manner.givesNoProof && !silent && { etag }),
+      ...(etag !== undefined && !manner.givesNoTag && !manner.givesNoProof && !silent && { etag }),
       ...(date !== undefined && { date: new Date(Date.parse(date) + (manner.clockAheadMs ?? 0)).toUTCString() }),
       ...(seconds !== undefined && { 'retry-after': seconds }),
     },

@@ -123,7 +123,6 @@ export function createKeeper(parts: KeeperParts, record: Recorder): Keeper {
         case 'unclear':
           return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
         case 'failed':
-          if (keySentBefore) return { kind: 'unclear', intent, error: acquisition.error, holding: undefined };
           record({ kind: 'denied', ...place, at: now() });
           return { kind: 'failed', error: acquisition.error };
       }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, type Passing } from '../../support/fault-proxy.ts';
 import { locking, manyPaths, openStage, useService } from './stage.ts';
 
 useService();
@@ -32,7 +32,7 @@ test('when the 810th of 1,000 paths is held, the 809 and those in flight are giv
     {
       level: 'error',
       message: expect.stringMatching(
-        /^Content\/0810\.uasset is held by grace until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Set `wait: /,
+        /^Content\/0810\.uasset is held by grace until \d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7\. Set `wait: /,
       ),
     },
   ]);
@@ -72,6 +72,40 @@ test('a job that is killed after 300 of 1,000 paths were granted leaves none of 
     new Set([...ours.map(({ id }) => `"${id}"`), ...askedAgain.map(({ answer }) => `"${JSON.parse(answer).id}"`)]),
   );
   expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('locks are taken, and released at the end of the job, side by side: sixteen at a time and never more', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  let underWay = 0;
+  let most = 0;
+  /** Answers nothing before so many have come as can, but for those that are sent alone. */
+  const together = (match: (passing: Passing) => boolean, alone: number) => {
+    const all = Promise.withResolvers<void>();
+    let seen = 0;
+    underWay = 0;
+    most = 0;
+    proxy.meet((passing) => {
+      if (!match(passing)) return undefined;
+      seen += 1;
+      if (seen <= alone) return undefined;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      if (underWay === 16) setImmediate(all.resolve);
+      const until = all.promise.then(() => {
+        underWay -= 1;
+      });
+      return { kind: 'held-back', until };
+    });
+  };
+  together(isLocking, 1);
+  await expect(job.run(locking(manyPaths(60)))).resolves.toMatchObject({ conclusion: 'success' });
+  expect(most).toBe(16);
+  together(isReleasing, 0);
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(most).toBe(16);
+  expect(await stage.locks()).toEqual([]);
 });
 
 test('a ttl that is over before all paths are locked fails the step, and nothing is left', async () => {

@@ -83,7 +83,7 @@ describe('a job that is about to lock a thousand paths', () => {
     let count = 0;
     proxy.meet((passing) => {
       if (isLocking(passing)) count += 1;
-      if (count === 300) some.resolve();
+      if (count === 40) some.resolve();
       return undefined;
     });
     const step = await job.step(locking(manyPaths(1_000)));
@@ -99,9 +99,9 @@ describe('a job that is about to lock a thousand paths', () => {
     const { result, tookMs } = await ending(step, how);
     expect(tookMs).toBeLessThan(gone);
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
-    expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(299);
+    expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
     expect(await stage.locks()).toEqual([]);
-    expect(result.log).toMatch(/Of 1,000 paths, 3\d\d had been locked; 3\d\d given back\./);
+    expect(result.log).toMatch(/Of 1,000 paths, (\d+) had been locked; \1 given back\./);
     expect(result.log).toContain('The step was cancelled; what it had locked has been given back.');
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');

@@ -8,6 +8,7 @@ const keeping = { 'auto-release': 'false' };
 
 describe.each<[string, Manner]>([
   ['gives ETags', {}],
+  ['gives ids alone', { givesNoTag: true }],
   ['gives neither ETag nor id', { givesNoProof: true }],
 ])('with a service that %s', (_, manner) => {
   test('another job releases exactly the locks that it was handed, and not one that has changed hands', async () => {

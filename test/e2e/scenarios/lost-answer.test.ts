@@ -55,6 +55,18 @@ describe('when the answer to the request for a lock is lost', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
+  test('and the service refuses to say what became of it, the post-step says what may be left', async () => {
+    const stage = await openStage();
+    const { proxy, job } = await killedUnanswered(stage);
+    proxy.meet((passing) => (isLocking(passing) ? { kind: 'answer', status: 401 } : undefined));
+    const [post] = await job.post();
+    expect(post).toMatchObject({
+      conclusion: 'success',
+      annotations: [{ level: 'warning', message: expect.stringMatching(/is not known.* 1h after .*401/s) }],
+    });
+    expect(await stage.locks()).toHaveLength(1);
+  });
+
   test('and no attempt is left, the step fails and gives the lock back', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
@@ -103,6 +115,23 @@ describe('with a service that knows no idempotency keys', () => {
     });
     expect(proxy.passed.filter(isReleasing)).toEqual([]);
     expect(await stage.locks()).toEqual([lock]);
+  });
+
+  test('what may be left of an earlier attempt is said by a step that gets the lock in the end, too', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy({ ...manner, retryAfter: null });
+    proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
+    const job = await stage.job();
+    const step = await job.step(locking(hero, { wait: '10m' }));
+    await step.waitForLog('Waiting, 10 min left');
+    await stage.expire(hero);
+    const result = await step.finished;
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+    expect(result.log).toMatch(/Whether Content\/Hero\.uasset was locked by this step is not known/);
+    const lock = await stage.lockOn(hero);
+    expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ id: lock?.id }]);
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
   });
 
   test('a job that was killed without its answer leaves the lock to its ttl, and says so', async () => {

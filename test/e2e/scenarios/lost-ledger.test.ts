@@ -146,6 +146,19 @@ describe('when the ledger cannot be written', () => {
   });
 });
 
+test('when the ledger is gone, and the locks are too many for the runner to remember, the file of locks stands in', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  const { state } = await job.run(locking(manyPaths(200)));
+  // One environment string of Windows.
+  expect((state['locks'] ?? '').length).toBeLessThan(32_767);
+  await loseLedger(job);
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
+  expect(post?.log).toContain('Released 200 locks');
+  expect(await stage.locks()).toEqual([]);
+});
+
 test('nothing in the ledger, in the state or in the files of a job has the token', async () => {
   const stage = await openStage();
   const job = await stage.job();

@@ -13,6 +13,7 @@ async function lockedByAnother(stage: Stage) {
 
 describe.each([
   ['with ETags', {}],
+  ['with ids alone', { givesNoTag: true }],
   ['without ETags and ids', { givesNoProof: true }],
   ['that says nothing of a lock', { givesNoProof: true, saysNothing: true }],
 ])('with a service %s', (_, manner) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fasterTime } from '../../support/clocks.ts';
 import { isLocking } from '../../support/fault-proxy.ts';
+import { fasterTime } from '../../support/preload.ts';
 import { locking, openStage, soak, useService } from './stage.ts';
 
 useService();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fasterTime } from '../../support/clocks.ts';
 import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../../support/fault-proxy.ts';
+import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { startJob } from '../../support/runner/start-job.ts';
 import { locking, openStage, soak, useService } from './stage.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { clockAhead } from '../../support/clocks.ts';
 import { isLocking, type Manner, once } from '../../support/fault-proxy.ts';
+import { clockAhead } from '../../support/preload.ts';
 import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();

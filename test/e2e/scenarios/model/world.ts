@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { fasterTime } from '../../../support/clocks.ts';
 import { type Fault, type FaultProxy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
+import { fasterTime } from '../../../support/preload.ts';
 import type { Job, StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';

@@ -1,6 +1,9 @@
 /** What makes a Node process run a module before its own, as a value for NODE_OPTIONS. */
 const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
 
+/** What a post-step runs before its own module, and its main step does not. */
+export const inPostStep = (code: string): string => preload(`if (process.env.STATE_step) { ${code} }`);
+
 /** A machine whose clock is so far ahead, or behind. */
 export const clockAhead = (ms: number): string =>
   preload(`
