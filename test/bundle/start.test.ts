@@ -1,13 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { json } from '../support/other-servers/answers.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
+import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { copyOfDist, removeChunks } from './committed.ts';
+import { copyOfDist, filesOfDist, isChunk, readDist, removeChunks } from './committed.ts';
 
 const bad = {
   operation: 'lock',
@@ -58,6 +60,27 @@ test('what the network needs is not there to be read before the inputs are right
   const right = { operation: 'list-workspaces', 'base-url': 'http://127.0.0.1:1/v1', token: 'wsa_0123456789' };
   const accepted = await job.run({ ...entries, with: right });
   expect(accepted.log).toMatch(/Cannot find module .*index\.js/);
+});
+
+test('what reads changed files is loaded for these alone', async () => {
+  const folder = await copyOfDist();
+  const chunks = (await filesOfDist()).filter((file) => isChunk(file) && !file.includes('/'));
+  const code = await Promise.all(chunks.map(readDist));
+  const [octokit, another] = chunks.filter((_, index) => code[index]?.includes('/node_modules/@octokit/core/'));
+  if (octokit === undefined) throw new Error('No chunk has it.');
+  expect(another).toBeUndefined();
+  await rm(join(folder, octokit));
+
+  const server = await startOtherServer(json(200, { locks: [] }));
+  const api = await startGitHubApi({ pulls: { 7: { files: [] } } });
+  const event = pullRequestEvent({ number: 7, head: 'topic' });
+  const job = await startJob({ event, run: { apiUrl: api.apiUrl } });
+  const inputs = { operation: 'list-locks', 'base-url': server.baseUrl, token: 'wsa_0123456789', workspace: 'game' };
+  const main = join(folder, 'index.js');
+  expect(await job.run({ main, with: inputs })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
+  const changed = { ...inputs, 'changed-files': 'true' };
+  expect((await job.run({ main, with: changed })).log).toMatch(/Cannot find module .*index\.js/);
+  expect(await job.run({ with: changed })).toMatchObject({ conclusion: 'success', outputs: { status: 'free' } });
 });
 
 /** Each takes Node milliseconds to load: together as long as all of its own start. */

@@ -1,8 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { json, nothing, raw } from '../support/other-servers/answers.ts';
+import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { pullRequestEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
@@ -88,6 +91,44 @@ test.each(ways)('secrets that the service sends back %s are nowhere to be found'
     expectNoSecretIn(await everythingLeft(job, result));
   }
   for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
+});
+
+/** Ways in which GitHub, or what stands before it, can give back the token that it got. */
+const givenBack: readonly (readonly [name: string, answer: (text: string) => Answer])[] = [
+  ['in a refusal', (text) => json(403, { message: text, documentation_url: text, errors: [text] })],
+  ['in a page', (text) => raw(200, text, { 'content-type': 'text/html' })],
+  [
+    'in a redirect',
+    (text) =>
+      nothing(302, { location: `http://127.0.0.1:1/${encodeURIComponent(text)}?token=${encodeURIComponent(text)}` }),
+  ],
+  [
+    'in links and in names of files',
+    (text) => (response, request) => {
+      const files = [text, `${text}\\`].map((filename) => ({ filename, status: 'renamed', previous_filename: text }));
+      const link = `<http://127.0.0.1:1/?token=${encodeURIComponent(text)}>; rel="next"`;
+      const state = { head: { sha: text }, base: { sha: text }, changed_files: 2 };
+      json(200, request.url.includes('/files') ? files : state, { link, deprecation: text })(response, request);
+    },
+  ],
+];
+
+describe.each(givenBack)('the token of GitHub, given back %s', (_name, answer) => {
+  test.each(['as it is', 'in Base64'])('%s, is nowhere to be found', async (spelling) => {
+    const api = await startGitHubApi({ instead: () => answer(spelling === 'as it is' ? token : base64(token)) });
+    const server = await startOtherServer(sayingEverywhere('x'));
+    const job = await startJob({
+      debug: true,
+      event: pullRequestEvent({ number: 7, head: 'topic' }),
+      run: { apiUrl: api.apiUrl },
+      env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: 'wsa_0123456789', WORKSPACE_ID: 'game' },
+    });
+    const result = await job.run({
+      with: { operation: 'list-locks', 'changed-files': 'true', 'fail-if-locked': 'true', 'github-token': token },
+    });
+    expect(api.requests[0]?.headers.authorization).toBe(`token ${token}`);
+    expectNoSecretIn(await everythingLeft(job, result));
+  });
 });
 
 test('what is secret is masked before anything else is said', async () => {

@@ -1,6 +1,12 @@
 import { json } from './answers.ts';
 import { createHistory, type GitHubFile, type History, type Page } from './github-history.ts';
-import { type Answer, type OtherServer, type SeenRequest, startOtherServer } from './other-server.ts';
+import {
+  type Answer,
+  type OtherServer,
+  type OtherServerOptions,
+  type SeenRequest,
+  startOtherServer,
+} from './other-server.ts';
 
 export interface PullRequest {
   readonly files: readonly GitHubFile[];
@@ -9,7 +15,7 @@ export interface PullRequest {
   readonly head?: string;
 }
 
-export interface GitHubApiOptions {
+export interface GitHubApiOptions extends Pick<OtherServerOptions, 'tls'> {
   /** The token that may read. */
   readonly token?: string;
   /** Below which path of the server the interface is: `/api/v3` on GitHub Enterprise Server. */
@@ -49,14 +55,14 @@ function pullPage(pull: PullRequest, page: number, perPage: number): Page {
 }
 
 /** A small server that answers as GitHub does, as far as changed files are concerned. */
-export function gitHubAnswers(options: GitHubApiOptions, origin: (request: SeenRequest) => string): Answer {
+function gitHubAnswers(options: GitHubApiOptions): Answer {
   const { token = jobToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
   const { history = createHistory(), instead = () => undefined } = options;
   const below = `${base}/repos/${repository}/`;
 
   const paged = (request: SeenRequest, page: Page | undefined, number: number): Answer => {
     if (page === undefined) return notFound;
-    const next = new URL(request.url, origin(request));
+    const next = new URL(request.url, `${options.tls === undefined ? 'http' : 'https'}://${request.headers.host}`);
     next.searchParams.set('page', String(number + 1));
     const link = { link: `<${next.href}>; rel="next", <${next.href}>; rel="last"` };
     return json(200, page.body, page.hasNext ? link : {});
@@ -89,6 +95,7 @@ export function gitHubAnswers(options: GitHubApiOptions, origin: (request: SeenR
 }
 
 export async function startGitHubApi(options: GitHubApiOptions = {}): Promise<GitHubApi> {
-  const server = await startOtherServer(gitHubAnswers(options, ({ headers }) => `http://${headers.host}`));
+  const { tls } = options;
+  const server = await startOtherServer(gitHubAnswers(options), { ...(tls !== undefined && { tls }) });
   return { ...server, apiUrl: `${server.origin}${options.base ?? ''}` };
 }

@@ -1,4 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
@@ -27,6 +28,8 @@ export interface OtherServer {
 
 export interface OtherServerOptions {
   readonly host?: string;
+  /** With a certificate, it speaks https. */
+  readonly tls?: { readonly key: string; readonly cert: string };
 }
 
 function countConnections() {
@@ -47,7 +50,7 @@ function countConnections() {
 /** A small real server that behaves as the test wants; it is closed when the test is finished. */
 export async function startOtherServer(
   answer: Answer,
-  { host = '127.0.0.1' }: OtherServerOptions = {},
+  { host = '127.0.0.1', tls }: OtherServerOptions = {},
 ): Promise<OtherServer> {
   const requests: SeenRequest[] = [];
   const listener: RequestListener = async (incoming, response) => {
@@ -57,7 +60,7 @@ export async function startOtherServer(
     requests.push(request);
     answer(response, request);
   };
-  const server = createServer(listener);
+  const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
   const { counted, add } = countConnections();
   server.on('connection', add);
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
@@ -70,6 +73,6 @@ export async function startOtherServer(
   );
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   return { port, origin, baseUrl: `${origin}/v1`, requests, connections: counted };
 }
