@@ -63,6 +63,7 @@ const noService = 'The action never imports the service.';
 const onlyReporting = 'Only the entry files and the reporting touch @actions/core.';
 const noAction = 'The service never imports the action, nor its client.';
 const ourFiles = 'Write where a file of ours lies: ./ or ../ and its name.';
+const onlyBuilt = 'The demo runs what is built: of src it knows only src/interface.';
 const plainName = 'import() takes a name in plain quotes, so that the walls can read it.';
 const noTypeImport = 'Write a type as an import declaration, so that the walls can read it.';
 const noRequire = 'Use ESM imports instead of require.';
@@ -170,6 +171,11 @@ const walls: readonly Wall[] = [
     files: ['src/client/x.ts', 'src/action/x.ts', 'src/action/main.ts', 'src/service/x.ts'],
     names: ['#client', '#service/x', 'workspace-automation', 'workspace-automation/x'],
   },
+  {
+    message: onlyBuilt,
+    files: ['demo/x.ts', 'demo/terminal/x.ts'],
+    names: ['../src/service/x.ts', '../../src/action/x.ts', '../src/client/x.ts', '/src/service/x.ts'],
+  },
 ];
 
 /** The ways to import. The names in them differ, so that many fit into one file. */
@@ -236,6 +242,7 @@ const permitted: readonly (readonly [file: string, names: readonly string[]])[] 
   ['src/action/main.ts', ['@actions/core', '../client/x.ts', './report/x.ts']],
   ['src/action/post.ts', ['@actions/core', './service.ts']],
   ['src/action/report/x.ts', ['@actions/core', '../../interface/ttl.ts']],
+  ['demo/x.ts', ['../src/interface/ttl.ts', './service.ts', '../test/support/runner/job.ts', 'standardwebhooks']],
   ['src/service/http/x.ts', ['../../interface/ttl.ts', '../storage/x.ts', 'hono', '@hono/zod-openapi', 'node:fs']],
 ];
 

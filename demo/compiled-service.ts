@@ -1,0 +1,21 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { DemoFailure } from './failure.ts';
+
+const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** The command of the service. It runs what `npm ci` has compiled; where that was left out, it is compiled now. */
+export function compiledService(): string {
+  if (!existsSync(inProject('build/service/cli/main.js'))) {
+    const tsc = inProject('node_modules/typescript/bin/tsc');
+    try {
+      execFileSync(process.execPath, [tsc, '--project', inProject('tsconfig.build.json')], { stdio: 'pipe' });
+    } catch (error) {
+      throw new DemoFailure(
+        `The service could not be compiled: ${error instanceof Error ? error.message : String(error)}. Run npm ci and start the demo again.`,
+      );
+    }
+  }
+  return inProject('bin/workspace-service.js');
+}

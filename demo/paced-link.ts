@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Stands where git starts ssh: `paced-link.ts <repository> <what git gives to ssh>`. The other end of the link is git
+ * on this machine, and what it sends comes at the pace of a network, so that there is progress to see.
+ */
+
+const bytesPerSecond = 1_000_000;
+const pieceBytes = 16_384;
+
+const [, , repository = '', ...given] = process.argv;
+if (!/^git-upload-pack '/.test(given.at(-1) ?? '')) throw new Error('This link is there to fetch only.');
+
+const otherEnd = spawn('git', ['upload-pack', repository], { stdio: ['inherit', 'pipe', 'inherit'] });
+process.once('exit', () => otherEnd.kill());
+// Whoever fetches has gone.
+process.stdout.once('error', () => process.exit(1));
+otherEnd.once('close', (code) => {
+  process.exitCode = code ?? 1;
+});
+
+const began = performance.now();
+let sent = 0;
+for await (const chunk of otherEnd.stdout) {
+  // A stream without an encoding gives buffers.
+  const bytes = chunk as Buffer;
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    const piece = bytes.subarray(at, at + pieceBytes);
+    if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
+    sent += piece.length;
+    await sleep(began + (sent / bytesPerSecond) * 1_000 - performance.now());
+  }
+}

@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Scope } from '../src/interface/scopes.ts';
+import { compiledService } from './compiled-service.ts';
+import type { Ending } from './ending.ts';
+import { DemoFailure } from './failure.ts';
+
+export const workspace = 'game-assets';
+
+export interface DemoService {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly version: string;
+  readonly dataFolder: string;
+  /** Makes a token, whose name is the owner of its locks, and gives its secret. */
+  token(name: string, scopes: readonly Scope[]): Promise<string>;
+  /** Lets it end in good order, or ends it. */
+  stop(): Promise<void>;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+interface Place {
+  /** All that the demo makes is in here. */
+  readonly folder: string;
+  /** The repository that the workspace mirrors. */
+  readonly repository: string;
+  readonly ending: Ending;
+}
+
+const patienceMs = 5_000;
+/** A Ctrl-C reaches the service too, and perhaps first: so soon before it, that the service has ended is no news. */
+const sameMomentMs = 500;
+
+/** For the shell with which git starts its ssh. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Nothing of the user's own settings, such as a database, reaches the service. */
+function environmentOf({ folder, repository }: Place): NodeJS.ProcessEnv {
+  const names = ['PATH', 'Path', 'HOME', 'USERPROFILE', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP'];
+  const link = fileURLToPath(new URL('paced-link.ts', import.meta.url));
+  return {
+    ...Object.fromEntries(names.map((name) => [name, process.env[name]])),
+    WORKSPACE_SERVICE_DATA: join(folder, 'data'),
+    GIT_SSH_COMMAND: [process.execPath, link, repository].map(quoted).join(' '),
+    GIT_SSH_VARIANT: 'ssh',
+  };
+}
+
+/** Runs a command of the service to its end, and gives what it printed. */
+async function runCommand(command: string, args: readonly string[], place: Place): Promise<string> {
+  const child = spawn(process.execPath, [command, ...args], {
+    env: environmentOf(place),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: place.ending.signal,
+    killSignal: 'SIGKILL',
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    child.stdout.setEncoding('utf8').toArray(),
+    child.stderr.setEncoding('utf8').toArray(),
+    new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', resolve);
+    }),
+  ]);
+  if (code === 0) return stdout.join('');
+  throw new DemoFailure(`\`workspace-service ${args.slice(0, 2).join(' ')}\` failed: ${stderr.join('').trim()}`);
+}
+
+const withLog = (sentence: string, log: readonly string[]): string =>
+  log.length === 0 ? sentence : `${sentence} The last lines of its log:\n${log.join('\n')}`;
+
+interface Listening {
+  readonly base_url: string;
+  readonly version: string;
+}
+
+function endOf(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once('close', () => resolve());
+    child.once('error', () => resolve());
+  });
+}
+
+/** Starts the service with a workspace, as somebody does who hosts it. What it starts is ended with `stop` or `kill`. */
+export async function startDemoService(place: Place): Promise<DemoService> {
+  const { folder, ending } = place;
+  const command = compiledService();
+  const serve = ['serve', '--port', '0', '--json', '--log-level', 'warn', '--allow-hook-network', '127.0.0.0/8'];
+  const child = spawn(process.execPath, [command, ...serve], {
+    env: environmentOf(place),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const log: string[] = [];
+  createInterface(child.stderr).on('line', (line) => {
+    log.push(line);
+    if (log.length > 10) log.shift();
+  });
+  const ended = endOf(child);
+  let isStopping = false;
+  void ended.then(() => {
+    if (isStopping) return;
+    const sentence = withLog('The service ended by itself.', log);
+    setTimeout(() => ending.end({ kind: 'failure', sentence }), sameMomentMs).unref();
+  });
+  const kill = (): void => {
+    isStopping = true;
+    child.kill('SIGKILL');
+  };
+  const stop = async (): Promise<void> => {
+    isStopping = true;
+    child.kill('SIGTERM');
+    const timer = setTimeout(kill, patienceMs);
+    await ended;
+    clearTimeout(timer);
+  };
+  const add = ['workspace', 'add', workspace, '--remote', `demo@localhost:${workspace}.git`];
+  try {
+    const [[line]] = await Promise.all([
+      ending.orEnd(
+        new Promise<readonly string[]>((resolve, reject) => {
+          createInterface(child.stdout).once('line', (first) => resolve([first]));
+          void ended.then(() => reject(new DemoFailure(withLog('The service did not start.', log))));
+        }),
+      ),
+      runCommand(command, add, place),
+    ]);
+    // The first line of `serve --json` has this form; its own tests hold it to that.
+    const { base_url, version } = JSON.parse(line ?? '') as Listening;
+    return {
+      baseUrl: base_url,
+      version,
+      dataFolder: join(folder, 'data'),
+      async token(name, scopes) {
+        const args = ['token', 'create', '--name', name, '--scopes', scopes.join(','), '--expires', '1d', '--json'];
+        // As above, of `token create --json`.
+        const { secret } = JSON.parse(await runCommand(command, args, place)) as { readonly secret: string };
+        return secret;
+      },
+      stop,
+      kill,
+    };
+  } catch (error) {
+    kill();
+    await ended;
+    throw error;
+  }
+}

@@ -1,0 +1,118 @@
+import { type Job, openJob } from '../test/support/runner/job.ts';
+import { createMasks } from '../test/support/runner/masks.ts';
+import type { RunningStep, StepResult } from '../test/support/runner/step.ts';
+import type { Ending } from './ending.ts';
+import { DemoFailure } from './failure.ts';
+import { createLogLines } from './terminal/log-lines.ts';
+import { runHeader } from './terminal/run-header.ts';
+import type { Screen, Speaker } from './terminal/screen.ts';
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** A step that has started. */
+export interface ShownStep {
+  /** When its log has a line that matches. */
+  says(pattern: RegExp): Promise<void>;
+  /** When it has ended with success. */
+  done(): Promise<StepResult>;
+}
+
+/** A job whose log is shown while it runs. */
+export interface ShownJob {
+  start(inputs: Inputs): Promise<ShownStep>;
+  run(inputs: Inputs): Promise<StepResult>;
+  /** Runs the post-steps. Those that have nothing to say are not shown. */
+  post(): Promise<void>;
+  /** What its steps have left on the page of the run, in their order. */
+  summaries(): readonly string[];
+  /** Ends what still runs. */
+  end(): Promise<void>;
+}
+
+export interface ShownJobOptions {
+  readonly name: Extract<Speaker, 'nightly' | 'release'>;
+  readonly runId: string;
+  readonly workflow: string;
+  /** `env:` of the job. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly folder: string;
+  readonly screen: Screen;
+  readonly ending: Ending;
+}
+
+export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> {
+  const { name, environment, secrets, screen, ending } = options;
+  const masks = createMasks(secrets);
+  let shownLine = createLogLines();
+  let beforeFirstLine: readonly string[] = [];
+  const show = (line: string): void => {
+    const shown = shownLine(line);
+    if (shown !== undefined && !ending.signal.aborted) screen.say(name, shown);
+  };
+  const showBefore = (): void => {
+    for (const before of beforeFirstLine) show(before);
+    beforeFirstLine = [];
+  };
+  ending.signal.throwIfAborted();
+  const job: Job = await openJob({
+    parentFolder: options.folder,
+    env: environment,
+    secrets,
+    run: { job: name, runId: options.runId, workflow: options.workflow },
+    onShown(line) {
+      showBefore();
+      show(line);
+    },
+  });
+  let isFirst = true;
+  /** What the post-steps that are left belong to. */
+  const operations: (string | undefined)[] = [];
+
+  /** Of a step that was started while the demo came to its end, nothing may be left. */
+  const finished = async (step: RunningStep, what: string): Promise<StepResult> => {
+    const kill = (): void => void step.kill();
+    ending.signal.addEventListener('abort', kill, { once: true });
+    if (ending.signal.aborted) kill();
+    const result = await step.finished;
+    ending.signal.removeEventListener('abort', kill);
+    ending.signal.throwIfAborted();
+    if (result.conclusion === 'success') return result;
+    const why = result.annotations.map(({ message }) => message).join(' ');
+    throw new DemoFailure(`${what} of the job ${name} did not succeed. ${why || `It ended with ${result.exitCode}.`}`);
+  };
+
+  const shown: ShownJob = {
+    async start(inputs) {
+      ending.signal.throwIfAborted();
+      shownLine = createLogLines();
+      for (const line of runHeader(inputs, isFirst ? environment : {})) show(masks.apply(line));
+      isFirst = false;
+      operations.push(inputs['operation']);
+      const step = await job.step({ with: inputs });
+      const done = finished(step, `The step ${inputs['operation']}`);
+      // Whoever waits for a line or the end learns of a failure; it may come before.
+      done.catch(() => {});
+      return {
+        says: async (pattern) => void (await Promise.race([ending.orEnd(step.waitForLog(pattern)), done])),
+        done: () => done,
+      };
+    },
+    run: async (inputs) => (await shown.start(inputs)).done(),
+    async post() {
+      for (;;) {
+        ending.signal.throwIfAborted();
+        shownLine = createLogLines();
+        beforeFirstLine = ['##[group]Post Run octo-org/workspace-automation@v1', '##[endgroup]'];
+        // It says what it has done when all is done; what comes of it is seen before.
+        if (operations.pop() === 'lock') showBefore();
+        const step = await job.nextPost();
+        if (step === undefined) return;
+        await finished(step, 'A post-step');
+      }
+    },
+    summaries: () => job.results.map(({ summary }) => summary).filter((summary) => summary !== ''),
+    end: () => job.end(),
+  };
+  return shown;
+}

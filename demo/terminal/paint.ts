@@ -1,0 +1,46 @@
+import { styleText } from 'node:util';
+
+/** What a piece of text is, which says how it looks. */
+export type Tone =
+  | 'debug'
+  | 'error'
+  | 'good'
+  | 'heading'
+  | 'nightly'
+  | 'notice'
+  | 'plain'
+  | 'quiet'
+  | 'release'
+  | 'title'
+  | 'warning'
+  | 'webhook';
+
+type Style = Parameters<typeof styleText>[0];
+
+const styles: Readonly<Record<Exclude<Tone, 'plain'>, Style>> = {
+  debug: 'magenta',
+  error: ['bold', 'red'],
+  good: 'green',
+  heading: 'bold',
+  nightly: 'magenta',
+  notice: 'blue',
+  quiet: 'gray',
+  release: 'cyan',
+  title: ['bold', 'green'],
+  warning: ['bold', 'yellow'],
+  webhook: 'yellow',
+};
+
+export type Paint = (tone: Tone, text: string) => string;
+
+export const createPaint =
+  (coloured: boolean): Paint =>
+  (tone, text) =>
+    coloured && tone !== 'plain' && text !== '' ? styleText(styles[tone], text, { validateStream: false }) : text;
+
+/** As https://no-color.org and https://force-color.org say it; a wish for colour is stronger, as in Node itself. */
+export function wantsColour(terminal: { readonly isTTY?: boolean }, environment: NodeJS.ProcessEnv): boolean {
+  const forced = environment['FORCE_COLOR'];
+  if (forced !== undefined) return forced !== '0' && forced !== 'false';
+  return terminal.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+}

@@ -1,0 +1,65 @@
+import type { ShownLine } from './log-lines.ts';
+import type { Paint, Tone } from './paint.ts';
+import { wrap } from './wrap.ts';
+
+/** Who is shown in front of a line. */
+export type Speaker = Extract<Tone, 'nightly' | 'release' | 'webhook'>;
+
+export interface Screen {
+  title(name: string, sentence: string): void;
+  /** Begins a part of the story: what happens now, and why. */
+  part(name: string, sentence: string): void;
+  /** Something that has been reached. */
+  reached(sentence: string): void;
+  /** A line of somebody who may speak at the same time as others. */
+  say(speaker: Speaker, line: ShownLine): void;
+  lines(lines: readonly ShownLine[]): void;
+}
+
+export interface ScreenOptions {
+  readonly write: (text: string) => void;
+  readonly paint: Paint;
+  /** How many characters fit in a line; Infinity where nothing is to be wrapped. */
+  readonly width: number;
+}
+
+/** Longer lines of prose are hard to read, however wide the terminal is. */
+const widestProse = 100;
+
+/** In front of what follows of a line that had to be wrapped. */
+const hanging = '  ';
+
+const cut = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
+
+export function createScreen({ write, paint, width }: ScreenOptions): Screen {
+  let parts = 0;
+  const put = (before: string, beforeLength: number, { indent, tone, text, isRow }: ShownLine): void => {
+    const margin = ' '.repeat(indent);
+    const room = width - beforeLength - indent;
+    const [first = '', ...others] = isRow ? [cut(text, room)] : wrap(text, room - hanging.length);
+    write(`${`${before}${margin}${paint(tone, first)}`.trimEnd()}\n`);
+    const [blanks = ''] = /^ */.exec(text) ?? [];
+    for (const other of others) write(`${before}${margin}${blanks}${hanging}${paint(tone, other)}\n`);
+  };
+  const prose = (tone: Tone, text: string): void => {
+    for (const line of wrap(text, Math.min(widestProse, width) - 2)) write(`  ${paint(tone, line)}\n`);
+  };
+  return {
+    title(name, sentence) {
+      write(`\n${paint('title', name)}\n`);
+      prose('plain', sentence);
+    },
+    part(name, sentence) {
+      parts += 1;
+      write(`\n${paint('title', String(parts))} ${paint('heading', name)}\n`);
+      prose('quiet', sentence);
+      write('\n');
+    },
+    reached: (sentence) => put(`  ${paint('good', '✓')} `, 4, { indent: 0, tone: 'plain', text: sentence }),
+    say: (speaker, line) => put(`  ${paint(speaker, `${speaker} │`)} `, speaker.length + 5, line),
+    lines(lines) {
+      for (const line of lines) put('  ', 2, line);
+    },
+  };
+}

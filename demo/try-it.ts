@@ -1,0 +1,29 @@
+import { hero } from './sample-assets.ts';
+import { workspace } from './service.ts';
+
+/** How to use the service that goes on. This is the one place that shows a token: it is there to be copied. */
+export const tryIt = (baseUrl: string, token: string): string => `
+  In a shell:
+
+    export WORKSPACE_BASE_URL=${baseUrl}
+    export WORKSPACE_TOKEN=${token}
+    export WORKSPACE_ID=${workspace}
+
+    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
+
+    curl -H "Authorization: Bearer $WORKSPACE_TOKEN" -H "Content-Type: application/json" \\
+      -d '{"path": "${hero}", "type": "exclusive", "ttl": "10m"}' \\
+      "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
+
+  What is released, the webhook tells: its calls are shown here as they come.
+
+  In a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:
+
+    - uses: <owner>/workspace-automation@v1
+      with:
+        operation: lock
+        base-url: ${baseUrl}
+        token: \${{ secrets.WORKSPACE_TOKEN }}
+        workspace: ${workspace}
+        path: ${hero}
+`;

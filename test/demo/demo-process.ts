@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, type TestContext } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
+
+const onWindows = process.platform === 'win32';
+
+export function needSignals(context: TestContext): void {
+  if (onWindows) leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
+}
+
+const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
+
+export interface DemoProcess {
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+  stdout(): string;
+  stderr(): string;
+  /** When this is on stdout. */
+  shows(pattern: RegExp): Promise<RegExpExecArray>;
+  signal(name: NodeJS.Signals): void;
+  /** Nobody reads its output any more. */
+  stopReading(): void;
+  /** Fails if a process or a file of it is left. */
+  expectNothingLeft(): Promise<void>;
+}
+
+/** The demo as npm starts it, without a terminal, in a process group and a folder for temporary files of its own. */
+export async function startDemo(
+  args: readonly string[] = [],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<DemoProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'demo-test-'));
+  const child = spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: !onWindows,
+  });
+  const pid = child.pid ?? 0;
+  const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(onWindows ? pid : -pid, name);
+  onTestFinished(async () => {
+    try {
+      signalGroup('SIGKILL');
+    } catch {
+      // Then there is none any more.
+    }
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  let stdout = '';
+  let stderr = '';
+  const looks = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const look of looks) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? signal));
+  });
+  return {
+    ended,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    shows: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          const found = pattern.exec(stdout);
+          if (found !== null) resolve(found);
+        };
+        looks.add(look);
+        look();
+        void ended.then((how) => reject(new Error(`It ended (${how}) without ${pattern}:\n${stdout}\n${stderr}`)));
+      }),
+    signal: (name) => void child.kill(name),
+    stopReading: () => void child.stdout.destroy(),
+    async expectNothingLeft() {
+      // A process that has ended is gone from its group when its parent, or the system, has taken note.
+      if (!onWindows) await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);
+      expect(await readdir(folder)).toEqual([]);
+    },
+  };
+}
+
+function captured(act: () => void): string {
+  try {
+    act();
+    return '';
+  } catch (error) {
+    return String(error);
+  }
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { needSignals, startDemo } from './demo-process.ts';
+
+describe('the demo ends everything that it has started', () => {
+  test('when it is interrupted while a sync and a waiting job run', async (context) => {
+    needSignals(context);
+    const demo = await startDemo();
+    await demo.shows(/nightly │ .* is held by release-bot /);
+    demo.signal('SIGINT');
+    expect(await demo.ended).toBe(130);
+    await demo.expectNothingLeft();
+    expect(demo.stderr()).toBe('');
+    expect(demo.stdout()).toMatch(/Stopped\. Nothing runs any more, and the temporary folder is gone\.\n$/);
+  });
+
+  test('when nobody reads its output any more', async () => {
+    const demo = await startDemo();
+    await demo.shows(/The service/);
+    demo.stopReading();
+    expect(await demo.ended).toBe(0);
+    await demo.expectNothingLeft();
+    expect(demo.stderr()).toBe('');
+  });
+
+  test('when it does not succeed, which it says in a sentence', async () => {
+    const demo = await startDemo([], { PATH: '' });
+    expect(await demo.ended).toBe(1);
+    await demo.expectNothingLeft();
+    expect(demo.stderr()).toBe(
+      '\nThe demo did not succeed. The demo needs git, and there is none on the PATH. Install git and start the demo again.\n',
+    );
+  });
+});

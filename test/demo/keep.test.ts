@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { ask } from '../support/running-service.ts';
+import { needSignals, startDemo } from './demo-process.ts';
+
+test('the demo that is kept shows how to use its service, which answers until Ctrl-C', async (context) => {
+  needSignals(context);
+  const demo = await startDemo(['--keep'], { FORCE_COLOR: '1' });
+  const [, baseUrl = ''] = await demo.shows(/export WORKSPACE_BASE_URL=(\S+)\n/);
+  const [, token = ''] = await demo.shows(/export WORKSPACE_TOKEN=(\S+)\n/);
+  await demo.shows(/- uses: <owner>\/workspace-automation@v1\n(.*\n)*.* {8}path: Content\/Hero\.uasset\n/);
+  expect(demo.stdout()).toContain('\u001b[');
+  expect(demo.stdout()).toContain('curl -H "Authorization: Bearer $WORKSPACE_TOKEN"');
+  const lock = { path: 'Content/Hero.uasset', type: 'exclusive', ttl: '10m' };
+  expect((await ask(baseUrl, 'POST', '/workspaces/game-assets/locks', { token, json: lock })).status).toBe(201);
+  expect((await ask(baseUrl, 'DELETE', '/workspaces/game-assets/locks/Content%2FHero.uasset', { token })).status).toBe(
+    204,
+  );
+  await demo.shows(/lock\.released: Content\/Hero\.uasset, by you \(signature verified\)/);
+  demo.signal('SIGINT');
+  expect(await demo.ended).toBe(0);
+  await demo.expectNothingLeft();
+});
