@@ -134,5 +134,7 @@ export async function playStory(stage: Stage): Promise<void> {
   screen.part('The job summaries', 'What the two jobs leave on the pages of their runs.');
   showSummaries(screen, 'release', release);
   showSummaries(screen, 'nightly', nightly);
-  screen.reached('Each file had one owner at a time, all webhook calls were verified, and nothing is locked any more.');
+  screen.reached(
+    'The map went from one job to the other, all webhook calls were verified, and nothing is locked any more.',
+  );
 }

@@ -14,7 +14,7 @@ describe('the demo ends everything that it has started', () => {
   });
 
   test('when nobody reads its output any more', async () => {
-    const demo = await startDemo();
+    const demo = await startDemo(['--keep']);
     await demo.shows(/The service/);
     demo.stopReading();
     expect(await demo.ended).toBe(0);

@@ -44,7 +44,7 @@ test('the demo tells the whole story, and leaves nothing behind', async () => {
   expect(story.indexOf('Waiting, 5 min left')).toBeLessThan(end);
   expect(story.indexOf('after waiting for')).toBeGreaterThan(end);
   expect(story).toContain(
-    '✓ Each file had one owner at a time, all webhook calls were verified, and nothing is locked any more.',
+    '✓ The map went from one job to the other, all webhook calls were verified, and nothing is locked any more.',
   );
   const summaries = story.slice(story.indexOf('The job summaries'));
   expect(summaries).toMatch(/Path +Result +Ends +Id\n +─+ .*\n +Content\/Hero\.uasset +released /);

@@ -45,6 +45,10 @@ describe('the picture of the locks', () => {
       `a  ${'█'.repeat(32)}  held 8.0 s`,
       `b  ${' '.repeat(31)}█  held 1 ms`,
     ]);
+    expect(pictured({ ...bar, path: 'a' }, { ...bar, path: 'b', ended: 1 })).toEqual([
+      `a  ${'█'.repeat(32)}  held 8.0 s`,
+      `b  █${' '.repeat(31)}  held 1 ms`,
+    ]);
   });
 
   test('that is another one is shown as its text', () => {
