@@ -4,6 +4,19 @@ const preload = (code: string): string => `--import data:text/javascript,${encod
 /** What a post-step runs before its own module, and its main step does not. */
 export const inPostStep = (code: string): string => preload(`if (process.env.STATE_step) { ${code} }`);
 
+/** Kills the process at once when it has written this to the file that the variable names. */
+export const killedHavingWritten = (text: string, variable: string): string =>
+  preload(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import fs from 'node:fs';
+    const append = fs.appendFileSync;
+    fs.appendFileSync = (file, data, ...given) => {
+      append(file, data, ...given);
+      if (file === process.env.${variable} && data.includes(${JSON.stringify(text)})) process.kill(process.pid, 'SIGKILL');
+    };
+    syncBuiltinESMExports();
+  `);
+
 /** A machine whose clock is so far ahead, or behind. */
 export const clockAhead = (ms: number): string =>
   preload(`

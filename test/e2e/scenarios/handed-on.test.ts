@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { killedHavingWritten } from '../../support/preload.ts';
 import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -39,6 +40,22 @@ describe.each<[string, Manner]>([
       new Set(proxy.passed.filter((one) => isReleasing(one) && one.status === 204).map(({ path }) => path)),
     ).toEqual(new Set(['a', 'c']));
     await expect(second.post()).resolves.toMatchObject([{ conclusion: 'success', log: '' }]);
+  });
+});
+
+test('a job that is killed as soon as its locks outlive it has told which they are', async () => {
+  const stage = await openStage();
+  const job = await stage.job();
+  const { outputs, signal } = await job.run({
+    ...locking(['a', 'b'], keeping),
+    env: { NODE_OPTIONS: killedHavingWritten('"handedOn":true', 'GITHUB_STATE') },
+  });
+  expect(signal).toBe('SIGKILL');
+  await job.post();
+  expect(await stage.locks()).toHaveLength(2);
+  const second = await stage.job();
+  await expect(second.run(unlocking({ locks: outputs['locks'] ?? '' }))).resolves.toMatchObject({
+    outputs: { status: 'released', released: JSON.stringify(['a', 'b']) },
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isLocking, type Manner, once } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
 import { clockAhead } from '../../support/preload.ts';
 import { locking, openStage, unlocking, useService } from './stage.ts';
 
@@ -66,6 +66,43 @@ describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
     expect(result).toMatchObject({ conclusion: 'success' });
     expect(result.durationMs).toBeLessThan(15_000);
     await job.post();
+  });
+
+  test('a lock that only its times tell from others is known to be ours', async () => {
+    const { stage, job } = await play({ givesNoProof: true, saysNothing: true });
+    await job.run(locking(hero));
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('a lock that cannot be released is told with the time that it has left', async () => {
+    const { proxy, job } = await play();
+    await job.run(locking(hero, { ttl: '30m' }));
+    const date = new Date(Date.now() + service).toUTCString();
+    proxy.meet((passing) => (isReleasing(passing) ? { kind: 'answer', status: 403, headers: { date } } : undefined));
+    const [post] = await job.post();
+    expect(post?.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringMatching(/held until \d\d:\d\d UTC \(in (30|29) min\)/) },
+    ]);
+  });
+
+  test('a lock that may be left by a step that was killed is not taken for somebody else’s', async () => {
+    const { stage, proxy, job } = await play({ knowsNoKeys: true });
+    const asked = Promise.withResolvers<void>();
+    proxy.meet((passing) => {
+      if (passing.path !== hero) return undefined;
+      asked.resolve();
+      return { kind: 'done-then-silence' };
+    });
+    const step = await job.step(locking(['A', hero]));
+    await asked.promise;
+    await expect.poll(() => stage.lockOn(hero)).toBeDefined();
+    await step.kill();
+    proxy.meet(() => undefined);
+    const [post] = await job.post();
+    expect(post?.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringContaining(`Whether ${hero} was locked by this step is not known`) },
+    ]);
   });
 
   test('a lock without an ETag is released within its lifetime, and left alone after it', async () => {
