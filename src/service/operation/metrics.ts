@@ -6,7 +6,7 @@ export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  return {
+  const metrics = {
     registry,
     requests: new Histogram({
       name: 'workspace_http_request_duration_seconds',
@@ -40,4 +40,8 @@ export function createMetrics() {
       registers,
     }),
   };
+  // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
+  for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
+  for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
+  return metrics;
 }

@@ -1,0 +1,73 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scopes } from '../../src/interface/scopes.ts';
+import { runMain } from '../service/cli/run-main.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { ask } from '../support/running-service.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { security } from './pages.ts';
+import { codeIn, sectionsIn, tableRows } from './readme.ts';
+
+let service: ServiceProcess;
+beforeAll(async () => {
+  service = await startServiceProcess();
+});
+afterAll(() => service.stop());
+
+const request = (method: string, path: string, json?: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  ask(service.baseUrl, method, `/workspaces/sample${path}`, { token: service.token, json, headers });
+
+test('the table of scopes has all of them', () => {
+  const tokens = sectionsIn(security.text).find(({ title }) => title === 'Tokens');
+  const rows = tokens === undefined ? [] : tableRows(tokens, 'Scope');
+  expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
+});
+
+// What the page says that is easily forgotten, because no other test would want it so.
+
+test('a secret that was made for a hook is told again to the same request with the same key, and to no other', async () => {
+  const hook = { url: 'https://1.1.1.1/hook', events: ['sync.failed'] };
+  const key = { 'idempotency-key': 'one' };
+  const { secret } = (await request('POST', '/hooks', hook, key)).body;
+  expect(secret).toMatch(/^whsec_/);
+  expect((await request('POST', '/hooks', hook, key)).body.secret).toBe(secret);
+  expect((await request('POST', '/hooks', { ...hook, branches: ['main'] }, key)).status).toBe(422);
+  expect((await request('POST', '/hooks', hook)).body).not.toHaveProperty('secret');
+});
+
+test('without If-Match a release hits what the same token has there now, and with it only the lock that is meant', async () => {
+  const lock = { path: 'shared', type: 'exclusive', ttl: '1h' };
+  const first = await request('POST', '/locks', lock);
+  await request('DELETE', '/locks/shared');
+  await request('POST', '/locks', lock);
+  const etag = first.headers.get('etag') ?? '';
+  expect((await request('DELETE', '/locks/shared', undefined, { 'if-match': etag })).status).toBe(412);
+  expect((await request('DELETE', '/locks/shared')).status).toBe(204);
+});
+
+test('the database has no token, but what git and the deliveries need', async () => {
+  const password = 'password-of-the-remote';
+  const header = 'value-of-the-header';
+  const query = 'query-of-the-address';
+  const data = { WORKSPACE_SERVICE_DATA: service.folder };
+  const made = await runMain(['token', 'create', '--name=ci', '--scopes=sync', '--json'], data);
+  const remote = `https://ada:${password}@git.example.com/game.git`;
+  const added = await runMain(['workspace', 'add', 'game', '--no-check'], {
+    ...data,
+    WORKSPACE_SERVICE_REMOTE: remote,
+  });
+  expect(added.code).toBe(0);
+  const hook = await request('POST', '/hooks', { url: `https://1.1.1.1/?key=${query}`, headers: { 'x-key': header } });
+  const files = (await readdir(service.folder)).filter((name) => name.startsWith('service.db'));
+  const stored = Buffer.concat(await Promise.all(files.map((name) => readFile(join(service.folder, name)))));
+  for (const secret of [service.token, JSON.parse(made.stdout).secret]) expect(stored.includes(secret)).toBe(false);
+  for (const secret of [password, header, query, hook.body.secret]) expect(stored.includes(secret)).toBe(true);
+});
+
+test('the files are for their user alone', async (context) => {
+  if (process.platform === 'win32') leaveOut(context, 'Windows has no modes of files.');
+  const modeOf = async (name: string) => ((await stat(join(service.folder, name))).mode & 0o777).toString(8);
+  expect(await modeOf('.')).toBe('700');
+  for (const name of ['service.db', 'service.db-wal', 'instance.db']) expect(await modeOf(name)).toBe('600');
+});

@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { commands } from '../../src/service/cli/commands.ts';
+import { variableOf } from '../../src/service/cli/line/shape.ts';
+import { gitEnvironment } from '../../src/service/git/git-environment.ts';
+import { runMain } from '../service/cli/run-main.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { type RunningService, startTestService } from '../support/running-service.ts';
+import { runSnippet } from './as-documented.ts';
+import { selfHosting, shipped, snippetWith } from './pages.ts';
+import { codeIn, sectionsIn, tableRows } from './readme.ts';
+
+const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+
+const sections = sectionsIn(selfHosting.text);
+
+function section(title: string) {
+  const found = sections.find((each) => each.title === title);
+  if (found === undefined) throw new Error(`There is no section "${title}".`);
+  return found;
+}
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+test('the settings are all flags that there are, with what the help says of them', () => {
+  const names = unique(commands.flatMap(({ flags }) => Object.keys(flags)));
+  const expected = names.map((name) => {
+    const having = commands.filter(({ flags }) => Object.hasOwn(flags, name));
+    const flags = having.flatMap((command) => command.flags[name] ?? []);
+    const [flag] = flags;
+    return [
+      `\`${variableOf(name)}\``,
+      `\`--${name}${flag?.placeholder ? ` ${flag.placeholder}` : ''}\``,
+      having.length === commands.length ? 'all' : having.map((command) => `\`${command.name}\``).join(', '),
+      unique(flags.map(({ what }) => what)).join('; '),
+      unique(flags.map(({ otherwise }) => otherwise)).join('; '),
+    ];
+  });
+  expect(tableRows(section('Settings'), 'Variable')).toEqual(expected);
+});
+
+describe('on Kubernetes, what a Service sets', () => {
+  test('is refused as a port, and gives way to the command line', async () => {
+    const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
+    const { code, stderr } = await runMain(['serve'], environment);
+    expect(code).toBe(2);
+    expect(stderr).toContain('WORKSPACE_SERVICE_PORT is "tcp://10.0.0.1:8080".');
+    const serve = commands.find(({ name }) => name === 'serve');
+    expect(serve?.prepare(['--port', '8080'], environment)).toMatchObject({ kind: 'right' });
+  });
+
+  test('would be taken for the address to listen on, if it is called "workspace"', async () => {
+    const folder = await temporaryFolder();
+    // An address for documentation, which no machine has.
+    const environment = { ...process.env, WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: folder };
+    const { code, stderr } = await runMain(['serve', '--port', '0'], environment);
+    expect(code).toBe(1);
+    expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
+  });
+});
+
+test('the variables that are said to reach git do', () => {
+  const paragraphs = section('How git gets in').text;
+  const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
+  for (const name of named) {
+    expect(paragraphs).toContain(`\`${name}\``);
+    expect(gitEnvironment({ [name]: 'here' }, { allowFile: false })).toMatchObject({ [name]: 'here' });
+  }
+});
+
+describe('the unit of systemd', () => {
+  test('is one that systemd understands in full', async (context) => {
+    const run = promisify(execFile);
+    const version = await run('systemd-analyze', ['--version']).catch(() => undefined);
+    if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
+    const folder = await temporaryFolder();
+    const file = join(folder, 'workspace-service.service');
+    // The command is not installed here, and systemd looks for it.
+    const unit = (await shipped('self-hosting/workspace-service.service')).replace(
+      'ExecStart=/usr/local/bin/workspace-service ',
+      `ExecStart=${process.execPath} `,
+    );
+    expect(unit).toContain(process.execPath);
+    await writeFile(file, unit);
+    // What it does not know, it says and ignores, and ends with 0.
+    const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
+    const about = (stdout + stderr).split('\n').filter((line) => line.includes('workspace-service.service'));
+    expect(about).toEqual([]);
+  });
+
+  test('starts the command that the page installs, with the settings that it makes', async () => {
+    const unit = await shipped('self-hosting/workspace-service.service');
+    expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
+    expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
+    const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
+    expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
+  });
+});
+
+describe('the metrics', () => {
+  const [kind] = databaseKinds;
+  let service: RunningService;
+  let text: string;
+
+  beforeAll(async () => {
+    if (kind === undefined) throw new Error('There is no database to test on.');
+    service = await startTestService(kind);
+    const { secret } = await service.token({ scopes: ['locks:read'] });
+    // The second answer counts the first request.
+    await service.ask('GET', '/metrics', { token: secret });
+    ({ text } = await service.ask('GET', '/metrics', { token: secret }));
+  });
+  afterAll(() => service.stop());
+
+  const there = () => [...text.matchAll(/^# TYPE (\S+) \S+$/gm)].map(([, name = '']) => name);
+  const rows = tableRows(section('Metrics'), 'Metric');
+
+  test('are all in the table, and no others', (context) => {
+    const documented = rows.flatMap(([names = '']) => codeIn(names));
+    expect(documented).toEqual(unique(documented));
+    // Some of those of a process are known on Linux alone.
+    if (process.platform !== 'linux') leaveOut(context, 'Not every metric is there on this system.');
+    expect(documented.toSorted()).toEqual(there().toSorted());
+  });
+
+  test('have the labels that the table says', () => {
+    for (const [names = '', labels = ''] of rows) {
+      for (const name of codeIn(names)) {
+        const lines = text.split('\n').filter((line) => new RegExp(`^${name}(_count|_sum|_bucket)?[{ ]`).test(line));
+        const found = lines.flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label = '']) => label));
+        const own = unique(found).filter((label) => label !== 'le');
+        if (lines.length > 0) expect(own.toSorted(), name).toEqual(codeIn(labels).toSorted());
+      }
+    }
+  });
+
+  test('begin at zero for each end of a sync and of an attempt, so that the first failure is an increase', () => {
+    const told = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[2] ?? '');
+    for (const status of told('workspace_syncs_total')) {
+      expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
+    }
+    for (const outcome of told('workspace_webhook_attempts_total')) {
+      expect(text).toContain(`workspace_webhook_attempts_total{outcome="${outcome}"} 0\n`);
+    }
+    expect(text).toContain('workspace_locks_expired_total 0\n');
+  });
+
+  test('are enough for the alerts', () => {
+    const { groups } = parse(snippetWith(selfHosting, 'alert: '));
+    const expressions: string[] = groups.flatMap(({ rules }: { rules: { expr: string }[] }) =>
+      rules.map(({ expr }) => expr),
+    );
+    expect(expressions).not.toEqual([]);
+    for (const expression of expressions) {
+      const [, name = '', labels = ''] =
+        /\b((?:workspace|nodejs|process)_\w+|up)\b(?:\{([^}]*)\})?/.exec(expression) ?? [];
+      if (name === 'up') continue;
+      const lines = text.split('\n').filter((line) => line.startsWith(name));
+      expect(lines, expression).not.toEqual([]);
+      for (const [, label = '', operator, value = ''] of labels.matchAll(/(\w+)(=~?)"([^"]*)"/g)) {
+        expect(lines.join('\n'), expression).toContain(`${label}="`);
+        if (label === 'status' && name.startsWith('workspace_http')) continue;
+        for (const one of operator === '=~' ? value.split('|') : [value]) {
+          expect(lines.join('\n'), expression).toContain(`${label}="${one}"`);
+        }
+      }
+    }
+  });
+});
+
+test('the way to see whether a proxy is right tells what the page says', async () => {
+  const [kind] = databaseKinds;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  const service = await startTestService(kind);
+  try {
+    const workspace = await service.workspace();
+    const { secret } = await service.token({ scopes: ['locks:write'] });
+    const snippet = snippetWith(selfHosting, 'none%20here')
+      .replace('https://workspaces.example.com', service.baseUrl)
+      .replace('/workspaces/game/', `/workspaces/${workspace}/`);
+    const { stdout } = await promisify(execFile)('bash', ['-c', snippet], {
+      env: { PATH: process.env['PATH'], WORKSPACE_TOKEN: secret },
+    });
+    expect(JSON.parse(stdout)).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining('Content/none here.uasset'),
+    });
+  } finally {
+    await service.stop();
+  }
+});
+
+test('commands run as the user of the service, with its settings', async () => {
+  const folder = await temporaryFolder();
+  const settings = join(folder, 'environment');
+  const command = join(folder, 'command');
+  await writeFile(settings, 'WORKSPACE_SERVICE_SCOPES="sync,locks:write"\n');
+  await writeFile(command, `#!/bin/sh\nexec ${process.execPath} ${bin} "$@"\n`, { mode: 0o755 });
+  const script = `${snippetWith(selfHosting, 'workspace-service() {')}workspace-service token create --name 'two words' --json`;
+  const home = join(folder, 'home');
+  await mkdir(home);
+  const replaced = { '/etc/workspace-service/environment': settings, '/usr/local/bin/workspace-service': command };
+  const { token } = JSON.parse(await runSnippet(script, replaced, { HOME: home }));
+  expect(token).toMatchObject({ name: 'two words', scopes: ['sync', 'locks:write'] });
+  await access(join(home, 'service.db'));
+});
+
+test('the setting that opens a network is one', () => {
+  const [, value = ''] = /="(.*)"/.exec(snippetWith(selfHosting, 'ALLOW_HOOK_NETWORK=')) ?? [];
+  const serve = commands.find(({ name }) => name === 'serve');
+  expect(serve?.prepare(['--allow-hook-network', value], {})).toMatchObject({ kind: 'right' });
+});
+
+test('every file that the page tells to install is there', async () => {
+  for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
+    await access(new URL(`../../${file}`, import.meta.url));
+  }
+});

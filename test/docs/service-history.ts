@@ -1,0 +1,81 @@
+import { expect } from 'vitest';
+import { runMain } from '../service/cli/run-main.ts';
+import { ask } from '../support/running-service.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
+
+const sample = '/workspaces/sample';
+
+/** What a service has come to hold before its backup was made, and after. */
+export interface History {
+  readonly token: string;
+  readonly sync: string;
+  readonly hook: string;
+  readonly fence: number;
+}
+
+const lockOn = (service: ServiceProcess, token: string, path: string) =>
+  ask(service.baseUrl, 'POST', `${sample}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } });
+
+const release = (service: ServiceProcess, token: string, path: string, query = '') =>
+  ask(service.baseUrl, 'DELETE', `${sample}/locks/${path}${query}`, { token });
+
+async function command(service: ServiceProcess, environment: NodeJS.ProcessEnv, ...args: readonly string[]) {
+  const { stdout } = await runMain([...args, '--json'], { ...environment, WORKSPACE_SERVICE_DATA: service.folder });
+  return JSON.parse(stdout);
+}
+
+/** A sync that has ended well. */
+export async function syncSample({
+  baseUrl,
+  token,
+}: ServiceProcess): Promise<{ readonly sync_id: string; readonly received_objects: number }> {
+  const { body } = await ask(baseUrl, 'POST', `${sample}/sync`, { token, json: { branch: 'main' } });
+  const look = async () => (await ask(baseUrl, 'GET', `${sample}/syncs/${body.sync_id}`, { token })).body;
+  await expect.poll(look, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' });
+  return look();
+}
+
+/** Two locks, a token, a hook, a sync that has ended, and a lock that was taken away. */
+export async function beforeBackup(service: ServiceProcess, environment: NodeJS.ProcessEnv): Promise<History> {
+  const made = await command(service, environment, 'token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
+  const token: string = made.secret;
+  const hook = await ask(service.baseUrl, 'POST', `${sample}/hooks`, {
+    token: service.token,
+    // A public address, so that no name has to be resolved; nothing is ever sent to it.
+    json: { url: 'https://1.1.1.1/hook', events: ['sync.failed'] },
+  });
+  expect(hook.status).toBe(201);
+  const { sync_id: sync } = await syncSample(service);
+  for (const path of ['kept', 'released-later', 'forced']) await lockOn(service, token, path);
+  expect((await release(service, service.token, 'forced', '?force=true')).status).toBe(204);
+  return { token, sync, hook: hook.body.id, fence: 0 };
+}
+
+/** What the backup does not know of: a lock more, one less, and a token that was revoked. Gives the last fence. */
+export async function afterBackup(
+  service: ServiceProcess,
+  environment: NodeJS.ProcessEnv,
+  history: History,
+): Promise<History> {
+  const { body } = await lockOn(service, history.token, 'taken-later');
+  expect((await release(service, history.token, 'released-later')).status).toBe(204);
+  const { tokens } = await command(service, environment, 'token', 'list');
+  const { id } = tokens.find(({ name }: { name: string }) => name === 'ci');
+  await command(service, environment, 'token', 'revoke', id);
+  return { ...history, fence: body.fence };
+}
+
+/** All that the backup had is there, and what the page says of the rest holds. */
+export async function expectRestored(
+  service: ServiceProcess,
+  environment: NodeJS.ProcessEnv,
+  { token, sync, hook, fence }: History,
+): Promise<void> {
+  const { locks } = (await ask(service.baseUrl, 'GET', `${sample}/locks`, { token })).body;
+  expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'released-later']);
+  expect((await ask(service.baseUrl, 'GET', `${sample}/syncs/${sync}`, { token })).body.status).toBe('succeeded');
+  expect((await command(service, environment, 'hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
+  const taken = await lockOn(service, token, 'taken-later');
+  expect(taken.status).toBe(201);
+  expect(taken.body.fence).toBeGreaterThan(fence);
+}
