@@ -131,7 +131,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
   test('has the variables of the secret env, masked, and neither the token nor itself in its environment', async () => {
     const { options, token } = await setUp({
       run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT"; env',
-      env: `UPLOAD_TOKEN=100%very-secret==\r\n\nEMPTY=\nTEXT= a 'b' "c" $(id) \n`,
+      env: `UPLOAD_TOKEN=100%25very-secret==\r\n\nEMPTY=\nTEXT= a 'b' "c" $(id) \n`,
     });
     const { log } = (await runWorkflowJob(options)).step('run');
     expect(log.split('\n')[0]).toBe('***||***');
