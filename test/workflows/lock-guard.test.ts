@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { openScene } from '../e2e/scene.ts';
+import { startGitHubApi } from '../support/other-servers/github-api.ts';
+import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
+import { runWorkflowJob } from '../support/workflow/job-runner.ts';
+import { calledWorkflow, ownCommit } from './called.ts';
+
+const scene = openScene();
+
+const pullRequest = pullRequestEvent({ number: 7, head: 'topic' });
+const files = [
+  { filename: 'Content/Hero.uasset', status: 'modified' },
+  { filename: 'Content/New.uasset', status: 'renamed', previous_filename: 'Content/Old.uasset' },
+] as const;
+
+interface Guarded {
+  readonly locked: readonly string[];
+  readonly ignoreOwner?: string;
+  readonly event?: JobEvent;
+}
+
+/** The check of a pull request that changes the files above; grace has a lock on each of the paths. */
+async function guard({ locked, ignoreOwner, event = pullRequest }: Guarded) {
+  const workspace = await scene.service.workspace();
+  for (const path of locked) await scene.lock(workspace, path);
+  const api = await startGitHubApi({ pulls: { 7: { files } } });
+  const { secret: token } = await scene.service.token({ scopes: ['locks:read'] });
+  const called = calledWorkflow();
+  const result = await runWorkflowJob({
+    workflow: 'lock-guard.yml',
+    event,
+    run: { apiUrl: api.apiUrl },
+    inputs: { workspace, ...(ignoreOwner !== undefined && { 'ignore-owner': ignoreOwner }) },
+    vars: { WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1` },
+    secrets: { token },
+    ...called,
+  });
+  return { ...result, checkouts: called.checkouts };
+}
+
+test('a pull request that changes locked files fails, with an annotation on each of them', async () => {
+  const { result, annotations, workflowOutputs } = await guard({
+    locked: ['Content/Hero.uasset', 'Content/Old.uasset', 'Content/Other.uasset'],
+  });
+  expect(result).toBe('failure');
+  expect(annotations.flatMap(({ file, message }) => (file === undefined ? [] : [[file, message]]))).toEqual([
+    ['Content/Hero.uasset', expect.stringMatching(/held by grace until/)],
+    ['Content/Old.uasset', expect.stringMatching(/held by grace until/)],
+  ]);
+  expect(workflowOutputs).toMatchObject({ status: 'locked', count: '2' });
+  expect(JSON.parse(workflowOutputs['locks'] ?? '')).toMatchObject([{ owner: 'grace' }, { owner: 'grace' }]);
+});
+
+test("the locks of those who are to be ignored, such as the author's, do not count", async () => {
+  expect(await guard({ locked: ['Content/Hero.uasset'], ignoreOwner: 'linus\ngrace' })).toMatchObject({
+    result: 'success',
+    annotations: [],
+    workflowOutputs: { status: 'free', count: '0' },
+  });
+});
+
+test('a pull request that changes no locked file passes, also where its event is of the target', async () => {
+  const event = { ...pullRequest, name: 'pull_request_target', ref: 'refs/heads/main' };
+  const { result, workflowOutputs, checkouts } = await guard({ locked: ['Content/Other.uasset'], event });
+  expect({ result, workflowOutputs }).toMatchObject({ result: 'success', workflowOutputs: { status: 'free' } });
+  expect(checkouts, 'nothing of the pull request').toEqual([`octo-org/workspace-automation@${ownCommit}`]);
+});
+
+test('a run whose files cannot be known fails: nothing passes that was not looked at', async () => {
+  const event = { ...pushEvent(), name: 'schedule', payload: {} };
+  expect(await guard({ locked: [], event })).toMatchObject({ result: 'failure', workflowOutputs: { status: '' } });
+});
