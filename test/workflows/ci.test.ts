@@ -1,8 +1,8 @@
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/git-folders.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 import { putActionInto } from '../support/workflow/checkouts.ts';
 import type { GivenContexts } from '../support/workflow/job-contexts.ts';
 import { type RunningWorkflowJob, startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';

@@ -1,0 +1,56 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What `gh release view` would tell, and the names of the files. */
+export interface Release {
+  readonly draft: boolean;
+  readonly prerelease: boolean;
+  readonly immutable: boolean;
+  readonly notes: string;
+  readonly assets: readonly string[];
+}
+
+export interface FakeGh {
+  /** For the steps of a job. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly bin: string;
+  releases(): Readonly<Record<string, Release>>;
+  /** The tag of the release that is shown as the latest; null where there is none. */
+  latest(): string | null;
+  asset(tag: string, name: string): Buffer;
+  replaceAsset(tag: string, name: string, content: Buffer): void;
+  /** The command line with these words fails the next time, as when GitHub is out of reach. */
+  failOnce(words: string): void;
+  turnOffImmutableReleases(): void;
+}
+
+export function fakeGh(folder: string): FakeGh {
+  const bin = join(folder, 'bin');
+  const state = join(folder, 'state');
+  for (const each of [bin, state]) mkdirSync(each, { recursive: true });
+  cpSync(fileURLToPath(new URL('fake-gh.bash', import.meta.url)), join(bin, 'gh'));
+  const write = (name: string, text: string): void => writeFileSync(join(state, name), `${text}\n`);
+  write('immutable-releases', 'true');
+
+  const read = (name: string): string => readFileSync(join(state, name), 'utf8').trimEnd();
+  const releases = join(state, 'releases');
+  const release = (tag: string): Release => ({
+    draft: read(`releases/${tag}/draft`) === 'true',
+    prerelease: read(`releases/${tag}/prerelease`) === 'true',
+    immutable: read(`releases/${tag}/immutable`) === 'true',
+    notes: read(`releases/${tag}/notes`),
+    assets: readdirSync(join(releases, tag, 'assets')),
+  });
+  return {
+    bin,
+    environment: { FAKE_GH: state },
+    releases: () =>
+      Object.fromEntries((existsSync(releases) ? readdirSync(releases) : []).map((tag) => [tag, release(tag)])),
+    latest: () => (existsSync(join(state, 'latest')) ? read('latest') : null),
+    asset: (tag, name) => readFileSync(join(releases, tag, 'assets', name)),
+    replaceAsset: (tag, name, content) => writeFileSync(join(releases, tag, 'assets', name), content),
+    failOnce: (words) => write('fails-once', words),
+    turnOffImmutableReleases: () => write('immutable-releases', 'false'),
+  };
+}

@@ -1,0 +1,208 @@
+import { execFileSync } from 'node:child_process';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { readWorkflow } from '../../support/workflow/workflow-file.ts';
+import { leftOut, type ReleaseScene, releaseScene } from './scene.ts';
+
+const archive = (version: string): string => `workspace-automation-${version}.tar.gz`;
+
+/** Publishes a version that nothing is wrong with. */
+async function release(scene: ReleaseScene, version: string, branch?: string, from?: string): Promise<void> {
+  scene.prepare({ version }, branch, from);
+  scene.tag(`v${version}`);
+  const { result, log } = await scene.publish(`v${version}`);
+  expect(result, log).toBe('success');
+}
+
+test('a first release is compared, attested, published, and the major tag comes to be', async () => {
+  const scene = await releaseScene();
+  scene.prepare({ version: '1.0.0' });
+  scene.tag('v1.0.0');
+  const compared = await scene.compare('v1.0.0');
+  expect(compared.result, compared.log).toBe('success');
+  const published = await scene.publish('v1.0.0');
+  expect(published.result, published.log).toBe('success');
+
+  expect(scene.gh.releases()).toEqual({
+    'v1.0.0': {
+      ...{ draft: false, immutable: true, prerelease: false },
+      notes: '- What 1.0.0 brings.',
+      assets: [archive('1.0.0')],
+    },
+  });
+  expect(scene.gh.latest()).toBe('v1.0.0');
+  expect(scene.attested().toSorted()).toEqual([
+    'dist/index.js',
+    'dist/post/index.js',
+    `release-assets/${archive('1.0.0')}`,
+  ]);
+  const input = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
+  const files = execFileSync('tar', ['-tf', '-'], { input, encoding: 'utf8' }).split('\n');
+  expect(files).toContain('workspace-automation-1.0.0/dist/index.js');
+  expect(files.filter((name) => name.includes('.ci'))).toEqual([]);
+  expect(scene.remoteTag('v1')).toBe(scene.remoteTag('v1.0.0'));
+});
+
+test('the major tag and the latest release go to higher versions only, and not to a prerelease', async () => {
+  const scene = await releaseScene();
+  await release(scene, '1.9.0');
+  // As a person may have left it.
+  scene.git('tag', '--annotate', '--message', 'v1', 'v1', 'HEAD');
+  scene.git('push', '--quiet', '--force', 'origin', 'refs/tags/v1');
+
+  await release(scene, '1.10.0-rc.1');
+  expect(scene.gh.releases()['v1.10.0-rc.1']).toMatchObject({ draft: false, prerelease: true, immutable: true });
+  expect(scene.remoteTag('v1')).toBe(scene.remoteTag('v1.9.0'));
+  expect(scene.gh.latest()).toBe('v1.9.0');
+
+  scene.prepare({ version: '1.10.0' });
+  scene.tag('v1.10.0', { annotated: true });
+  expect((await scene.publish('v1.10.0')).result).toBe('success');
+  expect(scene.remoteTag('v1')).toBe(scene.remoteTag('v1.10.0'));
+  expect(scene.gh.latest()).toBe('v1.10.0');
+
+  await release(scene, '1.9.1', 'release/1.9', 'v1.9.0');
+  expect(scene.gh.releases()['v1.9.1']).toMatchObject({ draft: false, immutable: true });
+  expect(scene.remoteTag('v1')).toBe(scene.remoteTag('v1.10.0'));
+  expect(scene.gh.latest()).toBe('v1.10.0');
+});
+
+test('a 0.x has no major tag', async () => {
+  const scene = await releaseScene();
+  await release(scene, '0.1.0');
+  expect(scene.gh.latest()).toBe('v0.1.0');
+  expect(scene.remoteTag('v0')).toBeNull();
+});
+
+test('a release that ended half-way is continued, wherever it ended', async () => {
+  const scene = await releaseScene();
+  const places = ['release upload', 'release edit', '--json isImmutable'];
+  for (const [minor, place] of places.entries()) {
+    const version = `1.${minor}.0`;
+    const before = scene.remoteTag('v1');
+    scene.prepare({ version });
+    scene.tag(`v${version}`);
+    scene.gh.failOnce(place);
+    expect((await scene.publish(`v${version}`)).result, place).toBe('failure');
+    expect(scene.remoteTag('v1')).toBe(before);
+    const { result, log } = await scene.publish(`v${version}`);
+    expect(result, log).toBe('success');
+    expect(scene.gh.releases()[`v${version}`]).toMatchObject({
+      draft: false,
+      immutable: true,
+      assets: [archive(version)],
+    });
+    expect(scene.remoteTag('v1')).toBe(scene.remoteTag(`v${version}`));
+  }
+
+  const whole = scene.gh.releases();
+  const again = await scene.publish('v1.2.0');
+  expect(again.result).toBe('success');
+  expect(again.log).toContain('is published already');
+  expect(scene.gh.releases()).toEqual(whole);
+});
+
+describe('nothing is published', () => {
+  test('of a tag that package.json, CHANGELOG.md or the branches do not know, and all that is wrong is told', async () => {
+    const scene = await releaseScene();
+    scene.prepare({ version: '1.0.0', packageVersion: '1.0.1', notes: '' });
+    scene.tag('v1.0.0');
+    const first = await scene.compare('v1.0.0');
+    expect(first.result).toBe('failure');
+    expect(first.log).toMatch(/The version in package\.json is 1\.0\.1, and the tag is v1\.0\.0/);
+    expect(first.log).toMatch(/CHANGELOG\.md has no section "## \[1\.0\.0\]/);
+    expect(first.log).not.toMatch(/neither on main/);
+    expect(first.step('Make the bundle anew and compare').conclusion).toBe('skipped');
+
+    scene.prepare({ version: '1.1.0', notes: null }, 'topic', 'main');
+    scene.tag('v1.1.0');
+    const second = await scene.compare('v1.1.0');
+    expect(second.result).toBe('failure');
+    expect(second.log).not.toMatch(/package\.json/);
+    expect(second.log).toMatch(/CHANGELOG\.md has no section "## \[1\.1\.0\]/);
+    expect(second.log).toMatch(/neither on main nor on release\/1\.1/);
+  });
+
+  test('of a bundle that the sources do not make, here in a patch of an older line', async () => {
+    const scene = await releaseScene();
+    scene.prepare({ version: '1.2.0' });
+    scene.prepare({ version: '1.2.1', bundle: 'something else' }, 'release/1.2', 'main');
+    scene.tag('v1.2.1');
+    const { step, result } = await scene.compare('v1.2.1');
+    expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
+    expect(result).toBe('failure');
+    const { log } = step('Make the bundle anew and compare');
+    expect(log).toContain('dist/ is not what the sources make.');
+    expect(log).toContain(' M dist/index.js');
+  });
+
+  test('of a tag that is no version', async () => {
+    const scene = await releaseScene();
+    scene.prepare({ version: '1.0.0' });
+    scene.tag('v1.0.0$(id)');
+    const { result, log } = await scene.compare('v1.0.0$(id)');
+    expect(result).toBe('failure');
+    expect(log).toContain('The tag v1.0.0$(id) is no version');
+  });
+
+  test('when the tag is moved after the run has begun', async () => {
+    const scene = await releaseScene();
+    scene.prepare({ version: '1.0.0' });
+    scene.tag('v1.0.0', { annotated: true });
+    scene.meanwhile(() => {
+      scene.prepare({ version: '1.0.0', notes: '- Something else.' });
+      scene.git('push', '--quiet', '--force', 'origin', 'HEAD:refs/tags/v1.0.0');
+    });
+    const { result, log } = await scene.publish('v1.0.0');
+    expect(result).toBe('failure');
+    expect(log).toMatch(/has been moved or deleted since this run began/);
+    expect(scene.gh.releases()).toEqual({});
+  });
+});
+
+describe('somebody has to look', () => {
+  test('where immutable releases are turned off', async () => {
+    const scene = await releaseScene();
+    scene.gh.turnOffImmutableReleases();
+    scene.prepare({ version: '1.0.0' });
+    scene.tag('v1.0.0');
+    const { result, log } = await scene.publish('v1.0.0');
+    expect(result).toBe('failure');
+    expect(log).toMatch(/not immutable\. Turn on immutable releases/);
+    expect(scene.remoteTag('v1')).toBeNull();
+  });
+
+  test('where the same version is published with another content, but not where only gzip differs', async () => {
+    const scene = await releaseScene();
+    await release(scene, '1.0.0');
+    const content = gunzipSync(scene.gh.asset('v1.0.0', archive('1.0.0')));
+    scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync(content, { level: 1 }));
+    expect((await scene.publish('v1.0.0')).result).toBe('success');
+    scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync('something else'));
+    const { result, log } = await scene.publish('v1.0.0');
+    expect(result).toBe('failure');
+    expect(log).toContain(`published with another ${archive('1.0.0')}`);
+  });
+
+  test('where the major tag is at something that is no release, or must not be moved', async () => {
+    const scene = await releaseScene();
+    scene.prepare({ version: '1.0.0' });
+    scene.tag('v1');
+    const byHand = scene.remoteTag('v1');
+    await expect(release(scene, '1.0.1')).rejects.toThrow(/v1 points to [0-9a-f]{40}, which is no release/);
+    expect(scene.remoteTag('v1')).toBe(byHand);
+
+    scene.git('tag', 'v1.0.0', 'v1');
+    scene.git('push', '--quiet', 'origin', 'refs/tags/v1.0.0');
+    scene.refuseTag('v1');
+    await expect(release(scene, '1.1.0')).rejects.toThrow(/v1\.1\.0 is published, but v1 could not be moved/);
+    expect(scene.remoteTag('v1')).toBe(byHand);
+  });
+});
+
+test('every step of a script of release.yml runs here, but for the installation of dependencies', async () => {
+  const { jobs } = await readWorkflow('release.yml');
+  expect(Object.keys(jobs)).toEqual(['compare', 'publish']);
+  const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
+  expect(scripts.filter((script) => script.startsWith('npm'))).toEqual([leftOut, 'npm run check:bundle']);
+});

@@ -1,0 +1,157 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { ourActionFile } from '../../support/runner/action-file.ts';
+import { tagEvent } from '../../support/runner/github-context.ts';
+import { runWorkflowJob, type WorkflowJobResult } from '../../support/workflow/job-runner.ts';
+import type { UsesHandler } from '../../support/workflow/used-action.ts';
+import { readWorkflow } from '../../support/workflow/workflow-file.ts';
+import { type FakeGh, fakeGh } from './fake-gh.ts';
+
+const root = dirname(ourActionFile);
+const workflow = await readWorkflow('release.yml');
+
+/** The repository of the test has no dependencies to install. */
+export const leftOut = 'npm ci';
+
+/** A bundle that is made of one file, and in the same way every time. */
+const build = `node --eval "fs.mkdirSync('dist/post', { recursive: true }); for (const entry of ['', 'post/']) fs.writeFileSync('dist/' + entry + 'index.js', '// ' + entry + fs.readFileSync('source.txt', 'utf8'))"`;
+
+export interface Change {
+  readonly version: string;
+  /** The text of the section in CHANGELOG.md; null for no section. */
+  readonly notes?: string | null;
+  readonly packageVersion?: string;
+  /** What is committed as the bundle, where it is not what the source makes. */
+  readonly bundle?: string;
+}
+
+export interface ReleaseScene {
+  readonly gh: FakeGh;
+  /** Commits what a release needs to a branch, which begins at `from` where it is new, and pushes it. */
+  prepare(change: Change, branch?: string, from?: string): void;
+  /** Tags what was committed last, and pushes the tag. */
+  tag(name: string, options?: { readonly annotated?: boolean }): void;
+  git(...args: readonly string[]): string;
+  /** The commit of a tag of the remote; null where there is none. */
+  remoteTag(name: string): string | null;
+  /** As a rule of the remote, or an immutable release, does it. */
+  refuseTag(name: string): void;
+  /** What happens while a release is under way: after the checkout, before anything is published. */
+  meanwhile(happens: () => void): void;
+  attested(): readonly string[];
+  /** The job that compares. */
+  compare(tag: string): Promise<WorkflowJobResult>;
+  /** The job that publishes. */
+  publish(tag: string): Promise<WorkflowJobResult>;
+}
+
+/** A remote with the scripts of this repository, a clone to work in, and a `gh` that has no release yet. */
+export async function releaseScene(): Promise<ReleaseScene> {
+  const folder = await temporaryFolder();
+  const remote = join(folder, 'remote.git');
+  const clone = join(folder, 'clone');
+  const gh = fakeGh(join(folder, 'gh'));
+  const environment = {
+    ...gh.environment,
+    PATH: [gh.bin, process.env['PATH']].join(delimiter),
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_AUTHOR_NAME: 'Test',
+    GIT_AUTHOR_EMAIL: 'test@example.com',
+    GIT_COMMITTER_NAME: 'Test',
+    GIT_COMMITTER_EMAIL: 'test@example.com',
+  };
+  const gitIn = (cwd: string, ...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd, env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  const git = (...args: readonly string[]): string => gitIn(clone, ...args);
+
+  gitIn(folder, 'init', '--quiet', '--bare', '--initial-branch=main', remote);
+  gitIn(folder, 'clone', '--quiet', remote, clone);
+  for (const name of ['.ci', '.gitattributes', 'LICENSE', 'action.yml']) {
+    cpSync(join(root, name), join(clone, name), { recursive: true });
+  }
+
+  let meanwhile = (): void => undefined;
+  const attested: string[] = [];
+  const checkout: UsesHandler = async ({ job, with: given }) => {
+    if (given['fetch-depth'] !== '0') throw new Error('Tags and branches would be missing.');
+    const { workspace } = job.folders;
+    gitIn(folder, 'clone', '--quiet', '--no-checkout', remote, workspace);
+    gitIn(workspace, 'checkout', '--quiet', '--detach', job.variables('')['GITHUB_REF'] ?? '');
+    return undefined;
+  };
+  const attest: UsesHandler = async ({ job, with: given }) => {
+    meanwhile();
+    const patterns = (given['subject-path'] ?? '').split('\n').filter((line) => line !== '');
+    attested.push(...patterns.flatMap((pattern) => globSync(pattern, { cwd: job.folders.workspace })));
+    return undefined;
+  };
+
+  const run = (name: string, tag: string): Promise<WorkflowJobResult> => {
+    const definition = workflow.jobs[name];
+    if (definition === undefined) throw new Error(`There is no job ${name}.`);
+    const steps = definition.steps.filter((step) => step.run !== leftOut);
+    return runWorkflowJob({
+      workflow: { ...workflow, jobs: { [name]: { ...definition, steps } } },
+      event: tagEvent(tag),
+      env: environment,
+      needs: { compare: { result: 'success' } },
+      uses: { 'actions/checkout': checkout, 'actions/setup-node': async () => undefined, 'actions/attest': attest },
+    });
+  };
+
+  let current = 'main';
+  return {
+    gh,
+    git,
+    attested: () => attested,
+    meanwhile: (happens) => {
+      meanwhile = happens;
+    },
+    prepare({ version, notes = `- What ${version} brings.`, packageVersion = version, bundle }, branch = 'main', from) {
+      if (branch !== current) git('checkout', '--quiet', ...(from === undefined ? [branch] : ['-b', branch, from]));
+      current = branch;
+      const write = (name: string, text: string): void => writeFileSync(join(clone, name), text);
+      const section = notes === null ? '' : `## [${version}] - 2026-03-01\n\n${notes}\n\n`;
+      const earlier = '## [0.0.9] - 2025-12-24\n\n- The beginning.\n\n[0.0.9]: https://example.com/0.0.9\n';
+      write('CHANGELOG.md', `# Changelog\n\n## [Unreleased]\n\n${section}${earlier}`);
+      const scripts = { build, 'check:bundle': 'bash .ci/check-bundle' };
+      write('package.json', JSON.stringify({ version: packageVersion, type: 'module', scripts }));
+      write('source.txt', version);
+      rmSync(join(clone, 'dist'), { recursive: true, force: true });
+      mkdirSync(join(clone, 'dist/post'), { recursive: true });
+      write('dist/index.js', `// ${bundle ?? version}`);
+      write('dist/post/index.js', `// post/${version}`);
+      git('add', '--all');
+      git('commit', '--quiet', '--message', version);
+      git('push', '--quiet', 'origin', `HEAD:${branch}`);
+    },
+    tag(name, { annotated = false } = {}) {
+      git('tag', ...(annotated ? ['--annotate', '--message', name] : []), name);
+      git('push', '--quiet', 'origin', `refs/tags/${name}`);
+    },
+    remoteTag(name) {
+      const [line = ''] = gitIn(
+        remote,
+        'for-each-ref',
+        '--format=%(objectname) %(*objectname)',
+        `refs/tags/${name}`,
+      ).split('\n');
+      return line === ''
+        ? null
+        : (line
+            .split(' ')
+            .filter((id) => id !== '')
+            .at(-1) ?? null);
+    },
+    refuseTag(name) {
+      mkdirSync(join(remote, 'hooks'), { recursive: true });
+      writeFileSync(join(remote, 'hooks/update'), `#!/bin/sh\n[ "$1" != refs/tags/${name} ]\n`, { mode: 0o755 });
+    },
+    compare: (tag) => run('compare', tag),
+    publish: (tag) => run('publish', tag),
+  };
+}
