@@ -5,10 +5,8 @@
 export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/service/**':
     'The service is for Linux and macOS: its tests send signals, read file modes and replace git by shell scripts.',
-  'test/docs/reverse-proxies.test.ts': 'The reverse proxies of the docs are for the machines that the service is for.',
-  'test/docs/readme-commands.test.ts': 'The commands of the README are for a POSIX shell.',
-  'test/docs/readme-{locks,wait,syncs,guard}.test.ts':
-    'The workflows of the README run on Linux, with scripts for bash.',
+  'test/docs/**': 'The commands, workflows and reverse proxies of the docs are for Linux and macOS.',
+  'test/demo/**': 'The demo puts a program in place of ssh, and its tests end it with signals.',
   'test/workflows/**': 'The workflows of the project run their scripts in bash on Linux.',
   'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
   'test/runner/**':

@@ -33,6 +33,15 @@ describe.each(workflows)('$name', ({ text }) => {
     }
   });
 
+  test('says of each job what it may do, and leaves no token behind in a checkout', () => {
+    for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
+      expect(job.permissions, name).toBeDefined();
+      for (const step of job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))) {
+        expect(step.with, name).toMatchObject({ 'persist-credentials': false });
+      }
+    }
+  });
+
   test('ends each job in some time', () => {
     for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
       if (job.uses === undefined) expect(job['timeout-minutes'], name).toBeDefined();

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ourActionFile } from '../support/runner/action-file.ts';
+
+const root = dirname(ourActionFile);
+const contributing = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+
+const rows = [...contributing.matchAll(/^\| `(src[^`]*)` \| (.*) \|$/gm)].map(([, folder = '', what = '']) => ({
+  folder,
+  what,
+}));
+
+test('the map has every folder of src/ once, each with a sentence, and none that there is not', () => {
+  const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+  expect(rows.map(({ folder }) => folder).toSorted()).toEqual(folders.toSorted());
+  for (const { folder, what } of rows) expect(what, folder).toMatch(/^[A-Z].*\.$/);
+});
+
+test('the commands are scripts of the package, or npm itself', () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const named = [...contributing.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+  expect(named).toEqual(expect.arrayContaining(['check', 'build', 'fix']));
+  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
+  const [, block = ''] = /^## Three commands\n+```sh\n(.*?)```/ms.exec(contributing) ?? [];
+  expect(block.trim().split('\n')).toHaveLength(3);
+});
