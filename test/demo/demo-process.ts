@@ -14,6 +14,18 @@ export function needSignals(context: TestContext): void {
 
 const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
+const running = new Set<() => void>();
+
+/** A test that was ended half-way must not be outlived by what it has started: the test runner ends its workers with SIGTERM. */
+function endAll(): void {
+  for (const end of running) end();
+}
+process.once('exit', endAll);
+process.once('SIGTERM', () => {
+  endAll();
+  process.kill(process.pid, 'SIGTERM');
+});
+
 export interface DemoProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
   stdout(): string;
@@ -40,12 +52,11 @@ export async function startDemo(
   });
   const pid = child.pid ?? 0;
   const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(onWindows ? pid : -pid, name);
+  const end = (): void => void captured(() => signalGroup('SIGKILL'));
+  running.add(end);
   onTestFinished(async () => {
-    try {
-      signalGroup('SIGKILL');
-    } catch {
-      // Then there is none any more.
-    }
+    end();
+    running.delete(end);
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
@@ -86,6 +97,7 @@ export async function startDemo(
   };
 }
 
+/** What is said when it fails, such as that there is no such process any more. */
 function captured(act: () => void): string {
   try {
     act();
