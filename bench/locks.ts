@@ -1,15 +1,14 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keyValuePairs } from '../test/support/runner/file-commands.ts';
 import { type ServiceProcess, startServiceProcess } from '../test/support/service-process.ts';
+import { atLeast, type Benchmark, type Detail } from './benchmark.ts';
 import { budgets } from './budgets.ts';
+import { medianOf } from './statistics.ts';
 import { openSteps } from './step-environment.ts';
 
-/** How long 500 locks and their release take a step of the action, beside a loop of curl with one lock a call. */
-
-const rounds = 3;
 const paths = Array.from({ length: 500 }, (_, number) => `Content/Maps/Level-${number}.umap`);
 const dist = join(import.meta.dirname, '../dist');
 
@@ -71,34 +70,32 @@ async function byCurl({ baseUrl, token, workspace }: ServiceProcess): Promise<nu
   }
 }
 
-const median = (numbers: readonly number[]): number =>
-  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+const sum = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: 'ms', values });
 
-const action: number[] = [];
-const curl: number[] = [];
-const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
-try {
-  for (let round = 0; round < rounds; round += 1) {
-    action.push(await byAction(service));
-    curl.push(await byCurl(service));
-  }
-} finally {
-  await service.stop();
-}
-
-const ratio = median(curl) / median(action);
-const limit = budgets.locksRatio;
-const kept = ratio >= limit;
-const text = (numbers: readonly number[]): string =>
-  `${Math.round(median(numbers))} ms (${numbers.map((number) => Math.round(number)).join(', ')})`;
-
-console.log(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} interleaved rounds, medians.\n`);
-console.log(`${paths.length} locks and their release by the action   ${text(action)}`);
-console.log(`the same by a loop of curl                  ${text(curl)}`);
-console.log(`the action is ${ratio.toFixed(1)} × faster; at least ${limit.toFixed(1)} ×: ${kept ? 'kept' : 'MISSED'}`);
-
-const [load = 0] = loadavg();
-if (load > availableParallelism()) {
-  console.log(`\nThe machine had other work to do (load ${load.toFixed(1)}): measure again when it is quiet.`);
-}
-process.exitCode = kept ? 0 : 1;
+export const locks: Benchmark = {
+  name: 'locks',
+  what: 'How long many locks and their release take a step of the action, beside a loop of curl with one lock a call.',
+  async measure({ quick, progress, atEnd }) {
+    const action: number[] = [];
+    const curl: number[] = [];
+    const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
+    atEnd(() => service.stop());
+    const rounds = quick ? 1 : 3;
+    for (let round = 1; round <= rounds; round += 1) {
+      progress(`round ${round} of ${rounds}`);
+      action.push(await byAction(service));
+      curl.push(await byCurl(service));
+    }
+    return {
+      figures: [
+        {
+          name: '500 paths: a loop of curl over the action',
+          value: medianOf(curl).median / medianOf(action).median,
+          unit: '×',
+          limit: atLeast(budgets.locksRatio, 'design §6'),
+          details: [sum('the action', action), sum('curl', curl)],
+        },
+      ],
+    };
+  },
+};

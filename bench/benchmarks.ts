@@ -1,0 +1,7 @@
+import type { Benchmark } from './benchmark.ts';
+import { locks } from './locks.ts';
+import { size } from './size.ts';
+import { start } from './start.ts';
+
+/** All there are, in the order in which they run. */
+export const benchmarks: readonly Benchmark[] = [start, size, locks];
