@@ -208,7 +208,7 @@ function heldText(path, holder, now, withStart = false) {
 
 const capitalised = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 async function lookUpChange(source, parts, within) {
-    // It is a third of the bundle, and only a step with `changed-files` needs it.
+    // With it comes a large part of the bundle, and only a step with `changed-files` needs it.
     const { lookUpChangedFiles } = await Promise.all(/* import() */[__webpack_require__.e(413), __webpack_require__.e(772)]).then(__webpack_require__.bind(__webpack_require__, 3817));
     const { of, files, paths } = await lookUpChangedFiles(source, parts, within);
     const { owner, repo } = source.repository;

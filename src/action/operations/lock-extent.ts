@@ -20,7 +20,7 @@ export interface LookedUp {
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 async function lookUpChange(source: ChangeSource, parts: Parts, within: Within): Promise<LookedUp> {
-  // It is a third of the bundle, and only a step with `changed-files` needs it.
+  // With it comes a large part of the bundle, and only a step with `changed-files` needs it.
   const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
   const { of, files, paths } = await lookUpChangedFiles(source, parts, within);
   const { owner, repo } = source.repository;
