@@ -33,6 +33,8 @@ export interface Figure {
   /** Such as `ms`, `×`, `KB`, `/s`; empty for a plain number. */
   readonly unit: string;
   readonly limit?: Limit | undefined;
+  /** A figure with a limit is in the table of README.md anyway. */
+  readonly inReadme?: true | undefined;
   readonly details?: readonly Detail[] | undefined;
 }
 

@@ -10,4 +10,6 @@ export const budgets = {
   oneRequestRatio: 2.2,
   /** A loop of curl with one lock a call, over the action: at least. */
   locksRatio: 5,
+  /** What a path costs among ten times as many. */
+  growthRatio: 1.25,
 } as const;
