@@ -72,7 +72,7 @@ export interface Bench {
   readonly quick: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** A folder of its own. It is removed at the end, and so is everything in `os.tmpdir()`, which is around it. */
+  /** A folder of its own, and meanwhile that of `os.tmpdir()` as well. All in it is removed at the end. */
   readonly folder: string;
   /** Tells what is measured right now. */
   progress(text: string): void;

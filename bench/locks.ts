@@ -88,7 +88,7 @@ function ofSize(each: OfSize, all: readonly OfSize[]): readonly Figure[] {
 }
 
 const growthWhy =
-  'the cost of a path must not grow with their number: a quarter is for the noise of a machine, and linear growth would be ten times';
+  'the cost of a path must not grow with their number: a quarter is for the noise of a machine, and one that grew with it would be up to ten times as much';
 
 /** The ways beside each other, over the same number of paths. */
 function comparisons({ step, curl, processes }: Times, plan: Plan): readonly Figure[] {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Figure, type Measured, verdictOn } from './benchmark.ts';
 import type { Machine } from './machine.ts';
 
@@ -9,7 +10,11 @@ export type BenchmarkResult = {
   readonly seconds: number;
 } & (({ readonly kind: 'measured' } & Measured) | { readonly kind: 'failed'; readonly why: string });
 
+/** Raised when files that were written before can no longer be read. */
+export const form = 1;
+
 export interface Results {
+  readonly form: typeof form;
   readonly date: string;
   readonly quick: boolean;
   readonly machine: Machine;
@@ -29,4 +34,29 @@ export function troubles({ benchmarks }: Results): readonly string[] {
     ...(missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`]),
     ...failed.map((name) => `The benchmark "${name}" has failed.`),
   ];
+}
+
+export type ReadResults =
+  | { readonly kind: 'read'; readonly results: Results }
+  | { readonly kind: 'missing'; readonly sentence: string };
+
+/** The results of the last run. */
+export async function readResults(file: string): Promise<ReadResults> {
+  const missing = (why: string): ReadResults => ({
+    kind: 'missing',
+    sentence: `${why} Run npm run bench, which writes it.`,
+  });
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    return missing(`There is no ${file}.`);
+  }
+  try {
+    // Nobody but this command writes the file, and the form says if it has the fields of today.
+    const results = JSON.parse(text) as Results;
+    return results.form === form ? { kind: 'read', results } : missing(`${file} is of another version.`);
+  } catch {
+    return missing(`${file} is damaged.`);
+  }
 }
