@@ -1,4 +1,5 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
+import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
 import { Failure } from './failure.ts';
 import { quoted } from './output/safe-text.ts';
@@ -46,7 +47,7 @@ export function folderFailure(folder: string, error: unknown): unknown {
 /** Makes the folder where there is none, for this user alone. */
 export function prepareDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw folderFailure(folder, error);

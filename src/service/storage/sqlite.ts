@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
 import { groupCommits } from './commit-group.ts';
+import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
 import type { Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
@@ -54,7 +55,7 @@ export interface SqliteOptions {
 }
 
 export async function openSqlite({ folder, onCommit = () => undefined }: SqliteOptions): Promise<Storage> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const file = databaseFile(folder);
   const writing = new DatabaseSync(file, { timeout: busyTimeout });
   chmodSync(file, 0o600);

@@ -1,0 +1,30 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
+/** Not every file system lets a folder be flushed, and not every folder may be read: SQLite, too, goes on then. */
+function flush(folder: string): void {
+  try {
+    const opened = openSync(folder, 'r');
+    try {
+      fsyncSync(opened);
+    } finally {
+      closeSync(opened);
+    }
+  } catch {}
+}
+
+/**
+ * Makes a folder for this user alone where there is none, so that a power cut does not take it away again with all that
+ * was stored in it: SQLite flushes the folder of its files, and knows nothing of those above (fsync(2)).
+ */
+export function makeFolder(folder: string): void {
+  const path = resolve(folder);
+  const first = mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  const top = dirname(first);
+  let parent = path;
+  do {
+    parent = dirname(parent);
+    flush(parent);
+  } while (parent !== top && parent !== dirname(parent));
+}
