@@ -1,0 +1,114 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+/** One thing that a recorded process did, in the order in which it happened. */
+export type Step =
+  | { readonly does: 'write'; readonly file: string; readonly offset: number; readonly bytes: Buffer }
+  | { readonly does: 'truncate'; readonly file: string; readonly size: number }
+  | { readonly does: 'begin-sync'; readonly file: string; readonly by: string }
+  | { readonly does: 'end-sync'; readonly file: string; readonly by: string }
+  | { readonly does: 'open-new'; readonly file: string }
+  | { readonly does: 'make-folder'; readonly file: string }
+  | { readonly does: 'unlink'; readonly file: string }
+  /** Bytes that went to a client, or to a terminal. */
+  | { readonly does: 'say'; readonly text: string }
+  /** A change of a file in a way that the other steps cannot express. */
+  | { readonly does: 'something-else'; readonly file: string; readonly call: string };
+
+const hex = '(?:\\\\x[0-9a-f]{2})*';
+const openFile = new RegExp(`^\\w+\\(\\d+<(${hex})>`);
+const someText = new RegExp(`"(${hex})"`, 'g');
+const madeFile = new RegExp(`= \\d+<(${hex})>`);
+
+const bytesOf = (digits: string): Buffer => Buffer.from(digits.replaceAll('\\x', ''), 'hex');
+const texts = (call: string): Buffer[] => [...call.matchAll(someText)].map(([, digits = '']) => bytesOf(digits));
+const firstText = (call: string): string => texts(call)[0]?.toString() ?? '';
+const numbersAtEnd = (args: string): number[] => (/(?:, \d+)+$/.exec(args)?.[0].match(/\d+/g) ?? []).map(Number);
+
+const isFile = (name: string): boolean => name.startsWith('/') && !name.startsWith('/dev/');
+
+/** What is known when the call begins: what it writes may be on disk from now on. */
+function began(by: string, name: string, call: string): Step | undefined {
+  const file = bytesOf(openFile.exec(call)?.[1] ?? '').toString();
+  switch (name) {
+    case 'pwrite64': {
+      const [size, offset] = numbersAtEnd(call);
+      const [bytes] = texts(call);
+      if (bytes === undefined || offset === undefined || bytes.length !== size) break;
+      return { does: 'write', file, offset, bytes };
+    }
+    case 'ftruncate':
+      return { does: 'truncate', file, size: numbersAtEnd(call)[0] ?? 0 };
+    case 'fsync':
+    case 'fdatasync':
+      return { does: 'begin-sync', file, by };
+    case 'write':
+    case 'writev':
+    case 'sendto':
+    case 'sendmsg':
+      if (isFile(file)) break;
+      return { does: 'say', text: Buffer.concat(texts(call)).toString('latin1') };
+    case 'pwritev':
+    case 'pwritev2':
+    case 'fallocate':
+      break;
+    default:
+      return undefined;
+  }
+  return { does: 'something-else', file, call: call.slice(0, 200) };
+}
+
+/** What is known when the call has succeeded. */
+function ended(by: string, name: string, call: string, result: string): Step | undefined {
+  switch (name) {
+    case 'open':
+    case 'openat':
+    case 'creat':
+      if (!call.includes('O_CREAT') && name !== 'creat') return undefined;
+      return { does: 'open-new', file: bytesOf(madeFile.exec(result)?.[1] ?? '').toString() };
+    case 'mkdir':
+    case 'mkdirat':
+      return { does: 'make-folder', file: firstText(call) };
+    case 'unlink':
+    case 'unlinkat':
+      return { does: 'unlink', file: firstText(call) };
+    case 'rename':
+    case 'renameat':
+    case 'renameat2':
+      return { does: 'something-else', file: firstText(call), call: name };
+    case 'fsync':
+    case 'fdatasync':
+      return { does: 'end-sync', file: bytesOf(openFile.exec(call)?.[1] ?? '').toString(), by };
+    default:
+      return undefined;
+  }
+}
+
+const wholeCall = /^(\d+) +(\w+)(\(.*)\) += (-?\d+.*|\?.*)$/;
+const beginning = /^(\d+) +(\w+)(\(.*) <unfinished \.\.\.>$/;
+const end = /^(\d+) +<\.\.\. (\w+) resumed>(.*)\) += (-?\d+.*|\?.*)$/;
+
+/** Reads what strace has recorded. */
+export async function* readRecord(file: string): AsyncGenerator<Step> {
+  const unfinished = new Map<string, string>();
+  for await (const line of createInterface({ input: createReadStream(file, 'latin1'), crlfDelay: Infinity })) {
+    const whole = wholeCall.exec(line);
+    const begun = whole ?? beginning.exec(line);
+    if (begun !== null) {
+      const [, process = '', name = '', args = ''] = begun;
+      const call = `${name}${args}`;
+      const step = began(process, name, call);
+      if (step !== undefined) yield step;
+      if (whole === null) unfinished.set(process, call);
+    }
+    const finished = whole ?? end.exec(line);
+    if (finished !== null) {
+      const [, process = '', name = '', args = '', result = ''] = finished;
+      const call = whole === null ? `${unfinished.get(process)}${args}` : `${name}${args}`;
+      unfinished.delete(process);
+      const step =
+        result.startsWith('-') || result.startsWith('?') ? undefined : ended(process, name, call, `= ${result}`);
+      if (step !== undefined) yield step;
+    }
+  }
+}
