@@ -1,3 +1,5 @@
+import { logOutput } from './output/log-output.ts';
+
 export interface Output {
   write(text: string): void;
 }
@@ -22,10 +24,10 @@ function ignoreGoneReader(stream: NodeJS.WriteStream): void {
 
 export function thisProcess(): Outside {
   const { stdout, stderr } = process;
-  for (const stream of [stdout, stderr]) ignoreGoneReader(stream);
+  ignoreGoneReader(stdout);
   return {
     stdout,
-    stderr,
+    stderr: logOutput(stderr, 2),
     onSignal(listener) {
       process.on('SIGINT', listener).on('SIGTERM', listener);
       return () => void process.off('SIGINT', listener).off('SIGTERM', listener);

@@ -5,6 +5,7 @@ import { redact } from './redact.ts';
 import type { Remote } from './remote.ts';
 import { accessSettings } from './remote-access.ts';
 import { type Limits, runGit } from './run-git.ts';
+import { systemTrouble } from './system-trouble.ts';
 import { wordsOfGit } from './words-of-git.ts';
 
 export interface GitTask {
@@ -63,7 +64,7 @@ export function gitCommand(setup: {
               'not-installed',
               `git could not ${purpose}: there is no git on the PATH of the service. Install git 2.39 or newer.`,
             )
-          : failed(purpose, `it could not be started (${outcome.code}).`);
+          : failed(purpose, `it could not be started: ${systemTrouble(outcome.code)}.`);
       case 'too-much-output':
         throw failed(purpose, 'the answer is larger than the service takes.');
     }

@@ -12,6 +12,7 @@ import { listRemoteBranches, type RemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
+import { asGitErrors } from './system-trouble.ts';
 
 export interface GitOptions {
   /** Mirrors are kept in here. Instances may share it. */
@@ -82,15 +83,16 @@ export function createGit({ dataFolder, allowFile, environment }: GitOptions): G
     scratch,
   });
 
-  async function forget(workspace: string): Promise<void> {
-    const { repository } = mirrorOf(workspace);
-    if (!(await isRepository(repository))) return;
-    await inScratchFolder(scratch, async (folder) => {
-      await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
+  const forget = (workspace: string): Promise<void> =>
+    asGitErrors(`remove the mirror of ${workspace}`, async () => {
+      const { repository } = mirrorOf(workspace);
+      if (!(await isRepository(repository))) return;
+      await inScratchFolder(scratch, async (folder) => {
+        await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'ENOENT') throw error;
+        });
       });
     });
-  }
 
   return {
     async version() {
@@ -98,22 +100,30 @@ export function createGit({ dataFolder, allowFile, environment }: GitOptions): G
       return answer.replace(/^git version /, '').trim();
     },
     branches: (remote, limits) => listRemoteBranches(git, remote, limits),
-    async head(workspace, branch) {
-      const { repository } = await openMirror(git, mirrorOf(workspace));
-      return headOf(git, repository, branch);
-    },
-    estimate: (workspace, remote, branch, limits) => estimateObjects(git, mirrorOf(workspace), remote, branch, limits),
+    head: (workspace, branch) =>
+      asGitErrors(`read the branch ${branch} of the mirror`, async () => {
+        const { repository } = await openMirror(git, mirrorOf(workspace));
+        return headOf(git, repository, branch);
+      }),
+    estimate: (workspace, remote, branch, limits) =>
+      asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
+        estimateObjects(git, mirrorOf(workspace), remote, branch, limits),
+      ),
     fetch: (workspace, remote, branch, limits, onReceived = () => {}) =>
-      fetchBranch(git, mirrorOf(workspace), remote, branch, limits, onReceived),
-    maintain: (workspace, limits) => maintainMirror(git, mirrorOf(workspace), limits),
-    async sampleRepository() {
-      const repository = join(root, 'sample.git');
-      await createSampleRepository(git, repository, scratch);
-      return repository;
-    },
+      asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
+        fetchBranch(git, mirrorOf(workspace), remote, branch, limits, onReceived),
+      ),
+    maintain: (workspace, limits) =>
+      asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),
+    sampleRepository: () =>
+      asGitErrors('make the sample repository', async () => {
+        const repository = join(root, 'sample.git');
+        await createSampleRepository(git, repository, scratch);
+        return repository;
+      }),
     forget,
     async forgetAllBut(existing) {
-      const mirrored = await mirroredWorkspaces(mirrors);
+      const mirrored = await asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors));
       if (mirrored.length === 0) return [];
       const ids = new Set(await existing());
       const left = mirrored.filter((workspace) => !ids.has(workspace));

@@ -1,0 +1,42 @@
+import { fstatSync, writeSync } from 'node:fs';
+import type { Output } from '../outside.ts';
+
+/** Gives how many bytes it has written. */
+type Write = (fd: number, bytes: Buffer, from: number) => number;
+
+const lineEnd = '\n'.charCodeAt(0);
+
+/** A file that lines are added to. What the disk has no room for is lost, and the next line begins as a line. */
+export function lastingFile(fd: number, write: Write = writeSync): Output {
+  let lastByte = lineEnd;
+  return {
+    write(text) {
+      const bytes = Buffer.from(lastByte === lineEnd ? text : `\n${text}`);
+      let written = 0;
+      try {
+        while (written < bytes.length) written += write(fd, bytes, written);
+      } catch {
+        // There is nobody left to tell.
+      }
+      lastByte = bytes[written - 1] ?? lastByte;
+    },
+  };
+}
+
+function isFile(fd: number): boolean {
+  try {
+    return fstatSync(fd).isFile();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node
+ * writes no more to a file that has failed once; this does, as soon as there is room.
+ */
+export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
+  if (isFile(fd)) return lastingFile(fd);
+  stream.on('error', () => undefined);
+  return stream;
+}

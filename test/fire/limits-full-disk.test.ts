@@ -1,0 +1,144 @@
+import { readdirSync, readFileSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { createRepository } from '../support/git-repository.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { ask } from '../support/running-service.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { memoryDisk, type SmallDisk } from '../support/small-disk.ts';
+import { incompressible } from './incompressible.ts';
+
+const mebibyte = 1_024 * 1_024;
+
+/** The harsh form: the log is on the disk that is full, too. */
+const logOnDisk = (disk: SmallDisk): readonly string[] => [
+  ...disk.through,
+  'sh',
+  '-c',
+  'log=$1; shift; exec "$@" 2>>"$log"',
+  'sh',
+  join(disk.folder, 'service.log'),
+];
+
+const calls = ({ baseUrl, token }: ServiceProcess, workspace: string) => {
+  const url = `/workspaces/${workspace}`;
+  return {
+    lock: (path: string) =>
+      ask(baseUrl, 'POST', `${url}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } }),
+    release: (path: string) => ask(baseUrl, 'DELETE', `${url}/locks/${encodeURIComponent(path)}`, { token }),
+    async held(): Promise<string[]> {
+      const { status, body } = await ask(baseUrl, 'GET', `${url}/locks?limit=1000`, { token });
+      expect(status).toBe(200);
+      return body.locks.map(({ path }: { path: string }) => path).sort();
+    },
+    async sync() {
+      const { status, body, headers } = await ask(baseUrl, 'POST', `${url}/sync`, { token, json: { branch: 'main' } });
+      expect([status, body]).toEqual([202, expect.anything()]);
+      const root = baseUrl.replace(/\/v1$/, '');
+      const read = async () => (await ask(root, 'GET', headers.get('location') ?? '', { token })).body;
+      await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/^(succeeded|failed)$/);
+      return read();
+    },
+  };
+};
+
+test('a disk that is full: writes are refused and half-done nothing, reads go on, and all works when there is room', async (context) => {
+  const mounted = await memoryDisk(16);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+
+  const remote = createRepository(await temporaryFolder());
+  remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
+  const folder = join(disk.folder, 'data');
+  const service = await startServiceProcess({ folder, through: logOnDisk(disk) });
+  onTestFinished(async () => void (await service.kill()));
+  const added = await runCommand(
+    ['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href, '--allow-file-remotes'],
+    { folder, through: disk.through },
+  );
+  expect([added.code, added.stderr]).toEqual([0, '']);
+  const { lock, release, held } = calls(service, service.workspace);
+  const { sync } = calls(service, 'large');
+  expect((await lock('before')).status).toBe(201);
+
+  // A fetch that does not fit: the database still has room.
+  disk.fill(2 * mebibyte);
+  const room = () => statfsSync(disk.path()).bavail;
+  const roomBefore = room();
+  const failed = await sync();
+  expect([failed.status, failed.error]).toEqual(['failed', expect.stringMatching(/No space left on device|is full/)]);
+  expect(failed.error).toMatch(/^git could not fetch the branch main of file:.*/);
+  expect(readdirSync(disk.path('data', 'scratch'))).toEqual([]);
+  const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
+  expect(readdirSync(packs)).toEqual([]);
+  // The database, the log and an empty mirror may have grown meanwhile; the pack would be ten times as much.
+  expect((roomBefore - room()) * statfsSync(disk.path()).bsize).toBeLessThan(mebibyte / 2);
+
+  // No room at all.
+  disk.fill();
+  const granted = ['before'];
+  const refused: string[] = [];
+  for (let index = 0; index < 200 && refused.length < 20; index += 1) {
+    const path = `${index}-${'x'.repeat(900)}`;
+    const { status, body, headers } = await lock(path);
+    if (status === 201) granted.push(path);
+    else {
+      refused.push(path);
+      expect([status, body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
+      expect(body.detail).toMatch(/disk is full|disk reports an error/);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    disk.fill();
+  }
+  expect(refused.length).toBe(20);
+  expect(await held()).toEqual(granted.toSorted());
+  expect((await release('before')).status).toBe(503);
+  expect(await held()).toContain('before');
+  const root = service.baseUrl.replace(/\/v1$/, '');
+  for (const path of ['/healthz', '/readyz']) expect((await ask(root, 'GET', path)).status).toBe(200);
+  const trigger = await ask(service.baseUrl, 'POST', '/workspaces/large/sync', {
+    token: service.token,
+    json: { branch: 'main' },
+  });
+  expect([trigger.status, trigger.body.detail]).toEqual([503, expect.stringMatching(/disk/)]);
+
+  // Room again: without a restart.
+  disk.makeRoom();
+  expect((await release('before')).status).toBe(204);
+  for (const path of refused) expect((await lock(path)).status).toBe(201);
+  expect(await held()).toEqual([...granted, ...refused].filter((path) => path !== 'before').sort());
+  const succeeded = await sync();
+  expect([succeeded.status, succeeded.head]).toEqual(['succeeded', remote.head('main')]);
+
+  const lines = readFileSync(disk.path('service.log'), 'utf8').split('\n');
+  const afterwards = lines.findLastIndex((line) => line.includes('"a sync succeeded"'));
+  expect(afterwards).toBeGreaterThan(0);
+  // What was written when there was no room is lost, and lines may break off there; nothing else is broken.
+  const broken = lines.filter((line) => {
+    if (line === '') return false;
+    try {
+      return JSON.parse(line) === undefined;
+    } catch {
+      return true;
+    }
+  });
+  expect(broken.length).toBeLessThan(40);
+  expect(broken.every((line) => line.startsWith('{'))).toBe(true);
+
+  // It stops in good order without room, and says in a sentence why it cannot start.
+  disk.fill();
+  expect(await service.stop()).toBe(0);
+  disk.fill();
+  const again = await runCommand(['serve', '--dev', '--port', '0'], { folder, through: disk.through });
+  expect(again.code).toBe(1);
+  expect(again.stderr).toMatch(/^workspace-service: .*(full|disk reports an error).*\n$/);
+  disk.makeRoom();
+  const third = await startServiceProcess({ folder, through: disk.through });
+  expect(await calls(third, service.workspace).held()).toEqual(
+    [...granted, ...refused].filter((path) => path !== 'before').sort(),
+  );
+  expect(await third.stop()).toBe(0);
+});

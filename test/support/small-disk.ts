@@ -1,0 +1,106 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** A file system of its own, which nobody sees but those who are told: it is gone when the test process is. */
+export interface SmallDisk {
+  /** Where it is mounted, for processes that run `through` it. */
+  readonly folder: string;
+  /** What makes a program run where the disk can be seen. */
+  readonly through: readonly string[];
+  /** A file of the disk, for this process. */
+  path(...parts: readonly string[]): string;
+  /** Leaves room for so many bytes at the most, or for none. */
+  fill(room?: number): void;
+  makeRoom(): void;
+  /** Runs a program where the disk can be seen. */
+  run(program: string, ...args: readonly string[]): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export type Mounted =
+  | { readonly ok: true; readonly disk: SmallDisk }
+  /** A sentence. */
+  | { readonly ok: false; readonly why: string };
+
+const rootHere = process.getuid?.() === 0;
+
+/** As a user without rights one can mount within a user namespace, where the system allows these. */
+const fresh = rootHere ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+const entered = rootHere ? ['--mount'] : ['--user', '--preserve-credentials', '--mount'];
+
+/** Mounts as the given commands do: they find the folder in $1. */
+export async function mountSmallDisk(script: string): Promise<Mounted> {
+  if (process.platform !== 'linux') return { ok: false, why: 'Only Linux lets a test have a file system of its own.' };
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-small-disk-'));
+  // It holds the namespace until its input ends, at the latest with this process.
+  const keeper = spawn('unshare', [...fresh, 'sh', '-ec', `${script}\necho mounted; cat`, 'sh', folder], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const remove = async (): Promise<void> => {
+    if (keeper.exitCode === null) {
+      keeper.stdin.end();
+      await once(keeper, 'exit');
+    }
+    await rm(folder, { recursive: true, force: true });
+  };
+  const said = text(keeper.stderr);
+  const failed = once(keeper, 'close').then(async () => ({ ok: false as const, why: await said }));
+  const missing = once(keeper, 'error').then(([error]) => ({ ok: false as const, why: String(error) }));
+  const mounted = once(keeper.stdout, 'data').then(() => ({ ok: true as const }));
+  const outcome = await Promise.race([mounted, failed, missing]);
+  if (!outcome.ok) {
+    await rm(folder, { recursive: true, force: true });
+    return { ok: false, why: `No file system can be mounted here: ${outcome.why.trim()}` };
+  }
+
+  const through = ['nsenter', '--target', String(keeper.pid), ...entered, '--'];
+  const path = (...parts: readonly string[]): string => join(`/proc/${keeper.pid}/root`, folder, ...parts);
+  const ballast = path('ballast');
+  return {
+    ok: true,
+    disk: {
+      folder,
+      through,
+      path,
+      makeRoom: () => rmSync(ballast, { force: true }),
+      fill(room = 0) {
+        const reserve = path('reserve');
+        if (room > 0) writeAll(reserve, room);
+        writeAll(ballast);
+        rmSync(reserve, { force: true });
+      },
+      run: async (program, ...args) => (await run('nsenter', [...through.slice(1), program, ...args])).stdout,
+      remove,
+    },
+  };
+}
+
+/** As much as is asked for, or as there is room for. */
+function writeAll(file: string, size = Number.POSITIVE_INFINITY): void {
+  const fd = openSync(file, 'a');
+  let rest = size;
+  try {
+    for (let piece = 64 * 1_024; piece >= 1; ) {
+      try {
+        rest -= writeSync(fd, Buffer.alloc(Math.min(piece, rest), 'x'));
+        if (rest <= 0) return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        piece = Math.floor(piece / 16);
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export const memoryDisk = (megabytes: number): Promise<Mounted> =>
+  mountSmallDisk(`mount -t tmpfs -o size=${megabytes}m,mode=700 tmpfs "$1"`);
