@@ -5,13 +5,16 @@ import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
 import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
+import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import type { Metrics } from './operation/metrics.ts';
+import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
 import { startWorker } from './operation/worker.ts';
 import type { Storage } from './storage/storage.ts';
 import { claimSync } from './syncs/queue.ts';
+import { removeOldSyncs } from './syncs/remove-old.ts';
 import { runSync } from './syncs/run.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
@@ -45,10 +48,19 @@ const expiryEveryMs = 500;
 const tidyEveryMs = 10 * 60_000;
 const drainMs = 10_000;
 
+/** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
+const failedWork = { most: 5, everyMs: 30_000 };
+
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs } = options;
-  const onError = (error: unknown) => log.error({ err: error }, 'work in the background went wrong; it is tried again');
+  const tellOfWork = nowAndThen(failedWork, () => performance.now());
+  const onError = (error: unknown): void => {
+    const telling = tellOfWork();
+    if (!telling.tell) return;
+    const { untold } = telling;
+    log.error({ err: error, ...(untold > 0 && { untold }) }, 'work in the background went wrong; it is tried again');
+  };
 
   const deliveries = startDeliveries({ ...options, pollMs, onError });
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
@@ -75,6 +87,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async () => {
       await forgetOldAnswers(storage);
       await removeOldDeliveries(storage);
+      await removeOldSyncs(storage);
     },
     onError,
   );
@@ -98,7 +111,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stopWork = () => Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying()]);
   try {
-    const server = await startServer(app, host, port);
+    const server = await startServer(app, host, port, {
+      events: reportEvents(log, metrics, () => performance.now()),
+    });
     return {
       port: server.port,
       async stop() {

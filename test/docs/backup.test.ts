@@ -61,23 +61,8 @@ test('a backup of a running service on SQLite brings back what it had', async (c
   expect(audit()).toEqual(recorded);
 });
 
-test('syncs of long ago and a mirror are removed, and nothing else', async (context) => {
-  if (!(await has('sqlite3'))) leaveOut(context, 'There is no sqlite3 on this machine.');
-  const { sync_id } = await syncSample(service);
-  const database = new DatabaseSync(join(folder, 'service.db'), { timeout: 10_000 });
-  try {
-    database
-      .prepare(
-        `insert into syncs select 'sync_old', workspace_id, branch, status, estimated_objects, received_objects, head,
-         error, attempts, created_at, started_at, finished_at - 91 * 86400000, lease_owner, lease_until from syncs`,
-      )
-      .run();
-    await runSnippet(snippetWith(selfHosting, 'DELETE FROM syncs'), places());
-    expect(database.prepare('select id from syncs').all()).toEqual([{ id: sync_id }]);
-  } finally {
-    database.close();
-  }
-
+test('a mirror that is removed is fetched again, whole', async () => {
+  await syncSample(service);
   expect(await service.stop()).toBe(0);
   const mirrors = join(folder, 'mirrors');
   expect(await readdir(mirrors)).toEqual(['sample.git']);

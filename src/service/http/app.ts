@@ -28,6 +28,9 @@ export type AppParts = OperationRoutes &
 
 const afterDatabaseTrouble = 2;
 
+/** More than the longest path of a lock, percent-encoded. A client decides how long an address is, up to a limit. */
+const longestLoggedPath = 4_096;
+
 /** What any error means to the client. What the service did not foresee is told to the operator alone. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
@@ -85,7 +88,7 @@ function observe(app: App, { log, metrics }: AppParts): void {
         request_id: c.get('requestId'),
         method,
         // Without the query, in which some clients put what does not belong into a log.
-        path: c.req.path,
+        path: c.req.path.slice(0, longestLoggedPath),
         status: c.res.status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
         token: c.get('bearer')?.id,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Answer } from './problem-answer.ts';
 import { Refusal } from './refusal.ts';
@@ -127,12 +128,5 @@ export function createOnce(storage: Storage) {
 
 export type Once = ReturnType<typeof createOnce>;
 
-export async function forgetOldAnswers(storage: Storage): Promise<void> {
-  await storage.commit((db) =>
-    db
-      .deleteFrom('remembered_answers')
-      // In a query of its own, so that PostgreSQL finds the time out once and can use the index.
-      .where(sql<boolean>`created_at <= (select ${storage.now}) - ${sql.lit(rememberedFor)}`)
-      .execute(),
-  );
-}
+export const forgetOldAnswers = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedFor });

@@ -54,7 +54,7 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   415: 'The body is not JSON.',
   422: 'The request is not valid.',
   429: 'Too many requests.',
-  503: 'The service cannot do this now.',
+  503: 'The service cannot do this now: its database does not answer, or its disk is full. Ask again in a moment.',
 };
 
 const problemResponse = (description: string) => ({

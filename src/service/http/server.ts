@@ -2,18 +2,39 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createDrain } from './drain.ts';
+import { mostConnections, openFilesLimit } from './most-connections.ts';
 import type { App } from './operation.ts';
 import { originForm } from './raw-target.ts';
-import { answerUnreadable } from './unreadable.ts';
+import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** A client that needs longer to send a request is holding a connection rather than asking for something. */
 export interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;
+  /** Of a connection over which nothing goes either way, such as that of a client that does not read its answer. */
+  readonly silenceMs: number;
 }
 
-const usualPatience: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000 };
+const usualPatience: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000, silenceMs: 60_000 };
+
+/** What happens beside requests and their answers. */
+export interface ServerEvents {
+  onUnreadable(unreadable: Unreadable): void;
+  /** A connection was closed as soon as it was there, for there were too many. */
+  onDropped(): void;
+  /** A connection could not be taken. */
+  onError(error: Error): void;
+}
+
+const nobody = (): void => undefined;
+const unheard: ServerEvents = { onUnreadable: nobody, onDropped: nobody, onError: nobody };
+
+export interface ServerOptions {
+  readonly patience?: Partial<Patience>;
+  readonly events?: ServerEvents;
+  readonly openFiles?: number;
+}
 
 export interface ListeningServer {
   readonly port: number;
@@ -43,8 +64,9 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { headersMs, requestMs, checkEveryMs }: Patience = usualPatience,
+  { patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
+  const { headersMs, requestMs, checkEveryMs, silenceMs } = { ...usualPatience, ...patience };
   const answer = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
     // It would cut a client that still sends half a second after its answer; Node reads on until requestTimeout.
@@ -57,6 +79,10 @@ export async function startServer(
     // Node's own refusal has no body.
     requireHostHeader: false,
   });
+  server.timeout = silenceMs;
+  server.maxConnections = mostConnections(openFiles);
+  // Their size is limited. Node would leave out what comes behind the first 2,000, and an If-Match could be among it.
+  server.maxHeadersCount = 0;
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     prepare(incoming);
     void answer(incoming, outgoing);
@@ -64,8 +90,10 @@ export async function startServer(
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node's refusal has no body.
   server.on('checkExpectation', onRequest);
-  answerUnreadable(server);
+  answerUnreadable(server, events.onUnreadable);
+  server.on('drop', events.onDropped);
   const close = createDrain(server);
   const { port: listeningPort } = await listen(server, host, port);
+  server.on('error', events.onError);
   return { port: listeningPort, close };
 }

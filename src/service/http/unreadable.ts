@@ -1,56 +1,94 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { problemAnswer } from './problem-answer.ts';
 
-function whatIsWrong(error: NodeJS.ErrnoException): readonly [ProblemName, string] {
-  switch (error.code) {
+/** What arrived and was refused before it was a request. */
+export interface Unreadable {
+  readonly requestId: string;
+  readonly status: number;
+  /** Node's or the parser's own word for what is wrong; never anything that was sent. */
+  readonly code: string;
+  readonly address: string | undefined;
+}
+
+function whatIsWrong(code: string): readonly [ProblemName, string] {
+  switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return ['request-timeout', 'The request did not arrive in time.'];
     case 'HPE_HEADER_OVERFLOW':
       return ['headers-too-large', 'The headers of the request are too large.'];
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return ['body-too-large', 'The extensions of the chunks of the body are too large.'];
     case 'HPE_INVALID_METHOD':
       return ['malformed-request', 'The request is not HTTP, or its method is not known.'];
     case 'HPE_INVALID_URL':
       return ['malformed-request', 'The address of the request has characters that have to be percent-encoded.'];
+    case 'CONNECT':
+      return ['malformed-request', 'CONNECT asks for a proxy, and this is none.'];
     default:
       return ['malformed-request', 'The request is not valid HTTP.'];
   }
 }
 
-function answer(socket: Duplex, name: ProblemName, detail: string): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const { headers, body } = problemAnswer(name, detail, `req_${randomUUID()}`);
-  const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) });
-  const head = lines.map(([field, value]) => `${field}: ${value}\r\n`).join('');
-  socket.end(`HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);
+/**
+ * How long a client may take to read its refusal. Until then what it still sends is dropped: to close a connection with
+ * bytes unread resets it, and takes the refusal away from a client that has not read it yet.
+ */
+const lingerMs = 2_000;
+
+function sayLast(socket: Socket, text: string): void {
+  socket.end(text);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** For what does not become a request there is nobody but this to answer. */
-export function answerUnreadable(server: Server): void {
-  const lastRequest = new WeakMap<Duplex, readonly [IncomingMessage, ServerResponse]>();
+export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
+  const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
+  const refused = new WeakSet<Socket>();
   const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     lastRequest.set(incoming.socket, [incoming, outgoing]);
   };
   server.on('request', remember);
   server.on('checkExpectation', remember);
 
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET') {
+  function refuse(socket: Socket, code: string): void {
+    const [name, detail] = whatIsWrong(code);
+    const requestId = `req_${randomUUID()}`;
+    onUnreadable({ requestId, status: problems[name].status, code, address: socket.remoteAddress });
+    if (!socket.writable) {
       socket.destroy();
       return;
     }
-    const refuse = (): void => answer(socket, ...whatIsWrong(error));
+    const { headers, body } = problemAnswer(name, detail, requestId);
+    const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) });
+    const head = lines.map(([field, value]) => `${field}: ${value}\r\n`).join('');
+    sayLast(socket, `HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);
+  }
+
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    // A server that listens on TCP has no other streams.
+    const socket = stream as Socket;
+    const { code = '' } = error;
+    // Each further piece of what was refused is an error of its own.
+    if (refused.has(socket)) return;
+    if (code === 'ECONNRESET' || code === 'EPIPE') {
+      socket.destroy();
+      return;
+    }
+    refused.add(socket);
     const [incoming, outgoing] = lastRequest.get(socket) ?? [];
     // The request before is whole, and has a right to its answer first: it may have been granted a lock.
-    if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', refuse);
-    else refuse();
+    if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', () => refuse(socket, code));
+    else refuse(socket, code);
   });
-  server.on('connect', (_incoming, socket) => {
-    answer(socket, 'malformed-request', 'CONNECT asks for a proxy, and this is none.');
+  server.on('connect', (_incoming, stream) => {
+    // As above. The server has let go of it: nobody else hears of its errors, reads it, or limits its time.
+    const socket = stream as Socket;
+    socket.on('error', () => socket.destroy());
+    socket.resume();
+    refuse(socket, 'CONNECT');
   });
 }

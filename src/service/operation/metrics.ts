@@ -15,6 +15,17 @@ export function createMetrics() {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
+    unreadable: new Counter({
+      name: 'workspace_http_unreadable_total',
+      help: 'What arrived and was refused before it was a request, by the status of the refusal.',
+      labelNames: ['status'],
+      registers,
+    }),
+    droppedConnections: new Counter({
+      name: 'workspace_http_connections_dropped_total',
+      help: 'Connections that were closed at once, because there were too many.',
+      registers,
+    }),
     commits: new Histogram({
       name: 'workspace_commit_changes',
       help: 'How many changes shared a flush to disk.',
@@ -42,6 +53,7 @@ export function createMetrics() {
   };
   // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
+  for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
   return metrics;
 }

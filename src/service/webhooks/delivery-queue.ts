@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { HookEventOccurrence } from './event.ts';
@@ -198,11 +199,5 @@ export async function abandonAllDeliveries({ claim }: Storage): Promise<void> {
 
 const keptForMs = 7 * 24 * 60 * 60 * 1_000;
 
-export async function removeOldDeliveries(storage: Storage): Promise<void> {
-  await storage.commit((db) =>
-    db
-      .deleteFrom('deliveries')
-      .where(sql<boolean>`finished_at <= (select ${storage.now}) - ${sql.lit(keptForMs)}`)
-      .execute(),
-  );
-}
+export const removeOldDeliveries = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs });

@@ -1,0 +1,110 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetOldAnswers } from '../../../src/service/http/idempotency.ts';
+import { removeOld } from '../../../src/service/storage/remove-old.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { removeOldSyncs } from '../../../src/service/syncs/remove-old.ts';
+import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+describe.each(databaseKinds)('what is old on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  const commits: number[] = [];
+
+  beforeAll(async () => {
+    database = await kind.open((changes) => commits.push(changes));
+    storage = database.storage;
+    await storage.commit(async (db) => {
+      await db.insertInto('workspaces').values({ id: 'w', remote: '', created_at: 0 }).execute();
+      await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
+        values ('h', 'w', '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
+    });
+  });
+  afterAll(() => database.remove());
+
+  const ago = (ms: number) => sql<number>`${storage.now} - ${sql.lit(ms)}`;
+  const sync = (id: string, finished: number | null) =>
+    storage.commit((db) =>
+      db
+        .insertInto('syncs')
+        .values({
+          id,
+          workspace_id: 'w',
+          branch: id,
+          status: finished === null ? 'queued' : 'succeeded',
+          estimated_objects: 0,
+          received_objects: 0,
+          attempts: 0,
+          created_at: ago(1_000 * day),
+          finished_at: finished === null ? null : ago(finished),
+        })
+        .execute(),
+    );
+  const delivery = (id: string, finished: number | null) =>
+    storage.commit((db) =>
+      db
+        .insertInto('deliveries')
+        .values({
+          id,
+          hook_id: 'h',
+          ordering_key: '',
+          event: '{}',
+          status: 'pending',
+          attempts: 0,
+          created_at: ago(1_000 * day),
+          finished_at: finished === null ? null : ago(finished),
+        })
+        .execute(),
+    );
+  const answer = (key: string, age: number) =>
+    storage.commit((db) =>
+      db
+        .insertInto('remembered_answers')
+        .values({ token_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '', created_at: ago(age) })
+        .execute(),
+    );
+  const names = async (table: 'syncs' | 'deliveries' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
+    const { rows } = await sql<{ name: string }>`select ${sql.ref(name)} as name from ${sql.table(table)}`.execute(
+      storage.read,
+    );
+    return rows.map((row) => row.name).sort();
+  };
+
+  test('syncs are kept for 90 days after they ended, and those that have not ended for as long as that takes', async () => {
+    await sync('old', 90 * day + minute);
+    await sync('young', 90 * day - minute);
+    await sync('waiting', null);
+    await removeOldSyncs(storage);
+    expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
+  });
+
+  test('deliveries are kept for a week after they are over, and those that are not for as long as that takes', async () => {
+    await delivery('old', 7 * day + minute);
+    await delivery('young', 7 * day - minute);
+    await delivery('waiting', null);
+    await removeOldDeliveries(storage);
+    expect(await names('deliveries', 'id')).toEqual(['waiting', 'young']);
+  });
+
+  test('answers are remembered for a day', async () => {
+    await answer('old', day + minute);
+    await answer('young', day - minute);
+    await forgetOldAnswers(storage);
+    expect(await names('remembered_answers', 'key')).toEqual(['young']);
+  });
+
+  test('however much is old, it goes in pieces, and all of it', async () => {
+    // Many of the same moment among them: a piece is then larger, never endless.
+    for (let index = 0; index < 25; index += 1) await answer(`${index}`, 2 * day + Math.floor(index / 4) * minute);
+    commits.length = 0;
+    const old = { table: 'remembered_answers', time: 'created_at', keptForMs: day } as const;
+    await removeOld(storage, { ...old, atOnce: 5 });
+    expect(await names('remembered_answers', 'key')).toEqual(['young']);
+    expect(commits.length).toBeGreaterThanOrEqual(3);
+    expect(commits.length).toBeLessThanOrEqual(6);
+  });
+});
