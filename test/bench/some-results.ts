@@ -1,0 +1,25 @@
+import type { Figure, Measured } from '../../bench/benchmark.ts';
+import { form, type Results } from '../../bench/results.ts';
+
+export const someFigure = (more: Partial<Figure> = {}): Figure => ({
+  name: 'a figure',
+  value: 2,
+  unit: 'ms',
+  ...more,
+});
+
+/** Of a quiet machine, with one benchmark. */
+export function someResults(measured: Partial<Measured> = {}, more: Partial<Results> = {}): Results {
+  return {
+    form,
+    date: '2026-02-03T04:05:06.789Z',
+    quick: false,
+    machine: { node: 'v24.0.0', system: 'linux 6.1', processor: 'Some CPU', processors: 4, memoryBytes: 8 * 2 ** 30 },
+    loadBefore: 0.2,
+    loadAfter: 1.5,
+    benchmarks: [
+      { kind: 'measured', name: 'speed', what: 'How fast.', seconds: 1, figures: [someFigure()], ...measured },
+    ],
+    ...more,
+  };
+}
