@@ -1056,6 +1056,8 @@ async function lock(parts, task, paths, service) {
 /** Of the address only what names the receiver: path and query often hold a secret. */
 const receiver = (url) => new URL(url).origin;
 const textsIn = (value) => Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+/** GitHub and Buildkite know a caller by a token in its headers, and never look at a signature. */
+const looksAtSignature = (format) => format !== 'github' && format !== 'buildkite';
 async function registerHook(parts, task) {
     const { client, log } = parts;
     const { workspace, url, events, secret } = task;
@@ -1067,7 +1069,7 @@ async function registerHook(parts, task) {
         ...(events.length > 0 && { events }),
         ...(secret !== '' && { secret }),
     }, ordinaryLimits(parts));
-    if (madeSecret !== undefined) {
+    if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
         log.warn('The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.');
     }
     const chosen = events.length > 0 ? events : textsIn(task.options['events']);

@@ -75,6 +75,23 @@ describe('a webhook', () => {
     expect(everythingOf(result)).not.toContain('whsec_');
   });
 
+  test.each(['github', 'buildkite'])(
+    'in the format %s says nothing of a secret that nobody verifies with',
+    async (format) => {
+      const workspace = await scene.service.workspace();
+      const job = await scene.job({ workspace });
+      const result = await job.run({
+        with: {
+          operation: 'register-hook',
+          'hook-url': 'https://ci.example.com/hook',
+          'hook-options': JSON.stringify({ format }),
+        },
+      });
+      expect(result.conclusion).toBe('success');
+      expect(stable(result.log)).toBe('The webhook is registered: <workspace> tells https://ci.example.com.');
+    },
+  );
+
   test('to a place that is not allowed is refused', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });

@@ -9,6 +9,9 @@ const receiver = (url: string): string => new URL(url).origin;
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
+/** GitHub and Buildkite know a caller by a token in its headers, and never look at a signature. */
+const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
+
 export async function registerHook(parts: Parts, task: RegisterHookTask): Promise<Outcome> {
   const { client, log } = parts;
   const { workspace, url, events, secret } = task;
@@ -23,7 +26,7 @@ export async function registerHook(parts: Parts, task: RegisterHookTask): Promis
     },
     ordinaryLimits(parts),
   );
-  if (madeSecret !== undefined) {
+  if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(
       'The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.',
     );
