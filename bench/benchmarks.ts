@@ -1,7 +1,8 @@
 import type { Benchmark } from './benchmark.ts';
 import { locks } from './locks.ts';
+import { service } from './service.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
 
 /** All there are, in the order in which they run. */
-export const benchmarks: readonly Benchmark[] = [start, size, locks];
+export const benchmarks: readonly Benchmark[] = [start, size, locks, service];

@@ -12,4 +12,6 @@ export const budgets = {
   locksRatio: 5,
   /** What a path costs among ten times as many. */
   growthRatio: 1.25,
+  /** Locks a second of the service on SQLite with 32 clients, over one commit for each request: at least. */
+  groupedCommitsRatio: 3,
 } as const;

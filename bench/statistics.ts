@@ -29,3 +29,16 @@ export function middleMean(numbers: readonly number[]): number {
   const half = inOrder(numbers).slice(quarter, numbers.length - quarter);
   return half.reduce((sum, number) => sum + number, 0) / half.length;
 }
+
+/** Each the smallest number that so many per cent of them are not above (nearest rank). */
+export function percentilesOf(
+  numbers: readonly number[],
+  percents: readonly number[],
+): readonly (readonly [percent: number, value: number])[] {
+  const sorted = inOrder(numbers);
+  return percents.map((percent) => [percent, at(sorted, Math.ceil((percent / 100) * sorted.length) - 1)]);
+}
+
+/** The median of what each number is of its partner: rounds that were slow for both do not count twice. */
+export const medianRatio = (numbers: readonly number[], partners: readonly number[]): number =>
+  medianOf(numbers.map((number, index) => number / (partners[index] ?? Number.NaN))).median;

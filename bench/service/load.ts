@@ -1,0 +1,119 @@
+import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** Many clients that each ask again as soon as they are answered. It runs in a process of its own: see load-generator.ts. */
+
+export interface LoadPlan {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly workspace: string;
+  readonly ask: 'for locks' | 'for syncs';
+  /** The start of all paths and keys, which no other plan for the same service has. */
+  readonly name: string;
+  /** Each has a connection of its own. */
+  readonly clients: number;
+  /** What is asked at first does not count: code and caches are still cold. */
+  readonly warmUpMs: number;
+  readonly end:
+    | { readonly kind: 'after'; readonly ms: number }
+    | { readonly kind: 'requests'; readonly number: number };
+}
+
+export interface Load {
+  /** Each from the moment of asking to the end of the answer, of all that were answered in the time that counts. */
+  readonly latenciesMs: readonly number[];
+  /** The time that counts: from the end of the warm-up to the end of the plan. */
+  readonly ms: number;
+  /** The different resources that the answers name: a thousand requests for a sync may have been given the same one. */
+  readonly resources: readonly string[];
+}
+
+interface Question {
+  readonly path: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+type Questions = (number: number) => Question;
+
+/** Spread over folders as assets are. */
+export const lockPath = (name: string, number: number): string =>
+  `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
+
+function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
+  const prefix = `/v1/workspaces/${workspace}`;
+  switch (ask) {
+    case 'for locks':
+      return (number) => ({
+        path: `${prefix}/locks`,
+        status: 201,
+        body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
+      });
+    case 'for syncs': {
+      const body = JSON.stringify({ branch: 'main' });
+      return () => ({ path: `${prefix}/sync`, status: 202, body });
+    }
+  }
+}
+
+export async function runLoad(plan: LoadPlan): Promise<Load> {
+  const { clients, end, warmUpMs, name, token } = plan;
+  const { hostname, port } = new URL(plan.baseUrl);
+  const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
+  const questions = questionsOf(plan);
+  const latenciesMs: number[] = [];
+  const resources = new Set<string>();
+
+  async function ask(number: number): Promise<void> {
+    const { path, status, body } = questions(number);
+    const headers: OutgoingHttpHeaders = {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      // As the action does: it sends a key with every POST.
+      'idempotency-key': `${name}-${number}`,
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const asked = request({ agent, hostname, port, method: 'POST', path, headers }, (answer) => {
+      if (answer.statusCode === status) {
+        if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
+        answer.resume().once('end', resolve).once('error', reject);
+      } else {
+        text(answer).then(
+          (said) => reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`)),
+          reject,
+        );
+      }
+    });
+    asked.once('error', reject).end(body);
+    await promise;
+  }
+
+  const countFrom = performance.now() + warmUpMs;
+  const countUntil = end.kind === 'after' ? countFrom + end.ms : Number.POSITIVE_INFINITY;
+  let lastAt = countFrom;
+  let next = 0;
+  const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
+
+  async function client(): Promise<void> {
+    while (!isOver()) {
+      const number = next;
+      next += 1;
+      const askedAt = performance.now();
+      await ask(number);
+      const answeredAt = performance.now();
+      if (answeredAt < countFrom || answeredAt > countUntil) continue;
+      latenciesMs.push(answeredAt - askedAt);
+      lastAt = answeredAt;
+    }
+  }
+
+  try {
+    await Promise.all(Array.from({ length: clients }, client));
+  } finally {
+    agent.destroy();
+  }
+  const ms = (end.kind === 'after' ? countUntil : lastAt) - countFrom;
+  return { latenciesMs, ms, resources: [...resources] };
+}

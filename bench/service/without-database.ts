@@ -1,0 +1,98 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { scopes } from '../../src/interface/scopes.ts';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import type { Tables } from '../../src/service/storage/tables.ts';
+import { newTokenSecret, tokenHash } from '../../src/service/tokens/secret.ts';
+
+/** What the storage knows: one workspace, one token, and nothing else, whatever it is told. */
+export interface WithoutDatabase {
+  readonly storage: Storage;
+  readonly token: string;
+  readonly workspace: string;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** The columns and values of an insert, by name, as far as they are values and not expressions. */
+function insertedLock({ parameters }: CompiledQuery): Row {
+  // In the order in which acquireLock() names them.
+  const [workspace_id, path, id, type, token_id, owner, origin] = parameters;
+  const now = Date.now();
+  const times = { acquired_at: now, expires_at: now + 3_600_000, fence: 1 };
+  return { workspace_id, path, id, type, token_id, owner, origin, ...times };
+}
+
+/**
+ * A storage that answers at once what the route for taking a lock needs to hear, and keeps nothing. Queries are built
+ * and compiled as ever: what is left out is the database, its driver and the disk. A service on it shows how much of
+ * the time of a request is not theirs.
+ */
+export function withoutDatabase(): WithoutDatabase {
+  const token = newTokenSecret();
+  const workspace = 'sample';
+  const tokenRow: Row = {
+    id: 'tok_bench',
+    name: 'bench',
+    hash: tokenHash(token),
+    scopes: JSON.stringify(scopes),
+    workspaces: null,
+    created_at: 0,
+    expires_at: null,
+    revoked_at: null,
+    now: 0,
+  };
+
+  function rowsOf(query: CompiledQuery): Row[] {
+    if (query.sql.includes('from "tokens"')) return [tokenRow];
+    if (query.sql.includes('from "workspaces"')) return [{ id: workspace, remote: 'file:///nowhere' }];
+    if (query.sql.startsWith('insert into "locks"')) return [insertedLock(query)];
+    return [];
+  }
+
+  const connection: DatabaseConnection = {
+    // Kysely asks for rows of the type that the query says, which only a database can promise.
+    executeQuery: async <R>(query: CompiledQuery): Promise<QueryResult<R>> => ({ rows: rowsOf(query) as R[] }),
+    streamQuery() {
+      throw new Error('Nothing here streams.');
+    },
+  };
+  const driver: Driver = {
+    init: async () => undefined,
+    acquireConnection: async () => connection,
+    beginTransaction: async () => undefined,
+    commitTransaction: async () => undefined,
+    rollbackTransaction: async () => undefined,
+    releaseConnection: async () => undefined,
+    destroy: async () => undefined,
+  };
+  const dialect: Dialect = {
+    createDriver: () => driver,
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  };
+  const db = new Kysely<Tables>({ dialect });
+  return {
+    token,
+    workspace,
+    storage: {
+      dialect: 'sqlite',
+      read: db,
+      now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
+      commit: (change) => change(db),
+      claim: (work) => work(db),
+      close: () => db.destroy(),
+    },
+  };
+}
