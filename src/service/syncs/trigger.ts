@@ -25,12 +25,20 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
 /** Out of time is out of time: no limit is below zero. */
 const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
 
-/** Those who ask for the same while it is being found out share what is found. */
-function shareRunning<T>(): (key: string, find: () => Promise<T>) => Promise<T> {
+/**
+ * Those who ask for the same while it is being found out share what is found. It had begun to be found out before they
+ * asked, so it may be too old to say no: then they share what is found next.
+ */
+function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean) => Promise<T> {
   const running = new Map<string, Promise<T>>();
-  return (key, find) => {
+  return async (key, find, isEnough) => {
     const before = running.get(key);
-    if (before !== undefined) return before;
+    if (before !== undefined) {
+      const found = await before;
+      if (isEnough(found)) return found;
+      const next = running.get(key);
+      if (next !== undefined) return next;
+    }
     const found = find().finally(() => running.delete(key));
     running.set(key, found);
     return found;
@@ -40,29 +48,19 @@ function shareRunning<T>(): (key: string, find: () => Promise<T>) => Promise<T> 
 /** Finds out whether the remote has the branch, and what a fetch of it will transfer, as far as it tells in time. */
 export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
   const shareListing = shareRunning<RemoteBranches>();
-  const shareEstimate = shareRunning<number>();
-
-  async function listing(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<RemoteBranches> {
-    const list = () => remotes.branches(workspace, { timeoutMs: timeLeft(deadline) });
-    const shared = await shareListing(workspace.id, list);
-    // A listing that had begun before this request may be older than the branch.
-    return shared.branches.has(branch) ? shared : list();
-  }
-
-  async function estimate(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<number> {
-    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
-    return objects;
-  }
+  const shareAnswer = shareRunning<Preparation>();
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
-    const { branches } = await listing(workspace, branch, deadline);
+    const { branches } = await shareListing(
+      workspace.id,
+      () => remotes.branches(workspace, { timeoutMs: timeLeft(deadline) }),
+      (listed) => listed.branches.has(branch),
+    );
     const head = branches.get(branch);
     if (head === undefined) return { kind: 'unknown-branch', known: [...branches.keys()] };
     if ((await git.head(workspace.id, branch)) === head) return { kind: 'ready', estimatedObjects: 0 };
-    const estimatedObjects = await shareEstimate(`${workspace.id} ${branch}`, () =>
-      estimate(workspace, branch, deadline),
-    );
-    return { kind: 'ready', estimatedObjects };
+    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
+    return { kind: 'ready', estimatedObjects: objects };
   }
 
   async function previousCount(workspace: StoredWorkspace, branch: BranchName): Promise<Preparation> {
@@ -85,7 +83,12 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
       outOfTime = setTimeout(resolve, patienceMs, undefined);
     });
     // A remote that cannot be asked now may answer when the sync runs; if not, the sync fails and says why.
-    const asked = ask(workspace, branch, performance.now() + patienceMs).catch((error: unknown) => {
+    const deadline = performance.now() + patienceMs;
+    const asked = shareAnswer(
+      `${workspace.id} ${branch}`,
+      () => ask(workspace, branch, deadline),
+      ({ kind }) => kind === 'ready',
+    ).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
       throw error;
     });

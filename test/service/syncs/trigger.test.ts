@@ -1,0 +1,95 @@
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BranchName, parseBranchName } from '../../../src/service/git/branch-name.ts';
+import { createGit } from '../../../src/service/git/git.ts';
+import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import { findQueued } from '../../../src/service/syncs/queue.ts';
+import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
+import type { Remotes } from '../../../src/service/workspaces/remotes.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
+
+function branch(text: string): BranchName {
+  const name = parseBranchName(text);
+  if (!name.ok) throw new Error(name.why);
+  return name.value;
+}
+
+const main = branch('main');
+const fresh = branch('fresh');
+
+const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
+  branches: new Map(branches.map((name) => [name, '1'.repeat(40)])),
+  defaultBranch: main,
+});
+
+let database: TestDatabase | undefined;
+beforeAll(async () => {
+  database = await databaseKinds[0]?.open();
+});
+afterAll(() => database?.remove());
+
+/** Triggers on a remote whose listings the test answers, in the order in which they were asked for. */
+function withListings() {
+  if (database === undefined) throw new Error('The database is there only while tests run.');
+  const asked: ((answer: RemoteBranches) => void)[] = [];
+  const counts = { heads: 0, estimates: 0 };
+  const remotes: Remotes = {
+    branches: () => new Promise((resolve) => asked.push(resolve)),
+    async estimate() {
+      counts.estimates += 1;
+      return { objects: 7, exact: true };
+    },
+  };
+  const git = {
+    ...createGit({ dataFolder: '', allowFile: false, environment: {} }),
+    async head() {
+      counts.heads += 1;
+      return undefined;
+    },
+  };
+  const { storage } = database;
+  /** Whoever triggers reads the database first, one after the other: then all that came before this have done so. */
+  async function allHaveRead(): Promise<void> {
+    await findQueued(storage.read, workspace.id, main);
+    await setImmediate();
+  }
+  return { prepare: createPrepareSync({ storage, git, remotes }), asked, counts, allHaveRead };
+}
+
+test('a storm of triggers asks the remote once, and the mirror once', async () => {
+  const { prepare, asked, counts, allHaveRead } = withListings();
+  const all = Array.from({ length: 50 }, () => prepare(workspace, main));
+  await allHaveRead();
+  asked[0]?.(listing(main));
+  expect(new Set(await Promise.all(all))).toEqual(new Set([{ kind: 'ready', estimatedObjects: 7 }]));
+  expect({ ...counts, listings: asked.length }).toEqual({ heads: 1, estimates: 1, listings: 1 });
+});
+
+test('no branch is unknown because of a listing that had begun before it was asked for: all who came later share the next', async () => {
+  const { prepare, asked, allHaveRead } = withListings();
+  const early = prepare(workspace, fresh);
+  await expect.poll(() => asked.length).toBe(1);
+  const later = Array.from({ length: 20 }, () => prepare(workspace, fresh));
+  await allHaveRead();
+  asked[0]?.(listing(main));
+  expect(await early).toEqual({ kind: 'unknown-branch', known: ['main'] });
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.(listing(main, fresh));
+  for (const one of await Promise.all(later)) expect(one).toEqual({ kind: 'ready', estimatedObjects: 7 });
+  expect(asked).toHaveLength(2);
+});
+
+test('a branch is found by the next listing of its workspace when that of another branch was too early for it', async () => {
+  const { prepare, asked, allHaveRead } = withListings();
+  const other = prepare(workspace, main);
+  await expect.poll(() => asked.length).toBe(1);
+  const later = prepare(workspace, fresh);
+  await allHaveRead();
+  asked[0]?.(listing(main));
+  expect(await other).toMatchObject({ kind: 'ready' });
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.(listing(main, fresh));
+  expect(await later).toMatchObject({ kind: 'ready' });
+});
