@@ -78,12 +78,13 @@ function ofSize(each: OfSize, all: readonly OfSize[]): readonly Figure[] {
       name: `${what}: time`,
       value: middle(ms),
       unit: 'ms',
+      inReadme: true,
       details: [{ kind: 'rounds', name: 'rounds', unit: 'ms', values: ms }],
     },
     ...(size === 1 ? [] : [{ name: `${what}: for each after the first`, value: perPath(each, all), unit: 'ms' }]),
     { name: `${what}: requests`, value: used.requests, unit: '' },
     { name: `${what}: connections`, value: used.connections, unit: '' },
-    { name: `${what}: memory at its peak`, value: used.peakBytes / 2 ** 20, unit: 'MiB' },
+    { name: `${what}: memory at its peak`, value: used.peakBytes / 2 ** 20, unit: 'MiB', inReadme: true },
   ];
 }
 
@@ -111,6 +112,7 @@ function comparisons({ step, curl, processes }: Times, plan: Plan): readonly Fig
         ]),
     {
       name: `${what}: one step for each path over one step`,
+      inReadme: true,
       value: (middle(processes) / plan.processes) * (plan.compared / ms),
       unit: '×',
       details: [{ kind: 'rounds', name: `${plan.processes} such steps, scaled`, unit: 'ms', values: processes }],

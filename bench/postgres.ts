@@ -19,20 +19,23 @@ const holder = `
 `;
 
 /** A server in a temporary folder of its own; one that the environment names is used as it is, and left running. */
-export async function startPostgres(temporaryFolder: string): Promise<PostgresServer> {
-  const given = process.env['TEST_DATABASE_URL'];
+export async function startPostgres(
+  temporaryFolder: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<PostgresServer> {
+  const given = environment['TEST_DATABASE_URL'];
   if (given !== undefined) return { postgres: { kind: 'running', url: given }, stop: async () => undefined };
   const child = spawn('bash', [script, process.execPath, '--eval', holder], {
-    env: { ...process.env, TMPDIR: temporaryFolder },
+    env: { PATH: process.env['PATH'], TMPDIR: temporaryFolder },
     // Ctrl-C reaches whoever uses it first, and only then the server.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
+  let errors = '';
   const ended = new Promise<string>((resolve) => {
     child.once('error', ({ message }) => resolve(message));
     child.once('close', () => resolve(errors.trim()));
   });
-  let errors = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errors += text;
   });

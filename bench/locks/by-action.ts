@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { keyValuePairs } from '../../test/support/runner/file-commands.ts';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+
 import type { Bench } from '../benchmark.ts';
 import { openSteps } from '../step-environment.ts';
+import type { Place } from './place.ts';
 import { timeOf } from './time.ts';
 
 const dist = join(import.meta.dirname, '../../dist');
 
 /** How long a step of the action takes to lock them, and its post-step at the end of the job to release them. */
 export async function byAction(
-  { baseUrl, token, workspace }: ServiceProcess,
+  { baseUrl, token, workspace }: Place,
   paths: readonly string[],
-  { signal }: Bench,
+  { signal }: Pick<Bench, 'signal'>,
   further: NodeJS.ProcessEnv = {},
 ): Promise<number> {
   const steps = await openSteps();

@@ -1,7 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+
 import type { Bench } from '../benchmark.ts';
+import type { Place } from './place.ts';
 import { timeOf } from './time.ts';
 
 /** Both loops as somebody would write them in a step: one lock a call, and one release a call. */
@@ -16,7 +17,7 @@ while read -r path; do ask --request DELETE "$LOCKS/\${path//\\//%2F}"; done <"$
 
 /** How long a loop of curl takes to lock and to release them. */
 export async function byCurl(
-  { baseUrl, token, workspace }: ServiceProcess,
+  { baseUrl, token, workspace }: Place,
   paths: readonly string[],
   { folder, signal }: Bench,
 ): Promise<number> {

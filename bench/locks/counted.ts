@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServiceProcess } from '../../test/support/service-process.ts';
+
 import type { Bench } from '../benchmark.ts';
 import { byAction } from './by-action.ts';
+import type { Place } from './place.ts';
 
 /** What a step and its post-step have used, together. */
 export interface Counted {
@@ -34,10 +35,14 @@ const count = `
 `;
 
 /** In a run of its own: counting takes time. */
-export async function counted(service: ServiceProcess, paths: readonly string[], bench: Bench): Promise<Counted> {
+export async function counted(
+  place: Place,
+  paths: readonly string[],
+  bench: Pick<Bench, 'folder' | 'signal'>,
+): Promise<Counted> {
   const own = await mkdtemp(join(bench.folder, 'counted-'));
   const file = join(own, 'told');
-  await byAction(service, paths, bench, {
+  await byAction(place, paths, bench, {
     NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(count)}`,
     BENCH_COUNTED: file,
   });
