@@ -1,8 +1,7 @@
 import { type Figure, verdictOn } from './benchmark.ts';
-import { wasBusy } from './machine.ts';
 import { withUnit } from './numbers.ts';
 import { figuresOf, type Results } from './results.ts';
-import { limitText, machineText } from './table.ts';
+import { busyText, limitText, machineText } from './table.ts';
 
 /** The results as the table of README.md: what has a limit, and what else says it in a line. */
 
@@ -26,8 +25,6 @@ export function objection(results: Results, all: readonly { readonly name: strin
   const unmeasured = [...missing, ...failed].map(({ name }) => name).join(', ');
   if (unmeasured !== '') return `The last run has no figures of: ${unmeasured}. Run all of them: npm run bench.`;
   if (results.quick) return 'The last run was a quick one, and its figures mean little. Run npm run bench.';
-  if (wasBusy(results.machine, results.loadBefore))
-    return 'The machine had other work to do in the last run. Run npm run bench when it is quiet.';
   return undefined;
 }
 
@@ -39,8 +36,9 @@ function tableText(results: Results): string {
   const leftOut = results.benchmarks
     .flatMap((result) => (result.kind === 'measured' ? (result.leftOut ?? []) : []))
     .map(({ name, reason }) => `Left out: ${cell(name)}. ${cell(reason)}\n`);
+  const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
   return [
-    `Measured on ${results.date.slice(0, 10)}. ${cell(machineText(results))}\n`,
+    `${cell(measured.join(' ')).trim()}\n`,
     line('', 'Measured', 'Limit', ''),
     '|---|--:|---|---|',
     ...sections,

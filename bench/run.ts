@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Benchmark } from './benchmark.ts';
 import { createEndings } from './endings.ts';
-import { loadNow, thisMachine } from './machine.ts';
+import { loadNow, thisMachine, wasBusy } from './machine.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { type BenchmarkResult, form, type Results } from './results.ts';
 
@@ -45,6 +45,9 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
   const machine = thisMachine();
   const date = new Date().toISOString();
   const loadBefore = loadNow();
+  if (wasBusy(machine, loadBefore)) {
+    progress(`The machine has other work to do (load ${loadBefore.toFixed(1)}): it will show in the figures.`);
+  }
   const ordinary = tmpdir();
   const folder = await mkdtemp(join(ordinary, 'bench-'));
   const afterAll = createEndings(progress);

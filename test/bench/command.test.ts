@@ -96,7 +96,7 @@ test('a benchmark by name runs, and leaves its results, its page and nothing els
   const running = await start(real, ['size', '--quick', '--json']);
   const { code, stdout, stderr } = await running.ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toMatch(/^ +\d+ s {2}size: What a runner downloads/);
+  expect(stderr).toMatch(/^ +\d+ s {2}size: What a runner downloads/m);
   const results: Results = JSON.parse(stdout);
   expect(results.benchmarks.map(({ name }) => name)).toEqual(['size']);
   expect(JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'))).toEqual(results);
