@@ -30,6 +30,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string | Uint8Array<ArrayBuffer>;
+  /** Gives the request up. */
+  readonly signal?: AbortSignal;
 }
 
 export interface TokenOptions {
@@ -65,11 +67,12 @@ export interface RunningServiceOptions {
 
 /** Each request has a connection of its own: one that is kept may be closed while a busy test is not looking. */
 export async function ask(base: string, method: string, path: string, given: Ask = {}): Promise<Reply> {
-  const { token, headers = {}, json, raw } = given;
+  const { token, headers = {}, json, raw, signal } = given;
   const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
   const asked = request(new URL(base + path), {
     method,
     agent: false,
+    ...(signal && { signal }),
     headers: {
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(json !== undefined && { 'content-type': 'application/json' }),

@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { openPostgres } from '../../src/service/storage/postgres.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { postgresServer } from '../support/databases.ts';
+import { createRepository, type Repository } from '../support/git-repository.ts';
+import { emptyBook } from '../support/instances/book.ts';
+import { makeChaos } from '../support/instances/chaos.ts';
+import { startFleet } from '../support/instances/fleet.ts';
+import { type OutboxRow, readLockHistory, readOutbox } from '../support/instances/history.ts';
+import { observe } from '../support/instances/observer.ts';
+import { type Race, raceForLocks } from '../support/instances/racers.ts';
+import { awaitSync, branches, syncAll, triggerSyncs } from '../support/instances/triggers.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
+import { ask } from '../support/running-service.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed, type Random, randomOf } from '../support/seed.ts';
+import { startTcpBalancer } from '../support/tcp-balancer.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+
+const instances = 3;
+const clients = 64;
+const paths = 100;
+const durationMs = runs(8_000, 60_000);
+/** What an instance that was killed has left under way waits for the end of its lease: 30 s. */
+const patienceMs = 240_000;
+
+const workspace = 'game';
+const events = ['lock.acquired', 'lock.released', 'lock.expired', 'sync.succeeded', 'sync.failed'];
+
+function whyLeftOut(): string | undefined {
+  if (process.env['SOAK'] === '1' || postgresServer !== undefined) return undefined;
+  return 'It takes a minute, and is part of `npm run test:postgres` and `npm run test:soak`.';
+}
+
+async function addRemote(url: string, remote: Repository): Promise<void> {
+  const storage = await openPostgres({ url, onIdleError: () => undefined });
+  await storage.commit((db) =>
+    addWorkspace(db, storage.now, { id: workspace, remote: pathToFileURL(remote.path).href }),
+  );
+  await storage.close();
+}
+
+/** Every lock is over, and every delivery has arrived, those of a path or branch for the first time in their order. */
+async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Promise<readonly OutboxRow[]> {
+  const open = (rows: readonly OutboxRow[]) => ({
+    locks: readLockHistory(rows).left.size,
+    deliveries: rows.filter(({ status }) => status === 'pending').length,
+  });
+  await expect
+    .poll(async () => open(await readOutbox(databaseUrl)), { timeout: patienceMs, interval: 1_000 })
+    .toEqual({ locks: 0, deliveries: 0 });
+  const rows = await readOutbox(databaseUrl);
+  expect(rows.filter(({ status }) => status !== 'delivered')).toEqual([]);
+  const arrived = new Set(receiver.deliveries.map(({ headers }) => headers['webhook-id']));
+  const byKey = (ids: readonly string[]) => {
+    const keyOf = new Map(rows.map(({ id, key }) => [id, key]));
+    return Object.fromEntries(Map.groupBy(ids, (id) => keyOf.get(id) ?? 'unknown'));
+  };
+  expect(byKey([...arrived].map(String))).toEqual(byKey(rows.map(({ id }) => id)));
+  return rows;
+}
+
+test('while instances are killed and the database restarts, nobody shares a lock and nothing that was promised is lost', {
+  timeout: durationMs + 2 * patienceMs,
+}, async (context) => {
+  const why = whyLeftOut();
+  if (why !== undefined) leaveOut(context, why);
+  const programs = findPostgresPrograms();
+  if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
+
+  const seed = printedSeed('The race and the chaos are of a seed');
+  const randoms = (offset: number): Random => randomOf(seed + offset);
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-fire-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const cluster = await startPostgresCluster(programs);
+  onTestFinished(() => cluster.remove());
+  const fleet = await startFleet(folder, cluster.url, instances);
+  onTestFinished(
+    async () => void (await Promise.all(Array.from({ length: instances }, (_, index) => fleet.kill(index)))),
+  );
+  const balancer = await startTcpBalancer(fleet.ports);
+  onTestFinished(() => balancer.close());
+  const receiver = await startWebhookReceiver();
+  onTestFinished(() => receiver.close());
+  const remote = createRepository(folder);
+  for (const branch of branches) remote.commit({ branch, files: { start: branch } });
+  await addRemote(cluster.url, remote);
+
+  const end = performance.now() + durationMs;
+  const race: Race = {
+    base: `http://127.0.0.1:${balancer.port}/v1`,
+    token: fleet.token,
+    workspace,
+    paths,
+    traffic: { requests: 0, lostAnswers: 0 },
+    book: emptyBook(),
+    isOver: () => performance.now() > end,
+  };
+  const { book, traffic, token } = race;
+  const hook = { url: receiver.url(), events };
+  expect((await ask(race.base, 'POST', `/workspaces/${workspace}/hooks`, { token, json: hook })).status).toBe(201);
+
+  const observer = observe(race, cluster.url);
+  const modes = seed % 2 === 0 ? (['fast', 'immediate'] as const) : (['immediate', 'fast'] as const);
+  const [chaos, syncs] = await Promise.all([
+    makeChaos({ fleet, cluster, instances }, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
+    triggerSyncs(race, remote, randoms(2)),
+    ...Array.from({ length: clients }, (_, client) => raceForLocks(race, randoms(100 + client))),
+  ]);
+  await observer.stop();
+
+  const ended = await Promise.all([...syncs].map((id) => awaitSync(race, id)));
+  for (const sync of await syncAll(race)) expect(sync).toMatchObject({ status: 'succeeded' });
+  const rows = await allDelivered(cluster.url, receiver);
+  const history = readLockHistory(rows);
+  const { body } = await ask(race.base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
+  const stopped = await fleet.stop();
+
+  process.stderr.write(
+    `Instances: ${chaos.kills} kills, database restarts: ${chaos.restarts.join(', ')}; ${traffic.requests} requests, ` +
+      `${traffic.lostAnswers} answers lost or open, ${book.grants.size} locks granted, ${book.released.size} released; ` +
+      `${observer.looks()} looks at the locks; ${syncs.size} syncs, ${ended.filter(({ status }) => status === 'failed').length} failed; ` +
+      `${rows.length} events, ${receiver.deliveries.length} deliveries.\n`,
+  );
+  expect(book.violations.slice(0, 10)).toEqual([]);
+  expect(history.wrong.slice(0, 10)).toEqual([]);
+  // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there.
+  expect(new Set(book.grants.keys())).toEqual(history.acquired);
+  expect([...observer.seen].filter((id) => !book.grants.has(id))).toEqual([]);
+  expect(body.locks).toEqual([]);
+  expect(ended.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  const told = new Set(rows.flatMap(({ event }) => ('sync' in event.data ? [event.data.sync.sync_id] : [])));
+  expect([...syncs].filter((id) => !told.has(id))).toEqual([]);
+  expect(stopped).toEqual(Array.from({ length: instances }, () => 0));
+  // It was a fire, and not a rehearsal.
+  expect(chaos.kills).toBeGreaterThan(0);
+  expect(traffic.lostAnswers).toBeGreaterThan(0);
+  expect(book.grants.size).toBeGreaterThan(clients);
+});

@@ -1,0 +1,51 @@
+import { join } from 'node:path';
+import { type ServiceProcess, startServiceProcess } from '../service-process.ts';
+
+/** Instances of the service on one database, each with a data folder of its own. */
+export interface Fleet {
+  /** Of those that run. */
+  ports(): readonly number[];
+  /** A token that all of them know. */
+  readonly token: string;
+  /** Ends one as a crash would; false when it does not run. */
+  kill(index: number): Promise<boolean>;
+  /** Starts one again, however often that takes. */
+  start(index: number): Promise<void>;
+  /** Asks all to stop, and gives how they ended. */
+  stop(): Promise<readonly unknown[]>;
+}
+
+export async function startFleet(folder: string, databaseUrl: string, count: number): Promise<Fleet> {
+  const startOne = (index: number): Promise<ServiceProcess> =>
+    startServiceProcess({
+      folder: join(folder, `instance-${index}`),
+      environment: { DATABASE_URL: databaseUrl },
+      args: ['--rate-limit', '0', '--sync-timeout', '20s', '--log-level', 'error'],
+    });
+  const running = new Map<number, ServiceProcess>();
+  const indexes = Array.from({ length: count }, (_, index) => index);
+  await Promise.all(indexes.map(async (index) => running.set(index, await startOne(index))));
+  const [first] = running.values();
+  return {
+    ports: () => [...running.values()].map(({ baseUrl }) => Number(new URL(baseUrl).port)),
+    token: first?.token ?? '',
+    async kill(index) {
+      const instance = running.get(index);
+      if (instance === undefined) return false;
+      running.delete(index);
+      await instance.kill();
+      return true;
+    },
+    async start(index) {
+      for (let tries = 1; !running.has(index); tries += 1) {
+        try {
+          running.set(index, await startOne(index));
+        } catch (error) {
+          // It does not start while the database is being restarted.
+          if (tries === 10) throw error;
+        }
+      }
+    },
+    stop: () => Promise.all([...running.values()].map((instance) => instance.stop())),
+  };
+}

@@ -1,0 +1,94 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** How the server ends what is under way: it disconnects everybody, or it stops as in a crash and recovers. */
+export type RestartMode = 'fast' | 'immediate';
+
+/** A PostgreSQL server that is there for one test, which may do with it what it wants. */
+export interface PostgresCluster {
+  readonly url: string;
+  restart(mode: RestartMode): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const bindirCommand = fileURLToPath(new URL('../../.ci/postgres-bindir', import.meta.url));
+
+/** The folder of the programs of a PostgreSQL server; undefined where there is none that this user can run. */
+export function findPostgresPrograms(): string | undefined {
+  const { status, stdout } = spawnSync('bash', [bindirCommand], { encoding: 'utf8' });
+  if (status !== 0 || (process.getuid?.() === 0 && postgresUser() === undefined)) return undefined;
+  return stdout.trim();
+}
+
+/** PostgreSQL does not run as root. */
+function postgresUser(): number | undefined {
+  const { status, stdout } = spawnSync('id', ['-u', 'postgres'], { encoding: 'utf8' });
+  return status === 0 ? Number(stdout) : undefined;
+}
+
+/** PostgreSQL cannot pick a free port by itself. These are below those that systems hand out for outgoing connections. */
+const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
+
+export async function startPostgresCluster(programs: string): Promise<PostgresCluster> {
+  const folder = mkdtempSync(join(tmpdir(), 'workspace-postgres-'));
+  const data = join(folder, 'data');
+  const password = randomBytes(18).toString('hex');
+  const owner = process.getuid?.() === 0 ? postgresUser() : undefined;
+  const asOwner = (program: string, ...args: string[]) =>
+    owner === undefined
+      ? run(join(programs, program), args, { cwd: folder })
+      : run('runuser', ['--user', 'postgres', '--', join(programs, program), ...args], { cwd: folder });
+
+  // A test runner that is ended must not leave a server behind.
+  const endAtOnce = (): void => {
+    try {
+      process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
+    } catch {
+      // It does not run.
+    }
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  };
+  process.once('exit', endAtOnce);
+
+  // initdb reads a password from nothing but a file.
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (owner !== undefined) for (const path of [folder, passwordFile]) chownSync(path, owner, statSync(path).gid);
+  const access = ['--username', 'workspace', '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
+  await asOwner('initdb', '--pgdata', data, ...access, '--encoding', 'UTF8', '--locale=C', '--no-sync');
+  rmSync(passwordFile);
+  const settings = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 100'];
+  appendFileSync(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
+
+  const control = (...args: string[]) =>
+    asOwner('pg_ctl', '--pgdata', data, '--log', join(folder, 'server.log'), '--wait', '--silent', ...args);
+  for (let tries = 1; ; tries += 1) {
+    const port = somePort();
+    appendFileSync(join(data, 'postgresql.conf'), `port = ${port}\n`);
+    try {
+      await control('start');
+      return {
+        url: `postgres://workspace:${password}@127.0.0.1:${port}/postgres`,
+        async restart(mode) {
+          await control('--mode', mode, 'restart');
+        },
+        async remove() {
+          await control('--mode', 'immediate', 'stop');
+          process.off('exit', endAtOnce);
+          rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+        },
+      };
+    } catch (error) {
+      if (tries < 10) continue;
+      endAtOnce();
+      throw error;
+    }
+  }
+}

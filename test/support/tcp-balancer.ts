@@ -1,0 +1,55 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface TcpBalancer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Hands each connection to the next target in turn that takes it, and knows nothing of what passes through. */
+export async function startTcpBalancer(targets: () => readonly number[]): Promise<TcpBalancer> {
+  const sockets = new Set<Socket>();
+  let turn = 0;
+
+  function track(socket: Socket): void {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('close', () => sockets.delete(socket));
+  }
+
+  function handOver(incoming: Socket, [port, ...others]: readonly number[]): void {
+    if (port === undefined) {
+      incoming.resetAndDestroy();
+      return;
+    }
+    const outgoing = connect(port, '127.0.0.1');
+    track(outgoing);
+    const tryOthers = (): void => handOver(incoming, others);
+    outgoing.once('error', tryOthers);
+    outgoing.once('connect', () => {
+      outgoing.off('error', tryOthers);
+      outgoing.once('error', () => incoming.resetAndDestroy());
+      incoming.once('close', () => outgoing.destroy());
+      outgoing.once('close', () => incoming.destroy());
+      incoming.pipe(outgoing).pipe(incoming);
+    });
+  }
+
+  const server = createServer((incoming) => {
+    track(incoming);
+    const ports = targets();
+    turn += 1;
+    handOver(
+      incoming,
+      ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
