@@ -5,10 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { ask } from '../support/running-service.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { memoryDisk, type SmallDisk } from '../support/small-disk.ts';
 import { incompressible } from './incompressible.ts';
+import { callsTo } from './service-calls.ts';
 
 const mebibyte = 1_024 * 1_024;
 
@@ -21,28 +21,6 @@ const logOnDisk = (disk: SmallDisk): readonly string[] => [
   'sh',
   join(disk.folder, 'service.log'),
 ];
-
-const calls = ({ baseUrl, token }: ServiceProcess, workspace: string) => {
-  const url = `/workspaces/${workspace}`;
-  return {
-    lock: (path: string) =>
-      ask(baseUrl, 'POST', `${url}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } }),
-    release: (path: string) => ask(baseUrl, 'DELETE', `${url}/locks/${encodeURIComponent(path)}`, { token }),
-    async held(): Promise<string[]> {
-      const { status, body } = await ask(baseUrl, 'GET', `${url}/locks?limit=1000`, { token });
-      expect(status).toBe(200);
-      return body.locks.map(({ path }: { path: string }) => path).sort();
-    },
-    async sync() {
-      const { status, body, headers } = await ask(baseUrl, 'POST', `${url}/sync`, { token, json: { branch: 'main' } });
-      expect([status, body]).toEqual([202, expect.anything()]);
-      const root = baseUrl.replace(/\/v1$/, '');
-      const read = async () => (await ask(root, 'GET', headers.get('location') ?? '', { token })).body;
-      await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/^(succeeded|failed)$/);
-      return read();
-    },
-  };
-};
 
 test('a disk that is full: writes are refused and half-done nothing, reads go on, and all works when there is room', async (context) => {
   const mounted = await memoryDisk(16);
@@ -60,8 +38,8 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
     { folder, through: disk.through },
   );
   expect([added.code, added.stderr]).toEqual([0, '']);
-  const { lock, release, held } = calls(service, service.workspace);
-  const { sync } = calls(service, 'large');
+  const { lock, release, held, get } = callsTo(service);
+  const { sync, triggerSync } = callsTo({ ...service, workspace: 'large' });
   expect((await lock('before')).status).toBe(201);
 
   // A fetch that does not fit: the database still has room.
@@ -97,12 +75,8 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(await held()).toEqual(granted.toSorted());
   expect((await release('before')).status).toBe(503);
   expect(await held()).toContain('before');
-  const root = service.baseUrl.replace(/\/v1$/, '');
-  for (const path of ['/healthz', '/readyz']) expect((await ask(root, 'GET', path)).status).toBe(200);
-  const trigger = await ask(service.baseUrl, 'POST', '/workspaces/large/sync', {
-    token: service.token,
-    json: { branch: 'main' },
-  });
+  for (const path of ['/healthz', '/readyz']) expect((await get(path)).status).toBe(200);
+  const trigger = await triggerSync();
   expect([trigger.status, trigger.body.detail]).toEqual([503, expect.stringMatching(/disk/)]);
 
   // Room again: without a restart.
@@ -137,8 +111,6 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(again.stderr).toMatch(/^workspace-service: .*(full|disk reports an error).*\n$/);
   disk.makeRoom();
   const third = await startServiceProcess({ folder, through: disk.through });
-  expect(await calls(third, service.workspace).held()).toEqual(
-    [...granted, ...refused].filter((path) => path !== 'before').sort(),
-  );
+  expect(await callsTo(third).held()).toEqual([...granted, ...refused].filter((path) => path !== 'before').sort());
   expect(await third.stop()).toBe(0);
 });

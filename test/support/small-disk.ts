@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -36,10 +36,12 @@ const rootHere = process.getuid?.() === 0;
 const fresh = rootHere ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
 const entered = rootHere ? ['--mount'] : ['--user', '--preserve-credentials', '--mount'];
 
-/** Mounts as the given commands do: they find the folder in $1. */
+/** Mounts as the given commands do: they find the folder in $1, and may put a file beside it. */
 export async function mountSmallDisk(script: string): Promise<Mounted> {
   if (process.platform !== 'linux') return { ok: false, why: 'Only Linux lets a test have a file system of its own.' };
-  const folder = await mkdtemp(join(tmpdir(), 'workspace-small-disk-'));
+  const parent = await mkdtemp(join(tmpdir(), 'workspace-small-disk-'));
+  const folder = join(parent, 'disk');
+  await mkdir(folder);
   // It holds the namespace until its input ends, at the latest with this process.
   const keeper = spawn('unshare', [...fresh, 'sh', '-ec', `${script}\necho mounted; cat`, 'sh', folder], {
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -49,7 +51,7 @@ export async function mountSmallDisk(script: string): Promise<Mounted> {
       keeper.stdin.end();
       await once(keeper, 'exit');
     }
-    await rm(folder, { recursive: true, force: true });
+    await rm(parent, { recursive: true, force: true });
   };
   const said = text(keeper.stderr);
   const failed = once(keeper, 'close').then(async () => ({ ok: false as const, why: await said }));
@@ -57,7 +59,7 @@ export async function mountSmallDisk(script: string): Promise<Mounted> {
   const mounted = once(keeper.stdout, 'data').then(() => ({ ok: true as const }));
   const outcome = await Promise.race([mounted, failed, missing]);
   if (!outcome.ok) {
-    await rm(folder, { recursive: true, force: true });
+    await rm(parent, { recursive: true, force: true });
     return { ok: false, why: `No file system can be mounted here: ${outcome.why.trim()}` };
   }
 

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
+import { connectRaw, type RawAnswer, writeRequest } from '../support/raw-http.ts';
+import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { callsTo } from './service-calls.ts';
+
+const run = promisify(execFile);
+
+const limited = (files: number): readonly string[] => ['prlimit', `--nofile=${files}:${files}`];
+
+const noLimits = async (): Promise<string | undefined> =>
+  run('prlimit', ['--version']).then(
+    () => undefined,
+    () => 'There is no prlimit on this machine.',
+  );
+
+test('more connections than files may be open: those that are there are served, syncs included, and others when these go', async (context) => {
+  const why = await noLimits();
+  if (why !== undefined) leaveOut(context, why);
+  const service = await startServiceProcess({ through: limited(64) });
+  onTestFinished(async () => void (await service.stop()));
+  const port = Number(new URL(service.baseUrl).port);
+  const { lock, sync, metric } = callsTo(service);
+
+  const first = await connectRaw(port);
+  const url = `/v1/workspaces/${service.workspace}`;
+  const over = async (method: string, target: string, json?: unknown): Promise<RawAnswer> => {
+    const body = json === undefined ? {} : { headers: ['Content-Type: application/json'], body: JSON.stringify(json) };
+    await first.send(writeRequest({ method, target, token: service.token, ...body }));
+    return first.answer();
+  };
+  expect((await over('GET', '/healthz')).status).toBe(200);
+  const others = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
+  let closed = 0;
+  for (const other of others) void other.closed.then(() => (closed += 1));
+  await expect.poll(() => closed).toBeGreaterThan(150);
+
+  const cpu = async () =>
+    Number(/^process_cpu_seconds_total (\S+)/m.exec((await over('GET', '/metrics')).text)?.[1] ?? Number.NaN);
+  const cpuBefore = await cpu();
+  const locked = await over('POST', `${url}/locks`, { path: 'meanwhile', type: 'exclusive', ttl: '1h' });
+  expect(locked.status).toBe(201);
+  const { headers, status } = await over('POST', `${url}/sync`, { branch: 'main' });
+  expect(status).toBe(202);
+  const syncNow = async () => (await over('GET', headers.get('location') ?? '')).body;
+  await expect.poll(async () => (await syncNow()).status, { timeout: 30_000 }).toBe('succeeded');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // A server that tries in vain to take a connection, again and again, would use all of that second.
+  expect((await cpu()) - cpuBefore).toBeLessThan(0.9);
+
+  for (const connection of [first, ...others]) connection.close();
+  await expect.poll(() => lock('afterwards').then((answer) => answer.status, String), { timeout: 20_000 }).toBe(201);
+  expect((await sync()).status).toBe('succeeded');
+  expect(await metric('workspace_http_connections_dropped_total')).toBeGreaterThan(150);
+});
+
+test('no file left at all: syncs fail with a sentence, nothing ends the service, and all works when there are files again', async (context) => {
+  const why = await noLimits();
+  if (why !== undefined) leaveOut(context, why);
+  const service = await startServiceProcess();
+  onTestFinished(async () => void (await service.stop()));
+  const port = Number(new URL(service.baseUrl).port);
+  const { pid } = service.command;
+  const { lock, sync } = callsTo(service);
+
+  const connection = await connectRaw(port);
+  const over = async (method: string, target: string, body?: string): Promise<RawAnswer> => {
+    const headers = ['Content-Type: application/json'];
+    await connection.send(writeRequest({ method, target, token: service.token, headers, ...(body && { body }) }));
+    return connection.answer();
+  };
+  expect((await over('GET', '/readyz')).status).toBe(200);
+  const files = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
+  // The limit is one of numbers: what is open stays open, also above it.
+  let lowestFree = 0;
+  while (files.has(lowestFree)) lowestFree += 1;
+  const limit = async (most: string) => run('prlimit', ['--pid', String(pid), `--nofile=${most}:`]);
+  const usual = (await run('prlimit', ['--pid', String(pid), '--nofile', '--output=SOFT', '--noheadings'])).stdout;
+  await limit(String(lowestFree));
+
+  const { status, headers } = await over(
+    'POST',
+    `/v1/workspaces/${service.workspace}/sync`,
+    JSON.stringify({ branch: 'main' }),
+  );
+  expect(status).toBe(202);
+  const location = headers.get('location') ?? '';
+  await expect.poll(async () => (await over('GET', location)).body.status, { timeout: 20_000 }).toBe('failed');
+  const { error } = (await over('GET', location)).body;
+  expect(error).toMatch(/^git could not .*(the service has too many files open|Too many open files)/);
+  const others = await Promise.all(Array.from({ length: 50 }, () => connectRaw(port).catch(() => undefined)));
+  const body = JSON.stringify({ path: 'meanwhile', type: 'exclusive', ttl: '1h' });
+  expect((await over('POST', `/v1/workspaces/${service.workspace}/locks`, body)).status).toBe(201);
+  for (const other of others) other?.close();
+
+  await limit(usual.trim());
+  await expect.poll(() => lock('afterwards').then((answer) => answer.status, String), { timeout: 20_000 }).toBe(201);
+  expect((await sync()).status).toBe('succeeded');
+  connection.close();
+});
+
+test('a command that may open too few files for its database says so in a sentence', async (context) => {
+  const why = await noLimits();
+  if (why !== undefined) leaveOut(context, why);
+  const service = await startServiceProcess();
+  onTestFinished(async () => void (await service.stop()));
+  // Node itself needs about twenty: with some more it starts, and cannot open what it is to work on.
+  for (let files = 28; ; files -= 2) {
+    const { code, stderr } = await runCommand(['token', 'list'], {
+      folder: service.folder,
+      through: limited(files),
+    });
+    if (code === 0) continue;
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^workspace-service: [^\n]*cannot be opened\.[^\n]*\n$/)]);
+    return;
+  }
+});

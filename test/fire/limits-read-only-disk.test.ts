@@ -1,0 +1,84 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
+import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { memoryDisk, mountSmallDisk } from '../support/small-disk.ts';
+import { callsTo } from './service-calls.ts';
+
+test('on a read-only disk the service does not start, and says why in a sentence', async (context) => {
+  const mounted = await memoryDisk(4);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+  await disk.run('mkdir', join(disk.folder, 'empty'));
+  await disk.run('mount', '-o', 'remount,ro', disk.folder);
+  for (const name of ['empty', 'none']) {
+    const folder = join(disk.folder, name);
+    const { code, stderr } = await runCommand(['serve', '--dev', '--port', '0'], { folder, through: disk.through });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^workspace-service: The data folder ".*" cannot be used: its disk is read-only\. .*\n$/);
+  }
+});
+
+test('mirrors on a disk that becomes read-only fail their syncs with a sentence, locks go on, and syncs do when it is writable again', async (context) => {
+  // The database keeps its files open, and the system makes no disk read-only on which files are open for writing.
+  const mounted = await mountSmallDisk(`
+    mount -t tmpfs -o size=8m,mode=700 tmpfs "$1"
+    mkdir "$1/data" "$1/databases"
+    mount -t tmpfs -o size=8m,mode=700 tmpfs "$1/data"
+    for name in service instance; do ln -s "../databases/$name.db" "$1/data/$name.db"; done`);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+  const service = await startServiceProcess({ folder: join(disk.folder, 'data'), through: disk.through });
+  onTestFinished(async () => void (await service.kill()));
+  const { lock, release, sync } = callsTo(service);
+
+  await disk.run('mount', '-o', 'remount,ro', join(disk.folder, 'data'));
+  expect(await sync()).toMatchObject({
+    status: 'failed',
+    error: expect.stringMatching(/^git could not .*: the disk of the service is read-only\.$/),
+  });
+  expect((await lock('meanwhile')).status).toBe(201);
+  expect((await release('meanwhile')).status).toBe(204);
+  await disk.run('mount', '-o', 'remount,rw', join(disk.folder, 'data'));
+  expect(await sync()).toMatchObject({ status: 'succeeded', error: null });
+  expect(readdirSync(disk.path('data', 'scratch'))).toEqual([]);
+  expect(service.command.stderr()).not.toContain('"level":50');
+});
+
+test('a disk that the system makes read-only because of its errors: writes are 503, reads go on, and after a restart nothing is lost', async (context) => {
+  const mounted = await mountSmallDisk(`
+    truncate --size=24M "$1.image"
+    mkfs.ext4 -q -F "$1.image"
+    mount -o loop,errors=remount-ro "$1.image" "$1"`);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+  const folder = join(disk.folder, 'data');
+  const service = await startServiceProcess({ folder, through: disk.through });
+  onTestFinished(async () => void (await service.kill()));
+  const { lock, release, held, triggerSync, get } = callsTo(service);
+  const before = Array.from({ length: 20 }, (_, index) => `before-${String(index).padStart(2, '0')}`);
+  for (const path of before) expect((await lock(path)).status).toBe(201);
+
+  // As when the disk reports an error (ext4(5), errors=remount-ro).
+  await disk.run('mount', '-o', 'remount,abort', disk.folder);
+  for (const answer of [await lock('after'), await lock('after'), await release('before-00'), await triggerSync()]) {
+    expect([answer.status, answer.body.detail]).toEqual([
+      503,
+      expect.stringMatching(/read-only|disk reports an error/),
+    ]);
+  }
+  expect(await held()).toEqual(before);
+  for (const path of ['/healthz', '/readyz']) expect((await get(path)).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+
+  await disk.run('umount', disk.folder);
+  await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
+  const again = await startServiceProcess({ folder, through: disk.through });
+  onTestFinished(async () => void (await again.kill()));
+  expect(await callsTo(again).held()).toEqual(before);
+  expect((await callsTo(again).lock('after')).status).toBe(201);
+});
