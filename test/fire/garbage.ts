@@ -1,0 +1,306 @@
+import { gzipSync } from 'node:zlib';
+import { writeRequest } from '../support/raw-http.ts';
+import type { Random } from '../support/seed.ts';
+
+/** What the requests of a client without any manners are aimed at. */
+export interface Aim {
+  readonly workspace: string;
+  readonly token: string;
+  /** What a request that was smuggled behind another one would lock: nobody may ever hold it. */
+  readonly smuggled: string;
+}
+
+export interface Garbage {
+  readonly kind: string;
+  /** Sent one after the other. */
+  readonly pieces: readonly (string | Uint8Array)[];
+  /** `refused`: the first answer is 4xx. `unharmed`: whatever the answer, or none, it is no 5xx. */
+  readonly expected: 'refused' | 'unharmed';
+  /** Ends with a reset in place of an end in good order, or before any answer. */
+  readonly leaves?: 'reset' | 'at once';
+}
+
+const crlf = '\r\n';
+const methods = ['GET', 'POST', 'DELETE', 'PUT', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'BREW', 'get', ''];
+const targets = [
+  '/',
+  '/healthz',
+  '*',
+  '//',
+  '/%',
+  '/%ff%fe',
+  '/..%2f..%2fetc/passwd',
+  'http://a/healthz',
+  '/\u0000',
+  '/v1/workspaces',
+];
+const versions = ['HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/9.9', 'HTP/1.1', '', 'HTTP/1.1 HTTP/1.1'];
+/** To a terminal: colours, titles, and the other direction of writing. */
+const nasty = ['\u001b[31m', '\u009b31m', '\u202e', '\u0007', '\u2028', '{"level":50}\n', '\u007f', '\u0085'];
+
+const pick = <T>(random: Random, list: readonly [T, ...T[]] | readonly T[]): T => {
+  const chosen = list[Math.floor(random() * list.length)];
+  if (chosen === undefined) throw new Error('There is nothing to pick from.');
+  return chosen;
+};
+const bytes = (random: Random, length: number): Buffer =>
+  Buffer.from(Array.from({ length }, () => Math.floor(random() * 256)));
+
+type Make = (random: Random, aim: Aim) => Omit<Garbage, 'kind'>;
+
+const locks = ({ workspace }: Aim): string => `/v1/workspaces/${workspace}/locks`;
+
+/** A request for a lock that is right but for its body and some headers. */
+const post = (aim: Aim, body: string | Uint8Array, headers: readonly string[] = []): Buffer =>
+  writeRequest({
+    method: 'POST',
+    target: locks(aim),
+    token: aim.token,
+    headers: ['Content-Type: application/json', 'Connection: close', ...headers],
+    body,
+  });
+
+/** Whole, and granted if anybody takes it for a request. */
+const hidden = (aim: Aim): Buffer => post(aim, JSON.stringify({ path: aim.smuggled, type: 'exclusive', ttl: '1h' }));
+
+const withHidden = (aim: Aim, headers: readonly string[], body: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      [
+        `POST ${locks(aim)} HTTP/1.1`,
+        'Host: a',
+        `Authorization: Bearer ${aim.token}`,
+        'Content-Type: application/json',
+        ...headers,
+        '',
+        body,
+      ].join(crlf),
+    ),
+    hidden(aim),
+  ]);
+
+/** Framings that one server reads as one request, and another as two (RFC 9112 section 11.2). */
+const framings: readonly (readonly [readonly string[], string])[] = [
+  [['Content-Length: 0', 'Transfer-Encoding: chunked'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked', 'Content-Length: 5'], `0${crlf}${crlf}`],
+  [['Content-Length: 0', 'Content-Length: 1000'], ''],
+  [['Content-Length: 0, 0'], ''],
+  [['Content-Length: +0'], ''],
+  [['Content-Length: 0x0'], ''],
+  [['Content-Length: -1'], ''],
+  [['Content-Length: 99999999999999999999999'], ''],
+  [['Content-Length : 0'], ''],
+  [['Transfer-Encoding: xchunked'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding : chunked'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked, identity'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding: identity, chunked, chunked'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked', 'Transfer-Encoding: x'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding:\u000bchunked'], `0${crlf}${crlf}`],
+  [['X-A: b', ' Transfer-Encoding: chunked'], `0${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked'], `0;${'a'.repeat(40_000)}${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked'], `fffffffffffffffff${crlf}`],
+  [['Transfer-Encoding: chunked'], `-1${crlf}`],
+  [['Transfer-Encoding: chunked'], `0x0${crlf}${crlf}`],
+  [['Transfer-Encoding: chunked'], `1\n{0\n\n`],
+];
+
+const encodings = ['gzip', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'identity, gzip'];
+
+/** Ten thousand times as large as it looks. */
+const bomb = gzipSync(Buffer.alloc(1_000_000));
+
+const makers: Readonly<Record<string, Make>> = {
+  'bytes that are nothing': (random) => ({
+    pieces: [bytes(random, 1 + Math.floor(random() * 200)), crlf + crlf],
+    expected: 'unharmed',
+  }),
+  'a request line of odd parts': (random) => ({
+    pieces: [
+      `${pick(random, methods)} ${pick(random, targets)} ${pick(random, versions)}${crlf}Host: a${crlf}Connection: close${crlf}${crlf}`,
+    ],
+    expected: 'unharmed',
+  }),
+  'a target with what terminals obey': (random) => ({
+    pieces: [Buffer.from(`GET /${pick(random, nasty)}${pick(random, nasty)} HTTP/1.1${crlf}Host: a${crlf}${crlf}`)],
+    expected: 'refused',
+  }),
+  'a target with that, percent-encoded': (random) => ({
+    pieces: [
+      writeRequest({ target: `/${encodeURIComponent(pick(random, nasty))}%9b%1b`, headers: ['Connection: close'] }),
+    ],
+    expected: 'refused',
+  }),
+  'a header that is none': (random) => ({
+    pieces: [
+      `GET /healthz HTTP/1.1${crlf}Host: a${crlf}${pick(random, ['no colon', ': no name', 'X\u0000: a', 'X A: b', 'X: a\u0000b', `X: a\rb`])}${crlf}${crlf}`,
+    ],
+    expected: 'refused',
+  }),
+  'a Host that is none': (random) => ({
+    pieces: [
+      writeRequest({
+        target: '/healthz',
+        headers: [`Host: ${pick(random, ['a b', 'a/b', 'a@b', '[::1', 'a, b', `a${nasty[0]}`])}`, 'Connection: close'],
+      }),
+    ],
+    expected: 'refused',
+  }),
+  'a flood of headers': (random) => ({
+    pieces: Array.from({ length: 20 }, (_, index) =>
+      index === 0 ? `GET / HTTP/1.1${crlf}Host: a${crlf}` : `X-${random()}: ${'a'.repeat(900)}${crlf}`.repeat(2),
+    ),
+    expected: 'refused',
+  }),
+  'one huge header': () => ({
+    pieces: [`GET / HTTP/1.1${crlf}Host: a${crlf}X: ${'a'.repeat(60_000)}${crlf}${crlf}`],
+    expected: 'refused',
+  }),
+  'a huge address': () => ({
+    pieces: [`GET /${'a'.repeat(60_000)} HTTP/1.1${crlf}Host: a${crlf}${crlf}`],
+    expected: 'refused',
+  }),
+  'a long address': () => ({
+    pieces: [writeRequest({ target: `/${'%20'.repeat(4_000)}`, headers: ['Connection: close'] })],
+    expected: 'refused',
+  }),
+  'a request behind an ambiguous one': (random, aim) => {
+    const [headers, body] = pick(random, framings);
+    return { pieces: [withHidden(aim, headers, body)], expected: 'unharmed' };
+  },
+  'a token that is none': (random, aim) => ({
+    pieces: [
+      writeRequest({
+        target: locks(aim),
+        headers: [
+          'Connection: close',
+          `Authorization: ${pick(random, ['Bearer', 'Basic YTpi', `Bearer wsa_${'A'.repeat(43)}`, `Bearer ${'a'.repeat(9_000)}`])}`,
+        ],
+      }),
+    ],
+    expected: 'refused',
+  }),
+  'a body that is no UTF-8': (random, aim) => ({
+    pieces: [
+      post(
+        aim,
+        Buffer.concat([
+          Buffer.from('{"path":"'),
+          Buffer.from([0xff, 0xc0, 0x80]),
+          bytes(random, 20),
+          Buffer.from('"}'),
+        ]),
+      ),
+    ],
+    expected: 'refused',
+  }),
+  'JSON that breaks off': (random, aim) => {
+    const whole = JSON.stringify({ path: 'never', type: 'exclusive', ttl: '1h' });
+    return { pieces: [post(aim, whole.slice(0, 1 + Math.floor(random() * (whole.length - 1))))], expected: 'refused' };
+  },
+  'JSON that is deep': (random, aim) => {
+    const [open, close] = pick(random, [
+      ['[', ']'],
+      ['{"path":', '}'],
+    ] as const);
+    const depth = 1_000 + Math.floor(random() * 60_000);
+    return { pieces: [post(aim, `${open.repeat(depth)}1${close.repeat(depth)}`)], expected: 'refused' };
+  },
+  'JSON of another shape': (random, aim) => ({
+    pieces: [
+      post(
+        aim,
+        pick(random, [
+          'null',
+          '[]',
+          '"path"',
+          '1e999',
+          '{"path":{"path":[]}}',
+          '{"__proto__":{"path":"a"},"type":"exclusive","ttl":"1h"}',
+          '{"path":"\\ud800","type":"exclusive","ttl":"1h"}',
+          '{"path":"a\\u0000b","type":"exclusive","ttl":"1h"}',
+          '{"path":"../..","type":"exclusive","ttl":"1h"}',
+          '{"path":"a","type":"exclusive","ttl":"99999999999999999999d"}',
+          `{"path":"${'a/'.repeat(5_000)}","type":"exclusive","ttl":"1h"}`,
+        ]),
+      ),
+    ],
+    expected: 'refused',
+  }),
+  'a body that is packed': (random, aim) => ({
+    pieces: [post(aim, bomb, [`Content-Encoding: ${pick(random, encodings)}`])],
+    expected: 'refused',
+  }),
+  'a body of another type': (random, aim) => ({
+    pieces: [
+      writeRequest({
+        method: 'POST',
+        target: locks(aim),
+        token: aim.token,
+        headers: [
+          `Content-Type: ${pick(random, ['text/plain', 'multipart/form-data; boundary=a', 'application/xml', 'a'])}`,
+          'Connection: close',
+        ],
+        body: '{"path":"never"}',
+      }),
+    ],
+    expected: 'refused',
+  }),
+  'a body that is too large': (_random, aim) => ({
+    pieces: [post(aim, '', [`Content-Length: ${10 ** 9}`])],
+    expected: 'refused',
+  }),
+  'a body that never comes': (random, aim) => ({
+    pieces: [post(aim, '{"path":', ['Content-Length: 1000'])],
+    expected: 'unharmed',
+    leaves: pick(random, ['reset', 'at once'] as const),
+  }),
+  'a key that is none': (_random, aim) => ({
+    pieces: [post(aim, '{"path":"never","type":"exclusive","ttl":"1h"}', [`Idempotency-Key: ${'k'.repeat(300)}`])],
+    expected: 'refused',
+  }),
+  'an end in the middle of the headers': (random) => ({
+    pieces: [`GET /healthz HTTP/1.1${crlf}Host: a${crlf}X-`],
+    expected: 'unharmed',
+    leaves: pick(random, ['reset', 'at once'] as const),
+  }),
+  'a reset before the answer': (_random, aim) => ({
+    pieces: [writeRequest({ target: `${locks(aim)}?limit=1000`, token: aim.token })],
+    expected: 'unharmed',
+    leaves: 'reset',
+  }),
+  'CONNECT, and a reset': () => ({
+    pieces: [`CONNECT a:443 HTTP/1.1${crlf}Host: a${crlf}${crlf}`],
+    expected: 'unharmed',
+    leaves: 'reset',
+  }),
+  'many requests at once': () => ({
+    pieces: [
+      Buffer.concat([
+        ...Array.from({ length: 19 }, () => writeRequest({ target: '/nothing' })),
+        writeRequest({ target: '/nothing', headers: ['Connection: close'] }),
+      ]),
+    ],
+    expected: 'refused',
+  }),
+  'other protocols': (random) => ({
+    pieces: [
+      pick(random, [
+        Buffer.from('16030100c8010000c40303', 'hex'),
+        `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`,
+        `SSH-2.0-OpenSSH_9.6${crlf}`,
+        `EHLO a${crlf}`,
+        `*1${crlf}$4${crlf}PING${crlf}`,
+        '\u0000\u0000\u0000\u0008\u0004\u00d2\u0016\u002f',
+      ]),
+      crlf + crlf,
+    ],
+    expected: 'refused',
+  }),
+};
+
+/** One of each kind in turn, varied by chance. */
+export function* garbage(random: Random, aim: Aim): Generator<Garbage> {
+  for (;;) for (const [kind, make] of Object.entries(makers)) yield { kind, ...make(random, aim) };
+}
+
+export const kindsOfGarbage = Object.keys(makers);

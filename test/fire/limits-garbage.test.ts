@@ -1,0 +1,127 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { ask } from '../support/running-service.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed, randomOf } from '../support/seed.ts';
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { type Aim, type Garbage, garbage, kindsOfGarbage } from './garbage.ts';
+import { startGoodClient } from './good-client.ts';
+import { holdConnections } from './held-connections.ts';
+import { sendGarbage } from './send-garbage.ts';
+import { callsTo } from './service-calls.ts';
+
+const soak = process.env['SOAK'] === '1';
+const requests = runs(3_000, 100_000);
+const atOnce = 32;
+/** Of each kind of those that are held. */
+const held = runs(20, 300);
+
+const percentile = (numbers: readonly number[], share: number): number =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * share)] ?? Number.NaN;
+
+/** Sends so many, several at once, and gives what was not as it has to be. */
+async function sendAll(port: number, pieces: Generator<Garbage>, count: number): Promise<string[]> {
+  const wrong: string[] = [];
+  let left = count;
+  async function sendSome(): Promise<void> {
+    while (left > 0) {
+      left -= 1;
+      const { value } = pieces.next();
+      if (value === undefined) return;
+      const sent = await sendGarbage(port, value);
+      const complaint = (what: string): void => {
+        if (wrong.length < 20) wrong.push(`${value.kind}: ${what}`);
+      };
+      if (sent.kind === 'silent') complaint('neither an answer nor an end.');
+      if (sent.kind === 'answered' && /^HTTP\/1\.1 5/m.test(sent.text)) complaint(sent.text);
+      if (value.expected === 'refused' && (sent.kind !== 'answered' || !/^HTTP\/1\.1 4\d\d /.test(sent.text))) {
+        complaint(JSON.stringify(sent).slice(0, 300));
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, sendSome));
+  return wrong;
+}
+
+/** The log of all this: complete lines, nothing in them that does anything, and no more than there has to be. */
+function expectHarmlessLog(log: string): void {
+  const lines = log.split('\n').slice(0, -1);
+  for (const line of lines) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    if (/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2028\u2029\ufffd]/.test(line)) throw new Error(JSON.stringify(line));
+    const { level } = JSON.parse(line);
+    if (level >= 50) throw new Error(line);
+    expect(line.length).toBeLessThan(6_000);
+  }
+  const unreadable = lines.filter((line) => line.includes('"what arrived is no request"'));
+  expect(unreadable.length).toBeGreaterThan(0);
+  const times = unreadable.map((line) => Date.parse(JSON.parse(line).time) / 1_000);
+  const spent = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  // A hundred in ten seconds, and those in which it began and ended.
+  expect(unreadable.length).toBeLessThanOrEqual((spent / 10 + 2) * 100);
+}
+
+async function openConnections(service: ServiceProcess): Promise<number> {
+  return callsTo(service).metric('nodejs_active_handles', 'type="Socket"');
+}
+
+test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, async () => {
+  const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
+  onTestFinished(async () => void (await service.kill()));
+  const port = Number(new URL(service.baseUrl).port);
+  const { lock, held: locks, metric } = callsTo(service);
+  const before = 'held/before';
+  expect((await lock(before)).status).toBe(201);
+  const base = await openConnections(service);
+
+  const aim: Aim = { workspace: service.workspace, token: service.token, smuggled: 'smuggled' };
+  const auth = `Authorization: Bearer ${service.token}\r\n`;
+  const slow = await Promise.all([
+    holdConnections(port, held, { first: '' }),
+    holdConnections(port, held, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n' }),
+    holdConnections(port, held, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ', drip: 'a' }),
+    holdConnections(port, held, {
+      first: `POST /v1/workspaces/${service.workspace}/locks HTTP/1.1\r\nHost: a\r\n${auth}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+      drip: ' ',
+    }),
+    holdConnections(port, held, { first: 'nonsense\r\n\r\n' }),
+    holdConnections(port, held, { first: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n' }),
+  ]);
+  onTestFinished(() => {
+    for (const each of slow) each.close();
+  });
+  const random = randomOf(printedSeed(`${requests} garbage requests of ${kindsOfGarbage.length} kinds`));
+  const good = startGoodClient(service, 20);
+  const began = performance.now();
+  const wrong = await sendAll(port, garbage(random, aim), requests);
+  const seconds = (performance.now() - began) / 1_000;
+  await good.stop();
+
+  expect(wrong).toEqual([]);
+  expect(good.wrong).toEqual([]);
+  expect(good.took.length).toBeGreaterThan(8);
+  process.stderr.write(
+    `${requests} garbage requests in ${seconds.toFixed(1)} s; ${good.took.length} others meanwhile, ` +
+      `p50 ${percentile(good.took, 0.5).toFixed(0)} ms, p99 ${percentile(good.took, 0.99).toFixed(0)} ms.\n`,
+  );
+
+  // Those that hold connections are let go by the service; the short form does not wait for its limits of time.
+  const [silent, idle, headers, bodies, nonsense, connected] = slow;
+  expect([nonsense?.open(), connected?.open()]).toEqual([0, 0]);
+  if (soak) {
+    for (const each of [silent, idle, headers, bodies])
+      await expect.poll(() => each?.open(), { timeout: 60_000 }).toBe(0);
+    expect(new Set(idle?.answers())).toEqual(new Set(['HTTP/1.1 200 OK']));
+    for (const each of [silent, headers, bodies]) {
+      expect(each?.answers().filter((line) => line.startsWith('HTTP/1.1 408 '))).toHaveLength(held);
+    }
+  } else for (const each of slow) each.close();
+  await expect.poll(() => openConnections(service), { timeout: 30_000 }).toBe(base);
+
+  expect(await locks()).toEqual([before]);
+  expect(await metric('workspace_http_request_duration_seconds_count', 'status="5')).toBe(0);
+  expect(await metric('workspace_http_unreadable_total', 'status="400"')).toBeGreaterThan(requests / 20);
+  expect(await metric('workspace_http_unreadable_total', 'status="431"')).toBeGreaterThan(requests / 100);
+  expectHarmlessLog(service.command.stderr());
+  expect((await ask(service.baseUrl.replace('/v1', ''), 'GET', '/readyz')).status).toBe(200);
+  expect(await service.stop()).toBe(0);
+});
