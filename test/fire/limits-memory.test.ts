@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runs } from '../support/runs.ts';
+import { printedSeed } from '../support/seed.ts';
+import { startServiceProcess } from '../support/service-process.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { startMixedLoad } from './mixed-load.ts';
+import { callsTo } from './service-calls.ts';
+
+const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(2, 600));
+const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
+
+/**
+ * What may be between the medians of two thirds without a leak: the collector lets the heap grow for as long as it finds
+ * that cheaper, and what the system has given to a process it rarely takes back. At a hundred requests a second, a
+ * third of ten minutes is twenty thousand of them: a leak of one kilobyte for each would be twice as much.
+ */
+const allowance = 10 * 1_024 * 1_024;
+
+/** However short: more than the service ever needs for this load, and less than what a flood without limits would take. */
+const most = 400 * 1_024 * 1_024;
+
+const median = (numbers: readonly number[]): number =>
+  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
+
+const third = (numbers: readonly number[], which: 0 | 1 | 2): readonly number[] => {
+  const length = Math.floor(numbers.length / 3);
+  return numbers.slice(which * length, (which + 1) * length);
+};
+
+const megabytes = (bytes: number): string => `${(bytes / 1_024 / 1_024).toFixed(1)} MB`;
+
+test(`${seconds} s of everything at once: memory stays within bounds`, {
+  timeout: seconds * 1_000 + 120_000,
+}, async () => {
+  const receiver = await startWebhookReceiver();
+  onTestFinished(receiver.close);
+  const service = await startServiceProcess({ args: ['--rate-limit', '0', '--log-level', 'warn'] });
+  onTestFinished(async () => void (await service.kill()));
+  const { get } = callsTo(service);
+  const load = startMixedLoad(service, receiver.url(), printedSeed('The load'));
+
+  const resident: number[] = [];
+  const heap: number[] = [];
+  const files: number[] = [];
+  const figure = (text: string, name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  for (let sample = 0; sample < samples; sample += 1) {
+    await new Promise((resolve) => setTimeout(resolve, (seconds * 1_000) / samples));
+    const { text } = await get('/metrics');
+    resident.push(figure(text, 'process_resident_memory_bytes'));
+    heap.push(figure(text, 'nodejs_heap_size_used_bytes'));
+    files.push(figure(text, 'process_open_fds'));
+  }
+  await load.stop();
+
+  const told = [resident, heap].map((numbers) =>
+    ([0, 1, 2] as const).map((which) => megabytes(median(third(numbers, which)))).join(', '),
+  );
+  process.stderr.write(
+    `${seconds} s of load, ${JSON.stringify(load.made)}, ${receiver.deliveries.length} deliveries. Medians of the thirds: ` +
+      `resident ${told[0]}; heap ${told[1]}; open files ${median(third(files, 1))}, ${median(third(files, 2))}.\n`,
+  );
+  expect(load.wrong).toEqual([]);
+  expect(receiver.deliveries.length).toBeGreaterThan(0);
+  for (const count of Object.values(load.made)) expect(count).toBeGreaterThan(0);
+  expect(Math.max(...resident)).toBeLessThan(most);
+  // In a short run the service is still warming up.
+  if (seconds >= 60) {
+    for (const numbers of [resident, heap]) {
+      expect(median(third(numbers, 2))).toBeLessThan(median(third(numbers, 1)) + allowance);
+    }
+  }
+  expect(service.command.stderr()).not.toContain('"level":50');
+  expect(await service.stop()).toBe(0);
+});
