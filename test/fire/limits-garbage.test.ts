@@ -64,7 +64,9 @@ async function openConnections(service: ServiceProcess): Promise<number> {
   return callsTo(service).metric('nodejs_active_handles', 'type="Socket"');
 }
 
-test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, async () => {
+test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, {
+  timeout: runs(60_000, 30 * 60_000),
+}, async () => {
   const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
   onTestFinished(async () => void (await service.kill()));
   const port = Number(new URL(service.baseUrl).port);

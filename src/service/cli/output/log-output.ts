@@ -32,8 +32,8 @@ function isFile(fd: number): boolean {
 }
 
 /**
- * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node
- * writes no more to a file that has failed once; this does, as soon as there is room.
+ * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node's
+ * own stream would go on in the middle of a line when there is room again.
  */
 export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
   if (isFile(fd)) return lastingFile(fd);
