@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** Bytes that do not compress, as those of an asset, and are the same every time. */
-export const incompressible = (size: number): Buffer =>
-  Buffer.concat(Array.from({ length: size / 64 }, (_, block) => createHash('sha512').update(`${block}`).digest()));
+export const incompressible = (size: number, seed = ''): Buffer =>
+  Buffer.concat(
+    Array.from({ length: size / 64 }, (_, block) => createHash('sha512').update(`${seed} ${block}`).digest()),
+  );

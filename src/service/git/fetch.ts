@@ -3,6 +3,7 @@ import type { BranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { land } from './land.ts';
+import { removeAbandonedPacks } from './maintain.ts';
 import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
@@ -23,8 +24,11 @@ export async function fetchBranch(
   onReceived: (objects: number) => void,
 ): Promise<Fetched> {
   let receivedObjects = 0;
+  await openMirror(git, mirror);
+  // Here as well as in the upkeep: that never comes where the disk is full of what an earlier one has left.
+  await removeAbandonedPacks(mirror);
   const transfer = {
-    mirror: await openMirror(git, mirror),
+    mirror,
     remote,
     branch,
     limits,

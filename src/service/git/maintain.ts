@@ -6,13 +6,34 @@ import type { Limits } from './run-git.ts';
 
 const abandonedAfter = 60 * 60 * 1_000;
 
+const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');
+
+/** What git has begun to write beside the packs, and gives its name only when it is whole. */
+const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
+  (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
+
 /** What an upkeep that was killed left behind. */
-async function removeUnfinishedPacks(mirror: Mirror): Promise<void> {
-  const folder = join(mirror.repository, 'objects', 'pack');
-  for (const file of await readdir(folder)) {
-    if (!/^(\.tmp-|tmp_)/.test(file)) continue;
-    const { mtimeMs } = await stat(join(folder, file)).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > abandonedAfter) await rm(join(folder, file), { force: true });
+export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
+  for (const file of await unfinishedPacks(mirror)) {
+    const path = join(packsOf(mirror), file);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > abandonedAfter) await rm(path, { force: true });
+  }
+}
+
+/**
+ * git leaves an unfinished pack where it is when the disk is full, and so leaves the disk full. What another upkeep has
+ * begun meanwhile may go with it: that one fails as well, and does no harm.
+ */
+async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
+  const before = await unfinishedPacks(mirror);
+  try {
+    return await work();
+  } catch (error) {
+    for (const file of await unfinishedPacks(mirror)) {
+      if (!before.includes(file)) await rm(join(packsOf(mirror), file), { force: true });
+    }
+    throw error;
   }
 }
 
@@ -22,10 +43,12 @@ async function removeUnfinishedPacks(mirror: Mirror): Promise<void> {
  */
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
   const { repository } = await openMirror(git, mirror);
-  await removeUnfinishedPacks(mirror);
-  await git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
-    purpose: `join the packs of the mirror in ${repository}`,
-    limits,
-    repository,
-  });
+  await removeAbandonedPacks(mirror);
+  await removingWhatIsBegun(mirror, () =>
+    git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
+      purpose: `join the packs of the mirror in ${repository}`,
+      limits,
+      repository,
+    }),
+  );
 }

@@ -1,0 +1,49 @@
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { createRepository } from '../support/git-repository.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { memoryDisk } from '../support/small-disk.ts';
+import { incompressible } from './incompressible.ts';
+import { callsTo } from './service-calls.ts';
+
+const mebibyte = 1_024 * 1_024;
+
+test('an upkeep that does not fit on the disk does not fill it: the sync has succeeded, and locks go on', async (context) => {
+  const mounted = await memoryDisk(12);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+  const remote = createRepository(await temporaryFolder());
+  const folder = join(disk.folder, 'data');
+  const service = await startServiceProcess({ folder, through: disk.through });
+  onTestFinished(async () => void (await service.kill()));
+  const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];
+  expect((await runCommand([...add, '--allow-file-remotes'], { folder, through: disk.through })).code).toBe(0);
+  const { sync } = callsTo({ ...service, workspace: 'large' });
+  const packs = disk.path('data', 'mirrors', 'large.git', 'objects', 'pack');
+
+  // Two packs of one size are joined, and for a while that takes as much again.
+  for (const seed of ['one', 'two']) {
+    remote.commit({ branch: 'main', files: { [seed]: incompressible(3 * mebibyte, seed) } });
+    expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
+  }
+  await service.command.logLine((line) => line.includes('"the mirror could not be tidied up"'));
+  expect(readdirSync(packs).filter((file) => !file.startsWith('pack-'))).toEqual([]);
+  for (let index = 0; index < 20; index += 1) {
+    expect((await callsTo(service).lock(`${index}-${'x'.repeat(900)}`)).status).toBe(201);
+  }
+
+  // What an upkeep has left that was killed takes the room of a fetch, which removes it first.
+  const left = join(packs, 'tmp_pack_killed');
+  writeFileSync(left, incompressible(2 * mebibyte));
+  const hoursAgo = Date.now() / 1_000 - 7_200;
+  utimesSync(left, hoursAgo, hoursAgo);
+  disk.fill(mebibyte);
+  remote.commit({ branch: 'main', files: { three: incompressible(2 * mebibyte, 'three') } });
+  expect(await sync()).toMatchObject({ status: 'succeeded', head: remote.head('main') });
+  expect(readdirSync(packs)).not.toContain('tmp_pack_killed');
+});
