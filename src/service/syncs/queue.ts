@@ -10,6 +10,14 @@ export const leaseMs = 30_000;
 /** A sync whose instance died this often probably kills it. */
 const mostAttempts = 5;
 
+/**
+ * So many syncs of a branch in so long a time, and the next waits until the time is over. Triggers that come one after
+ * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
+ * while it waits, it is joined by all of them.
+ */
+const mostInARow = 3;
+const rowMs = 5_000;
+
 export const isSyncId = (text: string): boolean => /^sync_[0-9a-f-]{36}$/.test(text);
 
 export interface QueuedSync {
@@ -81,7 +89,8 @@ const uniqueViolation = (error: unknown): boolean =>
 
 /**
  * Takes the oldest sync that waits, or that an instance has left without renewing its lease. One that runs keeps
- * others of its branch waiting; an index makes sure of it where two instances claim at the same moment.
+ * others of its branch waiting; an index makes sure of it where two instances claim at the same moment. Some that have
+ * just ended do so too.
  */
 export async function claimSync({ claim, dialect, now }: Storage): Promise<ClaimedSync | undefined> {
   const lease = randomUUID();
@@ -104,6 +113,16 @@ export async function claimSync({ claim, dialect, now }: Storage): Promise<Claim
                     .whereRef('other.branch', '=', 'syncs.branch')
                     .where('other.status', '=', 'running'),
                 ),
+              ),
+              where(
+                where
+                  .selectFrom('syncs as other')
+                  .select(({ fn }) => fn.countAll<number>().as('ended'))
+                  .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
+                  .whereRef('other.branch', '=', 'syncs.branch')
+                  .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`),
+                '<',
+                mostInARow,
               ),
             ]),
             where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
