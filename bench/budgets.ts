@@ -14,4 +14,6 @@ export const budgets = {
   growthRatio: 1.25,
   /** Locks a second of the service on SQLite with 32 clients, over one commit for each request: at least. */
   groupedCommitsRatio: 3,
+  /** A sync into an empty mirror, over a plain `git fetch` of the same. */
+  syncRatio: 1.1,
 } as const;

@@ -16,9 +16,9 @@ interface Plan {
 const full: Plan = { rounds: 5, triggers: 1_000 };
 const small: Plan = { rounds: 1, triggers: 100 };
 
-const fewSyncs = 3;
+const fewSyncs = 4;
 const fewWhy =
-  'design §4, "a handful": one that runs, one that is queued meanwhile and joined by all others, and one for who came when that one had begun';
+  'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
 
 const counts = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: '', values });
 

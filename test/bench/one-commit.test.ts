@@ -1,0 +1,26 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { oneCommitPerChange } from '../../bench/service/one-commit.ts';
+import { databaseKinds } from '../support/databases.ts';
+
+test('each change has a commit of its own, and one that fails ends no other', async () => {
+  const commits: number[] = [];
+  const opened = await databaseKinds[0]?.open((changes) => commits.push(changes));
+  if (opened === undefined) throw new Error('There is no kind of database.');
+  const { storage: usual, remove } = opened;
+  onTestFinished(remove);
+  const storage = oneCommitPerChange(usual);
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, number) =>
+      storage.commit(async (db) => {
+        if (number === 7) throw new Error('This one fails.');
+        await db
+          .updateTable('counters')
+          .set((column) => ({ value: column('value', '+', 1) }))
+          .execute();
+      }),
+    ),
+  );
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  expect(await storage.read.selectFrom('counters').select('value').executeTakeFirstOrThrow()).toEqual({ value: 19 });
+  expect(commits).toEqual(Array.from({ length: 20 }, () => 1));
+});
