@@ -14,6 +14,8 @@ export interface MixedLoad {
 }
 
 const pauseMs = 10;
+/** Of each kind. */
+const atOnce = 3;
 
 /** Everything that clients do, all at once: locks, lists, syncs, hooks, and garbage. */
 export function startMixedLoad(service: ServiceProcess, hookUrl: string, seed: number): MixedLoad {
@@ -52,10 +54,9 @@ export function startMixedLoad(service: ServiceProcess, hookUrl: string, seed: n
   };
 
   async function repeat(kind: string, pause: number, work: () => Promise<unknown>): Promise<void> {
-    made[kind] = 0;
     while (!stopped) {
       await work().catch((error: unknown) => wrong.length < 20 && wrong.push(`${kind}: ${String(error)}`));
-      made[kind] += 1;
+      made[kind] = (made[kind] ?? 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
@@ -68,13 +69,15 @@ export function startMixedLoad(service: ServiceProcess, hookUrl: string, seed: n
     const sent = await sendGarbage(port, value);
     if (sent.kind === 'silent') wrong.push(`${value.kind} was not answered.`);
   };
-  const running = [
-    ...Object.entries(works).map(([kind, work]) =>
-      // Each of these starts processes of git.
-      repeat(kind, kind === 'syncs' || kind === 'branches' ? 50 * pauseMs : pauseMs, () => work(random)),
-    ),
-    repeat('garbage', pauseMs, sendPiece),
-  ];
+  const several = (kind: string, work: () => Promise<unknown>) =>
+    Array.from({ length: atOnce }, () => repeat(kind, pauseMs, work));
+  const running = Object.entries(works).flatMap(([kind, work]) =>
+    // Each of these starts processes of git.
+    kind === 'syncs' || kind === 'branches'
+      ? [repeat(kind, 50 * pauseMs, () => work(random))]
+      : several(kind, () => work(random)),
+  );
+  running.push(...several('garbage', sendPiece));
   return {
     made,
     wrong,

@@ -17,6 +17,16 @@ export const killedHavingWritten = (text: string, variable: string): string =>
     syncBuiltinESMExports();
   `);
 
+/** A process that collects its garbage so often that its heap is nearly what it needs. */
+export const collectingGarbage = (everyMs: number): string =>
+  preload(`
+    import v8 from 'node:v8';
+    import vm from 'node:vm';
+    v8.setFlagsFromString('--expose-gc');
+    const collect = vm.runInNewContext('gc');
+    setInterval(collect, ${everyMs}).unref();
+  `);
+
 /** A machine whose clock is so far ahead, or behind. */
 export const clockAhead = (ms: number): string =>
   preload(`
