@@ -25,6 +25,8 @@ import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-r
 const instances = 3;
 const clients = 64;
 const paths = 100;
+/** Of all answers: as many requests were done, and nobody was told. */
+const lostShare = 0.1;
 const durationMs = runs(8_000, 60_000);
 /** What an instance that was killed has left under way waits for the end of its lease: 30 s. */
 const patienceMs = 240_000;
@@ -83,7 +85,11 @@ test('while instances are killed and the database restarts, nobody shares a lock
   onTestFinished(
     async () => void (await Promise.all(Array.from({ length: instances }, (_, index) => fleet.kill(index)))),
   );
-  const balancer = await startTcpBalancer(fleet.ports);
+  const networkLuck = randoms(3);
+  const balancer = await startTcpBalancer({
+    targets: fleet.ports,
+    losesAnswer: () => networkLuck() < lostShare,
+  });
   onTestFinished(() => balancer.close());
   const receiver = await startWebhookReceiver();
   onTestFinished(() => receiver.close());
@@ -97,7 +103,7 @@ test('while instances are killed and the database restarts, nobody shares a lock
     token: fleet.token,
     workspace,
     paths,
-    traffic: { requests: 0, lostAnswers: 0 },
+    traffic: { requests: 0, lostAnswers: 0, proven: 0 },
     book: emptyBook(),
     isOver: () => performance.now() > end,
   };
@@ -113,32 +119,33 @@ test('while instances are killed and the database restarts, nobody shares a lock
     ...Array.from({ length: clients }, (_, client) => raceForLocks(race, randoms(100 + client))),
   ]);
   await observer.stop();
+  process.stderr.write(
+    `Instances: ${chaos.kills} kills, database restarts: ${chaos.restarts.join(', ')}; ${traffic.requests} requests, ` +
+      `${traffic.lostAnswers} answers lost or open, ${traffic.proven} proven by their keys; ` +
+      `${book.grants.size} locks granted, ${book.released.size} released, ${observer.looks()} looks at them.\n`,
+  );
+  expect(book.violations.slice(0, 10)).toEqual([]);
 
   const ended = await Promise.all([...syncs].map((id) => awaitSync(race, id)));
   for (const sync of await syncAll(race)) expect(sync).toMatchObject({ status: 'succeeded' });
+  expect(ended.filter(({ status }) => status !== 'succeeded')).toEqual([]);
   const rows = await allDelivered(cluster.url, receiver);
-  const history = readLockHistory(rows);
-  const { body } = await ask(race.base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
-  const stopped = await fleet.stop();
-
   process.stderr.write(
-    `Instances: ${chaos.kills} kills, database restarts: ${chaos.restarts.join(', ')}; ${traffic.requests} requests, ` +
-      `${traffic.lostAnswers} answers lost or open, ${book.grants.size} locks granted, ${book.released.size} released; ` +
-      `${observer.looks()} looks at the locks; ${syncs.size} syncs, ${ended.filter(({ status }) => status === 'failed').length} failed; ` +
-      `${rows.length} events, ${receiver.deliveries.length} deliveries.\n`,
+    `Afterwards: ${syncs.size} syncs, ${rows.length} events, ${receiver.deliveries.length} deliveries.\n`,
   );
-  expect(book.violations.slice(0, 10)).toEqual([]);
+  const history = readLockHistory(rows);
   expect(history.wrong.slice(0, 10)).toEqual([]);
   // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there.
-  expect(new Set(book.grants.keys())).toEqual(history.acquired);
+  expect(history.acquired).toEqual(new Set(book.grants.keys()));
   expect([...observer.seen].filter((id) => !book.grants.has(id))).toEqual([]);
-  expect(body.locks).toEqual([]);
-  expect(ended.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  const list = await ask(race.base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
+  expect(list.body.locks).toEqual([]);
   const told = new Set(rows.flatMap(({ event }) => ('sync' in event.data ? [event.data.sync.sync_id] : [])));
   expect([...syncs].filter((id) => !told.has(id))).toEqual([]);
-  expect(stopped).toEqual(Array.from({ length: instances }, () => 0));
+  expect(await fleet.stop()).toEqual(Array.from({ length: instances }, () => 0));
+
   // It was a fire, and not a rehearsal.
   expect(chaos.kills).toBeGreaterThan(0);
-  expect(traffic.lostAnswers).toBeGreaterThan(0);
-  expect(book.grants.size).toBeGreaterThan(clients);
+  expect(traffic.proven).toBeGreaterThan(0);
+  expect(book.grants.size).toBeGreaterThan(instances);
 });

@@ -64,7 +64,13 @@ export async function startPostgresCluster(programs: string): Promise<PostgresCl
   const access = ['--username', 'workspace', '--pwfile', passwordFile, '--auth', 'scram-sha-256'];
   await asOwner('initdb', '--pgdata', data, ...access, '--encoding', 'UTF8', '--locale=C', '--no-sync');
   rmSync(passwordFile);
-  const settings = ["listen_addresses = '127.0.0.1'", "unix_socket_directories = ''", 'max_connections = 100'];
+  const settings = [
+    "listen_addresses = '127.0.0.1'",
+    "unix_socket_directories = ''",
+    'max_connections = 100',
+    // What was not flushed for its own sake is not flushed by chance either.
+    "wal_writer_delay = '10s'",
+  ];
   appendFileSync(join(data, 'postgresql.conf'), `\n${settings.join('\n')}\n`);
 
   const control = (...args: string[]) =>

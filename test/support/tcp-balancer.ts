@@ -5,8 +5,17 @@ export interface TcpBalancer {
   close(): Promise<void>;
 }
 
+export interface TcpBalancerOptions {
+  readonly targets: () => readonly number[];
+  /** Asked when a connection is about to be answered: whether it breaks instead. */
+  readonly losesAnswer?: () => boolean;
+}
+
 /** Hands each connection to the next target in turn that takes it, and knows nothing of what passes through. */
-export async function startTcpBalancer(targets: () => readonly number[]): Promise<TcpBalancer> {
+export async function startTcpBalancer({
+  targets,
+  losesAnswer = () => false,
+}: TcpBalancerOptions): Promise<TcpBalancer> {
   const sockets = new Set<Socket>();
   let turn = 0;
 
@@ -30,7 +39,11 @@ export async function startTcpBalancer(targets: () => readonly number[]): Promis
       outgoing.once('error', () => incoming.resetAndDestroy());
       incoming.once('close', () => outgoing.destroy());
       outgoing.once('close', () => incoming.destroy());
-      incoming.pipe(outgoing).pipe(incoming);
+      incoming.pipe(outgoing);
+      outgoing.once('readable', () => {
+        if (losesAnswer()) incoming.resetAndDestroy();
+        else outgoing.pipe(incoming);
+      });
     });
   }
 

@@ -11,6 +11,8 @@ export interface Settled {
 export interface Traffic {
   requests: number;
   lostAnswers: number;
+  /** What had been done by an attempt whose answer was lost, as its key proved. */
+  proven: number;
 }
 
 const attemptMs = 20_000;
@@ -34,6 +36,7 @@ export async function insist(
     let why: string;
     try {
       const reply = await ask(base, method, path, { ...request, signal: AbortSignal.timeout(attemptMs) });
+      if (reply.headers.has('idempotency-replayed')) traffic.proven += 1;
       if (!isOpen(reply)) return { reply, lost };
       why = `${reply.status} ${reply.text}`;
     } catch (error) {
