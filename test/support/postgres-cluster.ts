@@ -46,16 +46,22 @@ export async function startPostgresCluster(programs: string): Promise<PostgresCl
       ? run(join(programs, program), args, { cwd: folder })
       : run('runuser', ['--user', 'postgres', '--', join(programs, program), ...args], { cwd: folder });
 
-  // A test runner that is ended must not leave a server behind.
+  // A test runner that is ended must not leave a server behind. It ends its workers with SIGTERM.
   const endAtOnce = (): void => {
     try {
       process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
     } catch {
       // It does not run.
     }
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    // It takes a moment to end, and may still write.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  };
+  const onTermination = (): void => {
+    endAtOnce();
+    process.kill(process.pid, 'SIGTERM');
   };
   process.once('exit', endAtOnce);
+  process.once('SIGTERM', onTermination);
 
   // initdb reads a password from nothing but a file.
   const passwordFile = join(folder, 'password');
@@ -88,11 +94,13 @@ export async function startPostgresCluster(programs: string): Promise<PostgresCl
         async remove() {
           await control('--mode', 'immediate', 'stop');
           process.off('exit', endAtOnce);
+          process.off('SIGTERM', onTermination);
           rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
         },
       };
     } catch (error) {
       if (tries < 10) continue;
+      process.off('SIGTERM', onTermination);
       endAtOnce();
       throw error;
     }
