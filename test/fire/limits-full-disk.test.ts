@@ -32,7 +32,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
   const folder = join(disk.folder, 'data');
   const service = await startServiceProcess({ folder, through: logOnDisk(disk) });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const added = await runCommand(
     ['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href, '--allow-file-remotes'],
     { folder, through: disk.through },

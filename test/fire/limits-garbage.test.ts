@@ -68,7 +68,7 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
   timeout: runs(60_000, 30 * 60_000),
 }, async () => {
   const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const port = Number(new URL(service.baseUrl).port);
   const { lock, held: locks, metric } = callsTo(service);
   const before = 'held/before';

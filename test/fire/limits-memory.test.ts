@@ -39,7 +39,7 @@ test(`${seconds} s of everything at once: memory stays within bounds`, {
     args: ['--rate-limit', '0', '--log-level', 'warn'],
     environment: { NODE_OPTIONS: collectingGarbage(500) },
   });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const { get } = callsTo(service);
   const load = startMixedLoad(service, receiver.url(), printedSeed('The load'));
 

@@ -32,7 +32,7 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
   const { disk } = mounted;
   onTestFinished(disk.remove);
   const service = await startServiceProcess({ folder: join(disk.folder, 'data'), through: disk.through });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const { lock, release, sync } = callsTo(service);
 
   await disk.run('mount', '-o', 'remount,ro', join(disk.folder, 'data'));
@@ -58,7 +58,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
   onTestFinished(disk.remove);
   const folder = join(disk.folder, 'data');
   const service = await startServiceProcess({ folder, through: disk.through });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const { lock, release, held, triggerSync, get } = callsTo(service);
   const before = Array.from({ length: 20 }, (_, index) => `before-${String(index).padStart(2, '0')}`);
   for (const path of before) expect((await lock(path)).status).toBe(201);
@@ -78,7 +78,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
   await disk.run('umount', disk.folder);
   await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
   const again = await startServiceProcess({ folder, through: disk.through });
-  onTestFinished(async () => void (await again.kill()));
+  onTestFinished(async () => void (await again.stop()));
   expect(await callsTo(again).held()).toEqual(before);
   expect((await callsTo(again).lock('after')).status).toBe(201);
 });

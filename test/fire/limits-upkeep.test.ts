@@ -20,7 +20,7 @@ test('an upkeep that does not fit on the disk does not fill it: the sync has suc
   const remote = createRepository(await temporaryFolder());
   const folder = join(disk.folder, 'data');
   const service = await startServiceProcess({ folder, through: disk.through });
-  onTestFinished(async () => void (await service.kill()));
+  onTestFinished(async () => void (await service.stop()));
   const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];
   expect((await runCommand([...add, '--allow-file-remotes'], { folder, through: disk.through })).code).toBe(0);
   const { sync } = callsTo({ ...service, workspace: 'large' });
