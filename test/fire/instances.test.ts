@@ -11,12 +11,12 @@ import { emptyBook } from '../support/instances/book.ts';
 import { makeChaos } from '../support/instances/chaos.ts';
 import { startFleet } from '../support/instances/fleet.ts';
 import { type OutboxRow, readLockHistory, readOutbox } from '../support/instances/history.ts';
+import { insist } from '../support/instances/insist.ts';
 import { observe } from '../support/instances/observer.ts';
 import { type Race, raceForLocks } from '../support/instances/racers.ts';
 import { awaitSync, branches, syncAll, triggerSyncs } from '../support/instances/triggers.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
-import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
@@ -107,9 +107,13 @@ test('while instances are killed and the database restarts, nobody shares a lock
     book: emptyBook(),
     isOver: () => performance.now() > end,
   };
-  const { book, traffic, token } = race;
-  const hook = { url: receiver.url(), events };
-  expect((await ask(race.base, 'POST', `/workspaces/${workspace}/hooks`, { token, json: hook })).status).toBe(201);
+  const { base, book, traffic, token } = race;
+  const hook = await insist(traffic, base, 'POST', `/workspaces/${workspace}/hooks`, {
+    token,
+    headers: { 'idempotency-key': 'hook' },
+    json: { url: receiver.url(), events },
+  });
+  expect(hook.reply.status).toBe(201);
 
   const observer = observe(race, cluster.url);
   const modes = seed % 2 === 0 ? (['fast', 'immediate'] as const) : (['immediate', 'fast'] as const);
@@ -138,8 +142,8 @@ test('while instances are killed and the database restarts, nobody shares a lock
   // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there.
   expect(history.acquired).toEqual(new Set(book.grants.keys()));
   expect([...observer.seen].filter((id) => !book.grants.has(id))).toEqual([]);
-  const list = await ask(race.base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
-  expect(list.body.locks).toEqual([]);
+  const list = await insist(traffic, base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
+  expect(list.reply.body.locks).toEqual([]);
   const told = new Set(rows.flatMap(({ event }) => ('sync' in event.data ? [event.data.sync.sync_id] : [])));
   expect([...syncs].filter((id) => !told.has(id))).toEqual([]);
   expect(await fleet.stop()).toEqual(Array.from({ length: instances }, () => 0));
