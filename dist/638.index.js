@@ -93,7 +93,7 @@ function nameOf(change) {
 /* harmony export */   N: () => (/* binding */ connect),
 /* harmony export */   a: () => (/* binding */ tellRetries)
 /* harmony export */ });
-/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9461);
+/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5498);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4393);
 /* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(1046);
 /* harmony import */ var _version_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4596);
@@ -168,10 +168,8 @@ __webpack_require__.d(__webpack_exports__, {
   run: () => (/* binding */ run)
 });
 
-// EXTERNAL MODULE: external "node:timers/promises"
-var promises_ = __webpack_require__(8500);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 12 modules
-var client_client = __webpack_require__(9461);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 13 modules
+var client_client = __webpack_require__(5498);
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
 var duration = __webpack_require__(4393);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/connect.js
@@ -890,8 +888,8 @@ async function waitForAll(parts, paths, wait) {
     let owed = [];
     for (let number = 0;; number += 1) {
         const roundBegan = clock();
-        // The first round has the time that it has without a wait.
-        const within = { deadline: number === 0 ? Math.max(deadline, ordinary.deadline) : deadline, signal };
+        // The first round has the time that it has without a wait, and leaves of it what giving back can take.
+        const within = { deadline: number === 0 ? Math.max(deadline, ordinary.deadline - giveBackMs) : deadline, signal };
         const round = await playRound(parts, inTurn(sorted, lastHolding?.path), owed, within);
         if (round.kind !== 'acquired') {
             for (const intent of round.back.unproven)
@@ -1064,7 +1062,6 @@ async function registerHook(parts, task) {
     const { hook_id, replaced, madeSecret } = await client.registerHook({
         workspace,
         url,
-        // What was parsed from JSON is JSON.
         options: task.options,
         ...(events.length > 0 && { events }),
         ...(secret !== '' && { secret }),
@@ -1650,7 +1647,6 @@ async function prepare(task, place) {
 
 
 
-
 function operate(parts, prepared, service) {
     switch (prepared.operation) {
         case 'sync':
@@ -1669,7 +1665,6 @@ function operate(parts, prepared, service) {
             return listBranches(parts, prepared);
     }
 }
-const sleep = (ms, signal) => (0,promises_.setTimeout)(ms, undefined, { signal }).catch(() => undefined);
 /** Looks up what can be looked up, and then does what the step is there for. */
 async function run({ inputs, place, reporter, step, announce, keep, conceal, signal, }) {
     const { connection, task } = inputs;
@@ -1696,7 +1691,7 @@ async function run({ inputs, place, reporter, step, announce, keep, conceal, sig
             keep,
             conceal,
             origin: place.origin,
-            sleep,
+            sleep: client_client/* sleep */.yy,
             signal,
             clock: client_client/* steadyClock */.LW,
             random: Math.random,
@@ -1780,7 +1775,7 @@ function headerOf({ headers }, name) {
 
 /***/ }),
 
-/***/ 1829:
+/***/ 614:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -1834,48 +1829,8 @@ function connectionFailure(thrown, texts) {
     };
 }
 
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/time-limit.js
-const abortedBy = (signal) => ({ signal, ending: () => 'aborted' });
-/** A longer time would make the timer fire at once. */
-const longestTimer = 2 ** 31 - 1;
-/** Ends what listens to its signal after a time, or earlier with one of the outer signals. */
-function startTimeLimit(ms, meaning, outers) {
-    const controller = new AbortController();
-    let ended;
-    const end = (ending) => {
-        ended ??= ending;
-        controller.abort();
-    };
-    const timer = setTimeout(end, Math.min(Math.max(ms, 0), longestTimer), meaning);
-    const forgetters = outers.map(({ signal, ending }) => {
-        const pass = () => end(ending() ?? 'aborted');
-        if (signal.aborted)
-            pass();
-        else
-            signal.addEventListener('abort', pass, { once: true });
-        return () => signal.removeEventListener('abort', pass);
-    });
-    return {
-        signal: controller.signal,
-        ending: () => ended,
-        lift: () => {
-            clearTimeout(timer);
-            for (const forget of forgetters)
-                forget();
-        },
-    };
-}
-/** The promise, or undefined as soon as the signal is aborted; what the promise ends with then is of no interest. */
-function unlessAborted(promise, signal) {
-    return new Promise((resolve, reject) => {
-        const stop = () => resolve(undefined);
-        if (signal.aborted)
-            stop();
-        signal.addEventListener('abort', stop, { once: true });
-        promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
-}
-
+// EXTERNAL MODULE: ./build/bundle/compiled/client/time-limit.js
+var time_limit = __webpack_require__(3450);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/attempt.js
 
 
@@ -1905,9 +1860,9 @@ async function attempt({ connection, gate, timeoutMs, clock }, request, texts, o
     if (leave === undefined)
         return endingOf(operation, undefined);
     const sentAt = clock();
-    const limit = startTimeLimit(timeoutMs, 'timeout', [operation]);
+    const limit = (0,time_limit/* startTimeLimit */.r5)(timeoutMs, 'timeout', [operation]);
     try {
-        const received = await unlessAborted(connection.send(request, limit.signal), limit.signal);
+        const received = await (0,time_limit/* unlessAborted */.Wh)(connection.send(request, limit.signal), limit.signal);
         if (received !== undefined)
             return attemptOf(received, texts, sentAt);
     }
@@ -2117,8 +2072,8 @@ function createCall(parts) {
         }
     }
     return async (request, within) => {
-        const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(abortedBy);
-        const limit = startTimeLimit(within.deadline - clock(), 'deadline', outers);
+        const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(time_limit/* abortedBy */.LR);
+        const limit = (0,time_limit/* startTimeLimit */.r5)(within.deadline - clock(), 'deadline', outers);
         try {
             return await run(request, within, limit);
         }
@@ -2131,7 +2086,7 @@ function createCall(parts) {
 
 /***/ }),
 
-/***/ 9461:
+/***/ 5498:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -2139,13 +2094,12 @@ function createCall(parts) {
 __webpack_require__.d(__webpack_exports__, {
   _7: () => (/* reexport */ service_error/* ServiceError */._),
   UU: () => (/* binding */ createClient),
+  yy: () => (/* reexport */ sleep),
   LW: () => (/* reexport */ server_clock/* steadyClock */.LW)
 });
 
 // UNUSED EXPORTS: parseWorkspaceId
 
-// EXTERNAL MODULE: external "node:timers/promises"
-var promises_ = __webpack_require__(8500);
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
 var duration = __webpack_require__(4393);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
@@ -2250,8 +2204,8 @@ function follow(address, from, baseUrl) {
     return { kind: 'target', target: pathname + search };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 7 modules
-var client_call = __webpack_require__(1829);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 6 modules
+var client_call = __webpack_require__(614);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/link-header.js
@@ -2624,6 +2578,20 @@ const isRefusedOnTheWay = (answer) => mayBeOfAProxy.has(answer.status) && !isOwn
 
 // EXTERNAL MODULE: ./build/bundle/compiled/client/server-clock.js
 var server_clock = __webpack_require__(4649);
+// EXTERNAL MODULE: external "node:timers/promises"
+var promises_ = __webpack_require__(8500);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/time-limit.js
+var time_limit = __webpack_require__(3450);
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/sleep.js
+
+
+/** Ends early, without an error, when the signal is aborted. */
+async function sleep(ms, signal) {
+    for (let left = ms; left > 0 && !signal.aborted; left -= time_limit/* longestTimer */.a5) {
+        await (0,promises_.setTimeout)(Math.min(left, time_limit/* longestTimer */.a5), undefined, { signal }).catch(() => undefined);
+    }
+}
+
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/sync-state.js
 
 const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
@@ -2780,7 +2748,7 @@ var service_error = __webpack_require__(8141);
 
 
 
-const sleepUntil = (ms, signal) => (0,promises_.setTimeout)(ms, undefined, { signal }).catch(() => undefined);
+
 function onceOnly(warn) {
     let warned = false;
     return (answer, texts) => {
@@ -2816,7 +2784,7 @@ function createClient(options) {
             'user-agent': options.userAgent,
             ...(options.origin !== undefined && { referer: options.origin }),
         },
-        sleep: options.sleep ?? sleepUntil,
+        sleep: options.sleep ?? sleep,
         random: options.random ?? Math.random,
         closed: closing.signal,
         onAnswer: onceOnly(onWarning),
@@ -3091,73 +3059,6 @@ function htmlToText(text) {
 
 /***/ }),
 
-/***/ 5395:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   Gv: () => (/* binding */ isObject),
-/* harmony export */   PE: () => (/* binding */ firstMember),
-/* harmony export */   ZC: () => (/* binding */ nameIn),
-/* harmony export */   cy: () => (/* binding */ isArray),
-/* harmony export */   eB: () => (/* binding */ asObject),
-/* harmony export */   qF: () => (/* binding */ parseJson),
-/* harmony export */   u$: () => (/* binding */ firstName)
-/* harmony export */ });
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9296);
-
-/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
-const deepest = 64;
-class TooDeep extends Error {
-}
-function copy(value, onText, depth) {
-    if (value === null || typeof value === 'boolean' || typeof value === 'number')
-        return value;
-    if (typeof value === 'string')
-        return onText(value);
-    if (depth === deepest)
-        throw new TooDeep();
-    if (Array.isArray(value))
-        return value.map((item) => copy(item, onText, depth + 1));
-    return Object.fromEntries(
-    // What JSON.parse gives is nothing else by now.
-    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
-}
-/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
-function parseJson(text, onText) {
-    try {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(copy(JSON.parse(text), onText, 0));
-    }
-    catch (error) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(error instanceof TooDeep ? 'it nests too deep' : 'it is not valid JSON');
-    }
-}
-const isObject = (json) => typeof json === 'object' && json !== null && !Array.isArray(json);
-const asObject = (json) => (isObject(json) ? json : {});
-const isArray = (json) => Array.isArray(json);
-/** Of the members with these names the first that is there. */
-function firstMember(object, names) {
-    const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
-    return name === undefined ? undefined : object[name];
-}
-/** A name or an id: a text, or a number that is still exact. */
-function nameIn(json) {
-    if (typeof json === 'string')
-        return json === '' ? undefined : json;
-    return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
-}
-/** Of the members with these names the first that is a name or an id. */
-function firstName(object, names) {
-    for (const name of names) {
-        const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
-        if (found !== undefined)
-            return found;
-    }
-    return undefined;
-}
-
-
-/***/ }),
-
 /***/ 1192:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -3305,7 +3206,7 @@ var json = __webpack_require__(5395);
 function parseRetryAfter(value, serverNow) {
     const text = value?.trim() ?? '';
     if (/^\d+(\.\d+)?$/.test(text))
-        return Number(text) * 1_000;
+        return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
     // Date.parse would read much else as a date. This is the first letter of a day's name in all three forms of HTTP.
     const date = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
     return Number.isNaN(date) ? undefined : Math.max(0, date - serverNow);
@@ -3412,16 +3313,22 @@ function unusableThoughOptional(answer, texts) {
 /* harmony export */   Q$: () => (/* binding */ dateOf),
 /* harmony export */   my: () => (/* binding */ createServerClock)
 /* harmony export */ });
+/* harmony import */ var _timestamp_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3885);
+
 const startedAt = Date.now() - process.uptime() * 1_000;
 /** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
 const steadyClock = () => startedAt + process.uptime() * 1_000;
-/** When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. */
+/**
+ * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
+ * time that no timestamp can tell is none: what is reckoned from it could not be written down.
+ */
 function dateOf(headers) {
     const date = Date.parse(headers.date ?? '');
     if (Number.isNaN(date))
         return undefined;
     const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
-    return date + Number(age) * 1_000;
+    const told = date + Number(age) * 1_000;
+    return (0,_timestamp_js__WEBPACK_IMPORTED_MODULE_0__/* .timestamp */ .v)(told) === undefined ? undefined : told;
 }
 /** The clock of the server, as its last answer told; that of this machine until there was one. */
 function createServerClock(clock) {
@@ -3612,6 +3519,59 @@ function createServiceText(secrets) {
 const longestName = 4_096;
 /** A path or an id as the service names it: comparable with ours, and without control characters, which none has. */
 const plainName = (name) => cut(name.normalize('NFC').replaceAll(controlCharacter, '\ufffd'), longestName);
+
+
+/***/ }),
+
+/***/ 3450:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   LR: () => (/* binding */ abortedBy),
+/* harmony export */   Wh: () => (/* binding */ unlessAborted),
+/* harmony export */   a5: () => (/* binding */ longestTimer),
+/* harmony export */   r5: () => (/* binding */ startTimeLimit)
+/* harmony export */ });
+const abortedBy = (signal) => ({ signal, ending: () => 'aborted' });
+/** A longer time would make the timer fire at once. */
+const longestTimer = 2 ** 31 - 1;
+/** Ends what listens to its signal after a time, or earlier with one of the outer signals. */
+function startTimeLimit(ms, meaning, outers) {
+    const controller = new AbortController();
+    let ended;
+    const end = (ending) => {
+        ended ??= ending;
+        controller.abort();
+    };
+    const timer = setTimeout(end, Math.min(Math.max(ms, 0), longestTimer), meaning);
+    const forgetters = outers.map(({ signal, ending }) => {
+        const pass = () => end(ending() ?? 'aborted');
+        if (signal.aborted)
+            pass();
+        else
+            signal.addEventListener('abort', pass, { once: true });
+        return () => signal.removeEventListener('abort', pass);
+    });
+    return {
+        signal: controller.signal,
+        ending: () => ended,
+        lift: () => {
+            clearTimeout(timer);
+            for (const forget of forgetters)
+                forget();
+        },
+    };
+}
+/** The promise, or undefined as soon as the signal is aborted; what the promise ends with then is of no interest. */
+function unlessAborted(promise, signal) {
+    return new Promise((resolve, reject) => {
+        const stop = () => resolve(undefined);
+        if (signal.aborted)
+            stop();
+        signal.addEventListener('abort', stop, { once: true });
+        promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    });
+}
 
 
 /***/ }),

@@ -30,8 +30,8 @@ __webpack_require__.d(__webpack_exports__, {
 var lock_path = __webpack_require__(5860);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/connect.js
 var connect = __webpack_require__(4906);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 12 modules
-var client = __webpack_require__(9461);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 13 modules
+var client = __webpack_require__(5498);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/advice.js
 
 /** What to do about an answer of GitHub, to be put behind what it said; empty where that says enough. */
@@ -295,8 +295,8 @@ function openGitHub({ apiUrl, repository, token, call, within }) {
     };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 7 modules
-var client_call = __webpack_require__(1829);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 6 modules
+var client_call = __webpack_require__(614);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/gate.js

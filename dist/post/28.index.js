@@ -327,7 +327,8 @@ function rowOf({ path, asked, granted, ended, released }) {
     const held = released ? 'held :active' : 'not released :crit';
     return `    section ${nameOf(path)}\n${waited}    ${held}, ${since}, ${until}\n`;
 }
-const isDrawable = ({ asked, granted, ended }) => [asked, granted, ended].every(Number.isFinite);
+/** Mermaid reads no time before 1970. */
+const isDrawable = ({ asked, granted, ended }) => [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
 /** A block of Markdown that GitHub draws as a picture of each lock's wait and hold; undefined when there is nothing to draw. */
 function gantt(bars) {
     const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
@@ -599,7 +600,7 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
             return { settled: [], now };
         if (connection === undefined)
             return { settled: (0,release_claims/* unreleased */.r)(claims, reader.problems.join(' ')), now };
-        const { release } = await __webpack_require__.e(/* import() */ 743).then(__webpack_require__.bind(__webpack_require__, 743));
+        const { release } = await __webpack_require__.e(/* import() */ 458).then(__webpack_require__.bind(__webpack_require__, 458));
         return release({ connection, claims, ledger, step, origin: place.origin, log, cancelled });
     }
     const { settled, now } = await settle();

@@ -210,8 +210,10 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
 /* unused harmony exports lines, words */
+/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(395);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
+
 
 
 /** A token goes into a header: RFC 9110, section 5.5, without blanks. */
@@ -248,17 +250,12 @@ const words = (text) => text
     .split(/[\n,]/)
     .map((word) => word.trim())
     .filter((word) => word !== '');
+/** One that nests without end is refused too: it would exhaust the stack of whoever looks through it. */
 function parseJsonObject(text) {
-    try {
-        const value = JSON.parse(text);
-        // An object that JSON made has nothing but string keys.
-        if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(value);
-        }
-    }
-    catch {
-        // Told below, without the text: it may hold secrets.
-    }
+    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .parseJson */ .qF)(text, (each) => each);
+    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .isObject */ .Gv)(json.value))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(json.value);
+    // Without the text: it may hold secrets.
     return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
 }
 
@@ -327,7 +324,7 @@ function isEntry(value) {
                 parseTtl(String(value['ttl'])).ok &&
                 typeof value['byService'] === 'boolean');
         case 'granted':
-            return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
+            return (areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
         case 'denied':
             return areTexts(value, ['step', 'key']);
         case 'releasing':
@@ -789,7 +786,7 @@ function createReporter(secrets) {
 /* harmony export */   dj: () => (/* binding */ inHtml),
 /* harmony export */   lY: () => (/* binding */ createRedactor)
 /* harmony export */ });
-/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(395);
+/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(776);
 
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -817,15 +814,38 @@ const htmlSpelling = {
 const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 const hidden = '***';
 const asPattern = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+/** V8 refuses a pattern of some ten thousand characters, and repeats it in the error: with the secret in it. */
+const longestPattern = 10_000;
+/** In their order, as many together as one pattern can have; what is too long for any stays as it is. */
+function patternsOf(spellings) {
+    const patterns = [];
+    let together = [];
+    let length = 0;
+    const close = () => {
+        if (together.length > 0)
+            patterns.push(new RegExp(together.map(asPattern).join('|'), 'g'));
+        together = [];
+        length = 0;
+    };
+    for (const spelling of spellings) {
+        if (length + spelling.length > longestPattern)
+            close();
+        if (spelling.length > longestPattern) {
+            patterns.push(spelling);
+            continue;
+        }
+        together.push(spelling);
+        length += spelling.length;
+    }
+    close();
+    return patterns;
+}
 /** Takes secrets out of a text, in whatever way they are written there. */
 function createRedactor(secrets) {
     const spellings = [...new Set(secrets.flatMap(_client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__/* .spellingsOf */ .H))].filter((spelling) => spelling !== '');
-    if (spellings.length === 0)
-        return (text) => text;
     // The longest first: a shorter one may be a part of it.
-    const ordered = spellings.sort((one, other) => other.length - one.length);
-    const any = new RegExp(ordered.map(asPattern).join('|'), 'g');
-    return (text) => text.replaceAll(any, hidden);
+    const patterns = patternsOf(spellings.sort((one, other) => other.length - one.length));
+    return (text) => patterns.reduce((masked, pattern) => masked.replaceAll(pattern, hidden), text);
 }
 
 
@@ -889,6 +909,73 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 /***/ }),
 
 /***/ 395:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   Gv: () => (/* binding */ isObject),
+/* harmony export */   PE: () => (/* binding */ firstMember),
+/* harmony export */   ZC: () => (/* binding */ nameIn),
+/* harmony export */   cy: () => (/* binding */ isArray),
+/* harmony export */   eB: () => (/* binding */ asObject),
+/* harmony export */   qF: () => (/* binding */ parseJson),
+/* harmony export */   u$: () => (/* binding */ firstName)
+/* harmony export */ });
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
+
+/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
+const deepest = 64;
+class TooDeep extends Error {
+}
+function copy(value, onText, depth) {
+    if (value === null || typeof value === 'boolean' || typeof value === 'number')
+        return value;
+    if (typeof value === 'string')
+        return onText(value);
+    if (depth === deepest)
+        throw new TooDeep();
+    if (Array.isArray(value))
+        return value.map((item) => copy(item, onText, depth + 1));
+    return Object.fromEntries(
+    // What JSON.parse gives is nothing else by now.
+    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
+}
+/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
+function parseJson(text, onText) {
+    try {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(copy(JSON.parse(text), onText, 0));
+    }
+    catch (error) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(error instanceof TooDeep ? 'it nests too deep' : 'it is not valid JSON');
+    }
+}
+const isObject = (json) => typeof json === 'object' && json !== null && !Array.isArray(json);
+const asObject = (json) => (isObject(json) ? json : {});
+const isArray = (json) => Array.isArray(json);
+/** Of the members with these names the first that is there. */
+function firstMember(object, names) {
+    const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
+    return name === undefined ? undefined : object[name];
+}
+/** A name or an id: a text, or a number that is still exact. */
+function nameIn(json) {
+    if (typeof json === 'string')
+        return json === '' ? undefined : json;
+    return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
+}
+/** Of the members with these names the first that is a name or an id. */
+function firstName(object, names) {
+    for (const name of names) {
+        const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
+        if (found !== undefined)
+            return found;
+    }
+    return undefined;
+}
+
+
+/***/ }),
+
+/***/ 776:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { type Client, steadyClock } from '../client/client.ts';
+import { type Client, sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { connect } from './connect.ts';
 import type { Inputs } from './inputs/load.ts';
@@ -51,9 +50,6 @@ function operate(parts: Parts, prepared: Prepared, service: string): Promise<Out
       return listBranches(parts, prepared);
   }
 }
-
-const sleep = (ms: number, signal: AbortSignal): Promise<void> =>
-  wait(ms, undefined, { signal }).catch(() => undefined);
 
 /** Looks up what can be looked up, and then does what the step is there for. */
 export async function run({

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { createAcquireLock } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
 import type { Answer } from './answer.ts';
@@ -13,6 +12,7 @@ import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { type Clock, createServerClock, steadyClock } from './server-clock.ts';
 import type { ServiceText } from './service-text.ts';
+import { sleep } from './sleep.ts';
 import { createSync } from './sync.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -28,6 +28,7 @@ export type { HookRequest, RegisteredHook } from './register-hook.ts';
 export type { LockProof, Release, ReleaseRequest } from './release-lock.ts';
 export { type Clock, steadyClock } from './server-clock.ts';
 export { ServiceError } from './service-error.ts';
+export { sleep } from './sleep.ts';
 export type { StartedSync, SyncAddress, SyncReport, SyncRequest } from './sync.ts';
 export type { SyncState } from './sync-state.ts';
 export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
@@ -53,9 +54,6 @@ export interface ClientOptions {
 }
 
 export type Client = ReturnType<typeof createClient>;
-
-const sleepUntil = (ms: number, signal: AbortSignal): Promise<void> =>
-  wait(ms, undefined, { signal }).catch(() => undefined);
 
 function onceOnly(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
   let warned = false;
@@ -93,7 +91,7 @@ export function createClient(options: ClientOptions) {
       'user-agent': options.userAgent,
       ...(options.origin !== undefined && { referer: options.origin }),
     },
-    sleep: options.sleep ?? sleepUntil,
+    sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
     closed: closing.signal,
     onAnswer: onceOnly(onWarning),

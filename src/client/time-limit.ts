@@ -18,7 +18,7 @@ export interface Outer {
 export const abortedBy = (signal: AbortSignal): Outer => ({ signal, ending: () => 'aborted' });
 
 /** A longer time would make the timer fire at once. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer = 2 ** 31 - 1;
 
 /** Ends what listens to its signal after a time, or earlier with one of the outer signals. */
 export function startTimeLimit(ms: number, meaning: Ending, outers: readonly Outer[]): TimeLimit {

@@ -144,6 +144,13 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
     '{',
     'Input `hook-options` is not valid. It has to be a JSON object, such as {"format": "github"}.',
   ],
+  [
+    'register-hook',
+    'hook-options',
+    // It would exhaust the stack of whoever looks for secrets in it.
+    `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
+    'Input `hook-options` is not valid. It has to be a JSON object, such as {"format": "github"}.',
+  ],
 ];
 
 test.each(wrong)(

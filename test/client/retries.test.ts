@@ -103,6 +103,13 @@ describe('Retry-After', () => {
     expect(await sleepsAfter({ 'retry-after': '7' }, status)).toEqual([7_125]);
   });
 
+  test('of more seconds than can be counted is a wait for longer than there is time', async () => {
+    const server = await startOtherServer(nothing(429, { 'retry-after': '9'.repeat(400) }));
+    const client = testClient(server.baseUrl);
+    const { message } = await errorOf(client.listWorkspaces(client.within()));
+    expect(message).toMatch(/ The service asks to wait for \d+[smhd], and there is less time left\.$/);
+  });
+
   test.each([
     ['of our days', 'Sun, 01 Mar 2026 08:00:30 GMT'],
     ['of RFC 850', 'Sunday, 01-Mar-26 08:00:30 GMT'],

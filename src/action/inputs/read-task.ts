@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../client/json.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -36,8 +37,7 @@ const parseText =
 const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
 
-const optionalJsonObject = (text: string): Parsed<Readonly<Record<string, unknown>>> =>
-  text === '' ? accepted({}) : parseJsonObject(text);
+const optionalJsonObject = (text: string): Parsed<JsonObject> => (text === '' ? accepted({}) : parseJsonObject(text));
 
 const readWorkspace = ({ read }: Reader): Read<WorkspaceId> => read('workspace', parseWorkspace);
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../client/json.ts';
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
@@ -54,7 +55,7 @@ export interface RegisterHookTask {
   readonly url: string;
   readonly events: readonly string[];
   readonly secret: string;
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: JsonObject;
 }
 
 export interface ListWorkspacesTask {

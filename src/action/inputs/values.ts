@@ -1,3 +1,4 @@
+import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
@@ -40,15 +41,10 @@ export const words = (text: string): readonly string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-export function parseJsonObject(text: string): Parsed<Readonly<Record<string, unknown>>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    // An object that JSON made has nothing but string keys.
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return accepted(value as Record<string, unknown>);
-    }
-  } catch {
-    // Told below, without the text: it may hold secrets.
-  }
+/** One that nests without end is refused too: it would exhaust the stack of whoever looks through it. */
+export function parseJsonObject(text: string): Parsed<JsonObject> {
+  const json = parseJson(text, (each) => each);
+  if (json.ok && isObject(json.value)) return accepted(json.value);
+  // Without the text: it may hold secrets.
   return refused('It has to be a JSON object, such as {"format": "github"}.');
 }

@@ -117,7 +117,9 @@ function isEntry(value: Readonly<Record<string, unknown>>): boolean {
         typeof value['byService'] === 'boolean'
       );
     case 'granted':
-      return areTexts(value, ['step', 'key']) && typeof value['waitedMs'] === 'number' && isGrantedLock(value['lock']);
+      return (
+        areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock'])
+      );
     case 'denied':
       return areTexts(value, ['step', 'key']);
     case 'releasing':

@@ -102,8 +102,8 @@ export async function waitForAll(parts: WaitParts, paths: readonly LockPath[], w
   let owed: readonly Grant[] = [];
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
-    // The first round has the time that it has without a wait.
-    const within = { deadline: number === 0 ? Math.max(deadline, ordinary.deadline) : deadline, signal };
+    // The first round has the time that it has without a wait, and leaves of it what giving back can take.
+    const within = { deadline: number === 0 ? Math.max(deadline, ordinary.deadline - giveBackMs) : deadline, signal };
     const round = await playRound(parts, inTurn(sorted, lastHolding?.path), owed, within);
     if (round.kind !== 'acquired') {
       for (const intent of round.back.unproven) unproven.set(intent.key, intent);

@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../client/client.ts';
 import type { RegisterHookTask } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
@@ -19,8 +18,7 @@ export async function registerHook(parts: Parts, task: RegisterHookTask): Promis
     {
       workspace,
       url,
-      // What was parsed from JSON is JSON.
-      options: task.options as JsonObject,
+      options: task.options,
       ...(events.length > 0 && { events }),
       ...(secret !== '' && { secret }),
     },

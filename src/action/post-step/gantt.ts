@@ -38,7 +38,9 @@ function rowOf({ path, asked, granted, ended, released }: Bar): string {
   return `    section ${nameOf(path)}\n${waited}    ${held}, ${since}, ${until}\n`;
 }
 
-const isDrawable = ({ asked, granted, ended }: Bar): boolean => [asked, granted, ended].every(Number.isFinite);
+/** Mermaid reads no time before 1970. */
+const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
+  [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
 
 /** A block of Markdown that GitHub draws as a picture of each lock's wait and hold; undefined when there is nothing to draw. */
 export function gantt(bars: readonly Bar[]): string | undefined {

@@ -1,5 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { steadyClock } from '../../client/client.ts';
+import { sleep, steadyClock } from '../../client/client.ts';
 import { connect } from '../connect.ts';
 import type { Connection } from '../inputs/connection.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -68,7 +67,7 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
         step,
         origin,
         clock: steadyClock,
-        sleep: (ms, signal) => wait(ms, undefined, { signal }).catch(() => undefined),
+        sleep,
         random: Math.random,
       },
       // Nobody comes after the post-step to read what it writes.

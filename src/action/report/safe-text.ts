@@ -35,12 +35,36 @@ const hidden = '***';
 
 const asPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
 
+/** V8 refuses a pattern of some ten thousand characters, and repeats it in the error: with the secret in it. */
+const longestPattern = 10_000;
+
+/** In their order, as many together as one pattern can have; what is too long for any stays as it is. */
+function patternsOf(spellings: readonly string[]): readonly (RegExp | string)[] {
+  const patterns: (RegExp | string)[] = [];
+  let together: string[] = [];
+  let length = 0;
+  const close = (): void => {
+    if (together.length > 0) patterns.push(new RegExp(together.map(asPattern).join('|'), 'g'));
+    together = [];
+    length = 0;
+  };
+  for (const spelling of spellings) {
+    if (length + spelling.length > longestPattern) close();
+    if (spelling.length > longestPattern) {
+      patterns.push(spelling);
+      continue;
+    }
+    together.push(spelling);
+    length += spelling.length;
+  }
+  close();
+  return patterns;
+}
+
 /** Takes secrets out of a text, in whatever way they are written there. */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
-  if (spellings.length === 0) return (text) => text;
   // The longest first: a shorter one may be a part of it.
-  const ordered = spellings.sort((one, other) => other.length - one.length);
-  const any = new RegExp(ordered.map(asPattern).join('|'), 'g');
-  return (text) => text.replaceAll(any, hidden);
+  const patterns = patternsOf(spellings.sort((one, other) => other.length - one.length));
+  return (text) => patterns.reduce<string>((masked, pattern) => masked.replaceAll(pattern, hidden), text);
 }

@@ -44,6 +44,8 @@ test('a lock that ended when it began has a bar all the same', () => {
 test('what has no times is left out, and nothing is drawn of nothing', () => {
   expect(gantt([bar('a', { granted: Number.NaN }), bar('b')])).not.toContain('section a');
   expect(gantt([bar('a', { granted: Number.NaN })])).toBeUndefined();
+  // Mermaid reads no time before 1970.
+  expect(gantt([bar('a', { asked: -1 })])).toBeUndefined();
   expect(gantt([])).toBeUndefined();
 });
 
