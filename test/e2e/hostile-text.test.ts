@@ -3,7 +3,7 @@ import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { commandNames, parseCommand } from '../support/runner/workflow-command.ts';
-import { summaryShape } from '../support/summary-shape.ts';
+import { pictureLine, summaryShape } from '../support/summary-shape.ts';
 import { everyOperation, refusingWith, sayingEverywhere } from './every-operation.ts';
 
 const attack = 'INJECTED';
@@ -29,10 +29,6 @@ const texts: readonly string[] = [...commands.slice(0, 2), commands.join(' '), m
 
 /** What the action itself says with commands. */
 const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'error', 'group', 'warning']);
-
-/** Of a block of code with a picture, in which a path is the name of a section. */
-const pictureLine =
-  /^(|gantt|```| {4}(dateFormat x|axisFormat %H:%M:%S|section …?[\p{L}\p{M}\p{N} ._/()+=-]+|(held :active|waited :done|not released :crit), \d+, \d+))$/u;
 
 function expectNothingInjected(result: StepResult): void {
   const said = result.written.flatMap(({ text }) => parseCommand(text, (name) => commandNames.has(name)) ?? []);

@@ -1,7 +1,7 @@
 import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises';
 
 /** A request on its way through the proxy. */
 export interface Passing {
@@ -28,11 +28,20 @@ export type Fault =
   /** The service never sees it. */
   | { readonly kind: 'cut' }
   | { readonly kind: 'silence' }
-  | { readonly kind: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** The service does what was asked, and the answer gets lost. */
   | { readonly kind: 'done-then-cut' }
   | { readonly kind: 'done-then-silence' }
   | { readonly kind: 'done-then-answer'; readonly status: number }
+  /** The connection is cut in the middle of the answer. */
+  | { readonly kind: 'done-then-truncated' }
+  /** The answer comes a byte at a time. */
+  | { readonly kind: 'done-then-drip'; readonly everyMs: number }
   /** It reaches the service late, or its answer the other side. */
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'held-back'; readonly until: Promise<unknown> }
@@ -134,6 +143,22 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
   };
 }
 
+/** A whole answer, as it goes over the wire. */
+function asBytes({ status, headers, body }: Answered): Buffer {
+  const fields = Object.entries({ ...headers, 'content-length': body.length, connection: 'close' });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status} x\r\n${lines.join('')}\r\n`, 'latin1'), body]);
+}
+
+async function drip(bytes: Buffer, everyMs: number, socket: Socket | null): Promise<void> {
+  for (const byte of bytes) {
+    if (socket === null || socket.destroyed) return;
+    socket.write(Buffer.of(byte));
+    await (everyMs === 0 ? immediately() : sleep(everyMs));
+  }
+  socket?.end();
+}
+
 /** Stands between the bundle and the service, and does to what passes whatever the test wants. */
 export async function startFaultProxy(port: number, manner: Manner = {}): Promise<FaultProxy> {
   const passed: Passed[] = [];
@@ -175,7 +200,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
       case 'silence':
         return;
       case 'answer':
-        response.writeHead(fault.status, fault.headers).end();
+        response.writeHead(fault.status, fault.headers).end(fault.body);
         return;
       case 'delay':
         await sleep(fault.ms);
@@ -198,6 +223,13 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
         await fault.until;
     }
     const told = asTold(answered, manner, isLocking(passing));
+    if (fault?.kind === 'done-then-truncated' || fault?.kind === 'done-then-drip') {
+      const bytes = asBytes(told);
+      const { socket } = response;
+      if (fault.kind === 'done-then-drip') return drip(bytes, fault.everyMs, socket);
+      socket?.write(bytes.subarray(0, bytes.length / 2), cut);
+      return;
+    }
     response.writeHead(told.status, told.headers).end(told.body);
   }
 

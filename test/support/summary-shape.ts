@@ -9,3 +9,7 @@ export const summaryShape = new RegExp(
   `^<h3>${text}</h3>\\n<p>${text}</p>\\n(?:${table}(?:<p>And [\\d,]+ more.</p>\\n)?)*\\n$`,
   'u',
 );
+
+/** A line of the block of code with a picture, in which a path is the name of a section. */
+export const pictureLine =
+  /^(|gantt|```| {4}(dateFormat x|axisFormat %H:%M:%S|section …?[\p{L}\p{M}\p{N} ._/()+=-]+|(held :active|waited :done|not released :crit), \d+, \d+))$/u;

@@ -1,0 +1,105 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expectInTime, type Fire, type Ground, type Player, startFire } from './ground.ts';
+import { type Operation, operations } from './operations.ts';
+import { type Trouble, troubles } from './troubles.ts';
+
+let folder: string;
+let fire: Fire;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fire-'));
+  fire = await startFire(folder);
+});
+afterAll(async () => {
+  await fire.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+const soak = process.env['SOAK'] === '1';
+
+const isPost = ({ name }: Operation): boolean => name === 'the post-step';
+
+async function onGround(play: (ground: Ground, player: Player) => Promise<void>): Promise<void> {
+  const ground = await fire.ground();
+  try {
+    await play(ground, await ground.player());
+  } finally {
+    await ground.close();
+  }
+}
+
+/** Lets the network be as it should, and the job end. Nothing of it is left then. */
+async function endWell(ground: Ground, player: Player): Promise<void> {
+  ground.proxy.meet(() => undefined);
+  const post = await player.post();
+  expect(post.conclusion, post.log).toBe('success');
+  expectInTime(post, 60_000);
+  const left = await ground.locks();
+  expect(left.filter(({ origin }) => origin === player.origin)).toEqual([]);
+}
+
+const meet = ({ operation, trouble }: Meeting): Promise<void> =>
+  onGround(async (ground, player) => {
+    if (trouble.atAddress) await trouble.begin(ground);
+    const given = (await operation.prepare?.(player)) ?? {};
+    if (!trouble.atAddress) await trouble.begin(ground);
+    const retries = trouble.ends === 'failure' ? { retries: '1' } : {};
+    const ended = await operation.play(player, { ...given, ...retries });
+    expectInTime(ended, isPost(operation) ? 60_000 : undefined);
+    expect(ended.conclusion, ended.log).toBe(isPost(operation) ? 'success' : trouble.ends);
+    await operation.check(ground, ended, player);
+    if (isPost(operation) && trouble.ends === 'success') expect(await ground.locks()).toEqual([]);
+    if (operation.name === 'lock') await endWell(ground, player);
+  });
+
+interface Meeting {
+  readonly trouble: Trouble;
+  readonly operation: Operation;
+  readonly title: string;
+}
+
+/** A step that never gets a connection has nothing to prepare another one with. */
+const canMeet = (operation: Operation, trouble: Trouble): boolean =>
+  trouble.ends === 'success' || !trouble.atAddress || operation.prepare === undefined;
+
+/** Each trouble with one operation, and each operation with some that pass and some that stay; a soak test has time for all. */
+const chosenFor = (row: number): number => (Math.floor(row / 2) + (row % 2) * 4) % operations.length;
+
+const meetings = troubles.flatMap((trouble, row): readonly Meeting[] =>
+  operations
+    .filter((operation, column) => canMeet(operation, trouble) && (soak || column === chosenFor(row)))
+    .map((operation) => ({ trouble, operation, title: `${operation.name} meets ${trouble.name}` })),
+);
+
+test.concurrent.each(meetings.map((meeting) => [meeting.title, meeting] as const))(
+  '%s: it ends in time, with a reason, and what it says is true',
+  (_, meeting) => meet(meeting),
+);
+
+const longTroubles = ['a reset before a request is done', 'a 429 with Retry-After', 'a request that nobody answers']
+  .map((name) => `${name}, always`)
+  .concat('a network that is gone after the first lock, or release');
+
+const long = troubles.filter(({ name }) => longTroubles.includes(name));
+const pairs: readonly Meeting[] = operations.flatMap((operation) =>
+  long
+    .filter(({ name }) => soak || (operation.name === 'lock' && name === longTroubles.at(-1)))
+    .map((trouble) => ({ trouble, operation, title: `${operation.name} meets ${trouble.name}` })),
+);
+
+test.concurrent.each(pairs.map((meeting) => [meeting.title, meeting] as const))(
+  '%s: it ends within its deadline, however often it may try',
+  (_, meeting) =>
+    onGround(async (ground, player) => {
+      const { operation, trouble } = meeting;
+      const given = (await operation.prepare?.(player)) ?? {};
+      await trouble.begin(ground);
+      // Each attempt is so long that one which goes on beyond the deadline is seen.
+      const ended = await operation.play(player, { ...given, retries: '100', 'request-timeout': '60s' });
+      expectInTime(ended, isPost(operation) ? 60_000 : 180_000);
+      await operation.check(ground, ended, player);
+    }),
+);

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, test } from 'vitest';
+import { fasterTime } from '../support/preload.ts';
+import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
+import { runs } from '../support/runs.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { expectHarmless } from './harmless.ts';
+import * as hostile from './hostile.ts';
+import { seeded } from './seed.ts';
+
+let server: AnsweringServer;
+let steps: OneProcess;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  // Post-steps try for 45 s, and a service in trouble is asked again and again.
+  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
+});
+afterAll(async () => {
+  await steps.end();
+  server.close();
+});
+
+const { answer, status, noise, anyJson } = hostile;
+const named = fc.oneof(fc.constantFrom({ id: 'game' }), hostile.lock, hostile.value);
+const good = fc.constantFrom(200, 200, 201, 202, 204);
+
+/** What may come back for any request. */
+const anything = fc.oneof(
+  { weight: 3, arbitrary: answer(status, anyJson) },
+  { weight: 1, arbitrary: noise },
+  { weight: 2, arbitrary: answer(status, hostile.problem) },
+);
+
+const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
+  fc.array(fc.oneof({ weight: 3, arbitrary: usual }, { weight: 1, arbitrary: anything }), {
+    minLength: 1,
+    maxLength: 5,
+  });
+
+type Inputs = Readonly<Record<string, string>>;
+
+const list: Inputs = { INPUT_OPERATION: 'list-locks' };
+
+const readers: readonly (readonly [string, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
+  [
+    'lists',
+    [
+      { INPUT_OPERATION: 'list-workspaces' },
+      { INPUT_OPERATION: 'list-branches' },
+      list,
+      { ...list, 'INPUT_FAIL-IF-LOCKED': 'true', INPUT_PATH: 'a\nb' },
+    ],
+    mostly(
+      answer(
+        fc.constant(200),
+        fc.oneof(
+          hostile.page('workspaces', named),
+          hostile.page('branches', named),
+          hostile.page('locks', hostile.lock),
+        ),
+      ),
+    ),
+  ],
+  [
+    'errors and problem details',
+    [
+      list,
+      { INPUT_OPERATION: 'list-branches', INPUT_RETRIES: '1' },
+      { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
+      { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
+    ],
+    mostly(answer(status, hostile.problem)),
+  ],
+  [
+    'the status of a sync',
+    [
+      { INPUT_OPERATION: 'sync', INPUT_BRANCH: 'main', INPUT_WAIT: '30s' },
+      { INPUT_OPERATION: 'sync', INPUT_BRANCH: 'main' },
+    ],
+    mostly(
+      answer(
+        good,
+        hostile.sync,
+        hostile.headers.map((headers) => ({ location: '/v1/progress', ...headers })),
+      ),
+    ),
+  ],
+  [
+    'locks that are taken and given back',
+    [
+      { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
+      { INPUT_OPERATION: 'lock', INPUT_PATH: 'a\nb', INPUT_WAIT: '20s', INPUT_RETRIES: '1' },
+      { INPUT_OPERATION: 'unlock', INPUT_LOCKS: '[{"path":"a","etag":"\\"1\\""},{"path":"b"}]' },
+    ],
+    mostly(answer(fc.oneof(good, fc.constantFrom(404, 409, 412, 423)), fc.oneof(hostile.lock, hostile.problem))),
+  ],
+  [
+    'hooks',
+    [{ INPUT_OPERATION: 'register-hook', 'INPUT_HOOK-URL': 'https://ci.example.com/hook' }],
+    mostly(answer(good, hostile.hook)),
+  ],
+];
+
+test.each(readers)(
+  'whatever a service says as %s, a step ends with a reason, and its log has no harm in it',
+  {
+    timeout: 3_600_000,
+  },
+  async (_, inputs, answers) => {
+    await seeded(
+      fc.asyncProperty(fc.constantFrom(...inputs), answers, async (given, sent) => {
+        server.answerWith(sent);
+        const env = {
+          WORKSPACE_BASE_URL: server.baseUrl,
+          WORKSPACE_TOKEN: hostile.token,
+          WORKSPACE_ID: 'game',
+          INPUT_RETRIES: '0',
+          ...given,
+        };
+        expectHarmless(await steps.run({ stage: 'main', env }), 'main', [hostile.token]);
+        expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [hostile.token]);
+      }),
+      runs(25, 2_000),
+    );
+  },
+);

@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadInputs } from '../../src/action/inputs/load.ts';
+import { secretsOf } from '../../src/action/inputs/secrets.ts';
+import { inputNames, operations } from '../../src/action/inputs/table.ts';
+import { fasterTime } from '../support/preload.ts';
+import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
+import { runs } from '../support/runs.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { expectHarmless } from './harmless.ts';
+import * as hostile from './hostile.ts';
+import { seeded } from './seed.ts';
+
+let server: AnsweringServer;
+let steps: OneProcess;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  server.answerWith(['HTTP/1.1 404 x\r\nconnection: close\r\n\r\n']);
+  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
+});
+afterAll(async () => {
+  await steps.end();
+  server.close();
+});
+
+const { anyJson, text } = hostile;
+const json = anyJson.map((each) => JSON.stringify(each) ?? '');
+const lines = fc.array(fc.oneof(text, fc.constantFrom('a', '*', '!**', '[', '{a,b', 'x/../*')), { maxLength: 4 });
+const anyLines = lines.map((all) => all.join('\n'));
+const durations = fc.constantFrom('0s', '1s', '30d', '31d', `${'9'.repeat(400)}s`, '1e9s', '１s', '-1s', '1 s', 's');
+
+/** Texts that come near to what an input may be. */
+const near: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  operation: fc.constantFrom(...operations),
+  'base-url': fc.oneof(
+    text.map((each) => `https://x.example/${each}/v1`),
+    fc.constantFrom('https://[::1/v1', 'http://::notice::x@127.0.0.1/v1', 'https://x\u202e.example/v1', 'file:///v1'),
+  ),
+  path: anyLines,
+  'ignore-owner': anyLines,
+  'hook-events': anyLines,
+  locks: fc.oneof(
+    json,
+    json.map((each) => `[{"path":${each}}]`),
+  ),
+  'hook-options': fc.oneof(
+    json,
+    json.map((each) => `{"headers":${each},"secret":${each}}`),
+    fc.constantFrom(
+      `{"headers":${'['.repeat(40_000)}${']'.repeat(40_000)}}`,
+      `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`,
+    ),
+  ),
+  'hook-url': text.map((each) => `https://ci.example.com/${each}`),
+  ttl: durations,
+  wait: durations,
+  'request-timeout': durations,
+  retries: fc.constantFrom('0', '100', '101', '1e2', '999999999', '٣'),
+};
+
+/** Each input with a probability: as it should be nearly, or anything. */
+const given = fc.record(
+  Object.fromEntries(
+    inputNames.map((name) => {
+      const usual = near[name] ?? fc.constantFrom('true', 'false', 'game', 'main', 'exclusive');
+      return [name, fc.oneof({ weight: 3, arbitrary: usual }, { weight: 2, arbitrary: text })];
+    }),
+  ),
+  { requiredKeys: ['operation'], noNullPrototype: true },
+);
+
+const asEnvironment = (inputs: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(inputs).map(([name, value = '']) => [`INPUT_${name.toUpperCase()}`, value]));
+
+test('whatever the inputs are, they are read, or each that is wrong is told in a sentence', {
+  timeout: 3_600_000,
+}, async () => {
+  await seeded(
+    fc.asyncProperty(given, async (inputs) => {
+      const environment = asEnvironment(inputs);
+      for (const secret of secretsOf(environment)) expect(secret.length).toBeGreaterThan(3);
+      const loaded = loadInputs(environment);
+      if (loaded.ok) return;
+      expect(loaded.problems).not.toEqual([]);
+      for (const problem of loaded.problems) {
+        expect(problem).toMatch(/^Input `[a-z-]+` (is|has) .*\. .*[.}]$/s);
+        // 200 characters of the value, each as long as JSON writes it.
+        expect(problem.length).toBeLessThan(2_000);
+      }
+    }),
+    runs(100, 10_000),
+  );
+});
+
+/** No step of a test asks anybody but the server of the test. */
+const isAddress = (address: string): boolean => URL.canParse(address) && /^https?:/i.test(address);
+
+test('whatever the inputs are, a step ends with a reason, and its log has no harm in it', {
+  timeout: 3_600_000,
+}, async () => {
+  await seeded(
+    fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
+      // A step that is refused for one input shows nothing of what it would do with the others.
+      const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };
+      const address = connected || isAddress(inputs['base-url'] ?? '') ? { 'base-url': server.baseUrl } : {};
+      // An environment has no text with a NUL in it.
+      const env = Object.fromEntries(
+        Object.entries(asEnvironment({ ...inputs, ...(connected && right), ...address })).map(
+          ([name, value]) => [name, value.replaceAll('\0', '').slice(0, 100_000)] as const,
+        ),
+      );
+      expectHarmless(await steps.run({ stage: 'main', env }), 'main');
+      expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post');
+    }),
+    runs(40, 3_000),
+  );
+});

@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, test } from 'vitest';
+import { fasterTime } from '../support/preload.ts';
+import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
+import { runs } from '../support/runs.ts';
+import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { expectHarmless } from './harmless.ts';
+import * as hostile from './hostile.ts';
+import { seeded } from './seed.ts';
+
+let server: AnsweringServer;
+let steps: OneProcess;
+
+beforeAll(async () => {
+  server = await startAnsweringServer();
+  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
+});
+afterAll(async () => {
+  await steps.end();
+  server.close();
+});
+
+const step = '00000000-0000-4000-8000-000000000000';
+const { value, text } = hostile;
+
+/** Something in the place of what is right: seldom, so that most of an entry is as it should be. */
+const orElse = (right: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 12, arbitrary: right }, { weight: 1, arbitrary: value });
+
+const time = orElse(
+  fc.constantFrom('2026-03-01T12:00:00.000Z', '+275760-09-13T00:00:00.000Z', '-271821-04-20T00:00:00.000Z', 'soon', ''),
+);
+
+const grantedLock = fc.record(
+  {
+    path: orElse(fc.constantFrom('a', 'b/c')),
+    type: orElse(text),
+    expires_at: time,
+    id: orElse(text),
+    etag: orElse(fc.oneof(text, fc.constantFrom('"1"', '"2"'))),
+    owner: orElse(text),
+    acquired_at: time,
+  },
+  { requiredKeys: ['path', 'type', 'expires_at'], noNullPrototype: true },
+);
+
+/** A line of the ledger that is nearly right: right enough, often, to be believed. */
+const entry = (service: string): fc.Arbitrary<unknown> =>
+  fc.record({
+    kind: fc.oneof(
+      { weight: 20, arbitrary: fc.constantFrom('wish', 'intent', 'granted', 'denied', 'releasing', 'ended') },
+      { weight: 1, arbitrary: value },
+    ),
+    service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),
+    workspace: orElse(fc.constantFrom('game', 'g\u00e4me')),
+    path: orElse(fc.oneof(fc.constantFrom('a', 'b/c', '::notice::x', 'x##[error]y', '\u202ea'), text)),
+    paths: orElse(fc.array(text, { maxLength: 3 })),
+    step: orElse(fc.constant(step)),
+    key: orElse(fc.oneof(fc.constantFrom('k1', 'k2'), text)),
+    type: orElse(text),
+    ttl: orElse(fc.constantFrom('1h', '30d', '1s')),
+    at: time,
+    byService: orElse(fc.boolean()),
+    waitedMs: orElse(fc.oneof(fc.nat(), fc.constantFrom(-1, 1e300, 0.5, Number.MAX_SAFE_INTEGER))),
+    lock: orElse(grantedLock),
+    how: orElse(fc.constantFrom('released', 'absent', 'lost')),
+    id: orElse(text),
+    etag: orElse(text),
+  });
+
+/** A file of lines of JSON, with what does not belong there in between; a character stands for a byte. */
+const ledger = (service: string): fc.Arbitrary<string> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 8, arbitrary: entry(service).map((each) => hostile.asBytes(JSON.stringify(each))) },
+        { weight: 1, arbitrary: hostile.anyBytes(100) },
+        { weight: 1, arbitrary: fc.constantFrom('['.repeat(100_000), '{"kind":"granted"') },
+      ),
+      { maxLength: 5 },
+    )
+    .map((lines) => lines.map((line) => `${line}\n`).join(''));
+
+const list = fc.array(orElse(grantedLock), { maxLength: 3 });
+
+const kept = (service: string): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant('') },
+    {
+      weight: 3,
+      arbitrary: fc
+        .record(
+          {
+            service: orElse(fc.constant(service)),
+            workspace: orElse(fc.constant('game')),
+            handedOn: orElse(fc.constant(false)),
+            locks: orElse(list),
+          },
+          { requiredKeys: ['service', 'workspace'] },
+        )
+        .map((each) => JSON.stringify(each)),
+    },
+    { weight: 1, arbitrary: value.map((each) => JSON.stringify(each)) },
+    { weight: 1, arbitrary: text },
+  );
+
+const answers = fc.array(
+  fc.oneof(
+    fc.constantFrom('HTTP/1.1 204 x\r\n\r\n', 'HTTP/1.1 404 x\r\nconnection: close\r\n\r\n'),
+    hostile.answer(fc.constantFrom(200, 201, 204, 403, 404, 409, 412, 422), fc.oneof(hostile.lock, hostile.problem)),
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+const environment = () => ({
+  WORKSPACE_BASE_URL: server.baseUrl,
+  WORKSPACE_TOKEN: hostile.token,
+  WORKSPACE_ID: 'game',
+  INPUT_RETRIES: '0',
+});
+
+// An environment has no text with a NUL in it.
+const inEnvironment = (given: string): string => given.replaceAll('\0', '').slice(0, 100_000);
+
+test('whatever stands in the ledger and in what the runner has kept, an unlock and a post-step end with a reason, and do no harm', {
+  timeout: 3_600_000,
+}, async () => {
+  const record = fc.record({
+    ledger: ledger(server.baseUrl),
+    kept: kept(server.baseUrl),
+    locksFile: fc.oneof(
+      list.map((each) => hostile.asBytes(JSON.stringify(each))),
+      text.map(hostile.asBytes),
+      hostile.anyBytes(100),
+    ),
+    sent: answers,
+    operation: fc.constantFrom(
+      undefined,
+      { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
+      { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
+    ),
+  });
+  await seeded(
+    fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
+      server.answerWith(sent);
+      const files = {
+        'workspace-automation/ledger.jsonl': Buffer.from(lines, 'latin1'),
+        [`workspace-automation/locks-${step}.json`]: Buffer.from(locksFile, 'latin1'),
+      };
+      const env = environment();
+      if (operation !== undefined) {
+        expectHarmless(await steps.run({ stage: 'main', env: { ...env, ...operation }, files }), 'main');
+      }
+      const state = { STATE_step: step, STATE_locks: inEnvironment(remembered) };
+      const goesOn = operation !== undefined;
+      expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
+    }),
+    runs(40, 5_000),
+  );
+});
+
+test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock ends with a reason, and does no harm', {
+  timeout: 3_600_000,
+}, async () => {
+  const handed = fc.oneof(
+    { weight: 5, arbitrary: list.map((each) => JSON.stringify(each)) },
+    { weight: 1, arbitrary: text },
+    { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
+  );
+  await seeded(
+    fc.asyncProperty(handed, answers, fc.boolean(), async (locks, sent, asFile) => {
+      server.answerWith(sent);
+      const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
+      const result = await steps.run({
+        stage: 'main',
+        env: { ...environment(), INPUT_OPERATION: 'unlock', ...given },
+        files: { '../workspace/locks.json': locks },
+      });
+      expectHarmless(result, 'main');
+    }),
+    runs(20, 2_000),
+  );
+});

@@ -1,0 +1,88 @@
+import { expect } from 'vitest';
+import { outputNames } from '../../src/action/outcome.ts';
+import { keyValuePairs } from '../support/runner/file-commands.ts';
+import { splitLines } from '../support/runner/lines.ts';
+import type { ShortResult } from '../support/runner/one-process.ts';
+import { parseCommand, type WorkflowCommand } from '../support/runner/workflow-command.ts';
+import { pictureLine, summaryShape } from '../support/summary-shape.ts';
+
+/** What the action itself says with commands. */
+const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'error', 'group', 'warning']);
+
+/** What moves a cursor, starts a line or turns the direction of a text. */
+const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+/** A place in a file of code, as every stack has it. */
+const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+/;
+
+/** What an error of JavaScript calls itself, and never one that was foreseen. */
+const unforeseen =
+  /\b(Type|Range|Reference|Syntax|Aggregate)Error\b|Invalid (time value|URL|array length)|Maximum call/;
+
+function linesOf(text: string): readonly string[] {
+  const lines: string[] = [];
+  const splitter = splitLines((line) => lines.push(line));
+  splitter.push(text);
+  splitter.end();
+  return lines;
+}
+
+/** A command only where the action writes one: at the very start of a line, and never in brackets. */
+function commandOf(line: string): WorkflowCommand | undefined {
+  const command = parseCommand(line, () => true);
+  if (command === undefined) return undefined;
+  expect(line).toMatch(/^::/);
+  expect(ours).toContain(command.name);
+  for (const key of command.properties.keys()) expect(['title', 'file']).toContain(key);
+  return command;
+}
+
+export interface Said {
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+  /** All that a person reads: no commands, and no debug lines. */
+  readonly text: string;
+}
+
+/**
+ * What has to hold for the log, the outputs and the summary of a step, whatever the step was given and was told: the
+ * runner finds no command in it but ours, a terminal nothing that it would obey, a person no stack and no secret, and
+ * one who looks for a reason finds one.
+ */
+export function expectHarmless(result: ShortResult, stage: 'main' | 'post', secrets: readonly string[] = []): Said {
+  expect(result.crashes).toEqual([]);
+  const said: { errors: string[]; warnings: string[]; text: string[] } = { errors: [], warnings: [], text: [] };
+  for (const line of linesOf(result.log)) {
+    const command = commandOf(line);
+    // The runner needs a secret as it is, and shows none of these lines.
+    if (command?.name === 'add-mask') continue;
+    expect(line).not.toMatch(unsafe);
+    for (const secret of secrets) expect(line).not.toContain(secret);
+    if (command?.name === 'debug') {
+      expect(command.data).not.toMatch(/^(?!ServiceError)\w*Error\b/);
+      continue;
+    }
+    const text = command?.data ?? line;
+    expect(text).not.toMatch(stackFrame);
+    said.text.push(text);
+    if (command?.name === 'error') said.errors.push(text);
+    if (command?.name === 'warning') said.warnings.push(text);
+  }
+  for (const text of [...said.errors, ...said.warnings]) {
+    expect(text.trim().length, text).toBeGreaterThan(8);
+    expect(text).not.toMatch(unforeseen);
+  }
+  if (stage === 'main') expect(said.errors.length > 0).toBe(result.exitCode === 1);
+  else expect(result.exitCode).toBe(0);
+
+  const outputs = new Map(keyValuePairs(result.output));
+  for (const [name, value] of outputs) {
+    expect(outputNames).toContain(name);
+    for (const secret of secrets) expect(value).not.toContain(secret);
+  }
+  const [table = '', picture = ''] = result.summary.split('\n```mermaid\n');
+  if (table !== '') expect(`${table.trimEnd()}\n\n`).toMatch(summaryShape);
+  for (const line of picture.split('\n')) expect(line).toMatch(pictureLine);
+  for (const secret of secrets) expect(result.summary).not.toContain(secret);
+  return { ...said, text: said.text.join('\n') };
+}

@@ -1,0 +1,50 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface SlowReader {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Bytes that are taken at a time. */
+const mouthful = 64;
+
+async function readSlowly(from: Socket, to: Socket, everyMs: number): Promise<void> {
+  for (;;) {
+    if (from.destroyed || to.destroyed) return;
+    const bytes: unknown = from.read(Math.min(mouthful, from.readableLength || 1));
+    if (Buffer.isBuffer(bytes)) to.write(bytes);
+    await sleep(everyMs);
+  }
+}
+
+/** A network on which requests arrive a few bytes at a time; answers come back as they are. */
+export async function startSlowReader(towards: number, everyMs: number): Promise<SlowReader> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ pauseOnConnect: true }, (incoming) => {
+    const outgoing = connect(towards, '127.0.0.1');
+    for (const socket of [incoming, outgoing]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        incoming.destroy();
+        outgoing.destroy();
+      });
+    }
+    // As long as somebody listens for this, bytes wait until they are read.
+    incoming.on('readable', () => undefined);
+    incoming.on('end', () => outgoing.end());
+    outgoing.pipe(incoming);
+    readSlowly(incoming, outgoing, everyMs);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
