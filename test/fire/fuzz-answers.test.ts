@@ -121,7 +121,7 @@ test.each(readers)(
         expectHarmless(await steps.run({ stage: 'main', env }), 'main', [hostile.token]);
         expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [hostile.token]);
       }),
-      runs(25, 2_000),
+      runs(20, 2_000),
     );
   },
 );

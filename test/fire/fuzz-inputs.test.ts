@@ -89,7 +89,7 @@ test('whatever the inputs are, they are read, or each that is wrong is told in a
         expect(problem.length).toBeLessThan(2_000);
       }
     }),
-    runs(100, 10_000),
+    runs(50, 10_000),
   );
 });
 
@@ -113,6 +113,6 @@ test('whatever the inputs are, a step ends with a reason, and its log has no har
       expectHarmless(await steps.run({ stage: 'main', env }), 'main');
       expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post');
     }),
-    runs(40, 3_000),
+    runs(20, 3_000),
   );
 });

@@ -155,7 +155,7 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
       const goesOn = operation !== undefined;
       expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
     }),
-    runs(40, 5_000),
+    runs(25, 5_000),
   );
 });
 
@@ -178,6 +178,6 @@ test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock e
       });
       expectHarmless(result, 'main');
     }),
-    runs(20, 2_000),
+    runs(12, 2_000),
   );
 });
