@@ -2,6 +2,7 @@ import type { Benchmark } from './benchmark.ts';
 import { deliveries } from './deliveries.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
+import { polls } from './polls.ts';
 import { service } from './service.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
@@ -9,4 +10,4 @@ import { storm } from './storm.ts';
 import { syncs } from './syncs.ts';
 
 /** All there are, in the order in which they run. */
-export const benchmarks: readonly Benchmark[] = [start, size, locks, service, lists, storm, syncs, deliveries];
+export const benchmarks: readonly Benchmark[] = [start, size, locks, service, lists, polls, storm, syncs, deliveries];

@@ -87,6 +87,12 @@ async function measureRound(
 
 const clientsText = (clients: number): string => (clients === 1 ? '1 client' : `${clients} clients`);
 
+/** What figures are called that others read: bench/simulate knows the service by them. */
+export const takenName = (database: string, clients: number): string =>
+  `${database}, ${clientsText(clients)}: locks taken, each on disk before its answer`;
+export const ceilingName = (clients: number): string =>
+  `without a database, ${clientsText(clients)}: answers of the same route`;
+
 const rounds = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: '/s', values });
 
 const latencies = ({ latenciesMs }: AtClients): Detail => ({
@@ -109,7 +115,7 @@ function figuresOf(
   const where = `${name}, ${clientsText(installed.clients)}`;
   return [
     {
-      name: `${where}: locks taken, each on disk before its answer`,
+      name: takenName(name, installed.clients),
       value: middle(installed),
       unit: '/s',
       inReadme: true,
@@ -132,7 +138,7 @@ function figuresOf(
 
 function ceilingFigures(measured: readonly AtClients[]): readonly Figure[] {
   return measured.map((each) => ({
-    name: `without a database, ${clientsText(each.clients)}: answers of the same route`,
+    name: ceilingName(each.clients),
     value: middle(each),
     unit: '/s',
     details: [rounds('rounds', each.rates), latencies(each)],

@@ -28,13 +28,17 @@ const rowOf = (figure: Figure): Row => [
   verdictOn(figure) ?? '',
 ];
 
-export function machineText({ machine, loadBefore, loadAfter }: Results): string {
+export function machineText({
+  machine,
+  loadBefore,
+  loadAfter,
+}: Pick<Results, 'machine' | 'loadBefore' | 'loadAfter'>): string {
   const { node, system, processors, processor, memoryBytes } = machine;
   const memory = `${numberText(memoryBytes / 2 ** 30)} GiB`;
   return `Node ${node} on ${system}, ${processors} × ${processor}, ${memory}; load ${loadBefore.toFixed(1)} before and ${loadAfter.toFixed(1)} after.`;
 }
 
-export function busyText({ machine, loadBefore }: Results): string | undefined {
+export function busyText({ machine, loadBefore }: Pick<Results, 'machine' | 'loadBefore'>): string | undefined {
   if (!wasBusy(machine, loadBefore)) return undefined;
   return `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`;
 }

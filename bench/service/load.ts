@@ -8,7 +8,7 @@ export interface LoadPlan {
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
-  readonly ask: 'for locks' | 'for syncs';
+  readonly ask: 'for locks' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -41,6 +41,9 @@ type Questions = (number: number) => Question;
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
 
+/** The path that is asked for again and again, and that somebody holds. */
+export const heldPath = 'Content/Held.umap';
+
 function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
   const prefix = `/v1/workspaces/${workspace}`;
   switch (ask) {
@@ -50,6 +53,10 @@ function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
         status: 201,
         body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
       });
+    case 'for a held lock': {
+      const body = JSON.stringify({ path: heldPath, type: 'exclusive', ttl: '1h' });
+      return () => ({ path: `${prefix}/locks`, status: 409, body });
+    }
     case 'for syncs': {
       const body = JSON.stringify({ branch: 'main' });
       return () => ({ path: `${prefix}/sync`, status: 202, body });

@@ -11,6 +11,8 @@ __webpack_require__.d(__webpack_exports__, {
   release: () => (/* binding */ release)
 });
 
+// UNUSED EXPORTS: attempts, longestAttempt, patienceMs
+
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
 var duration = __webpack_require__(393);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/html-to-text.js

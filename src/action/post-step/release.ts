@@ -10,11 +10,11 @@ import type { Claims } from './claims.ts';
 import { releaseClaims, type Settled } from './release-claims.ts';
 
 /** The post-step ends within 60 s; the rest is for starting, telling and ending, also on a machine that is slow. */
-const patienceMs = 45_000;
+export const patienceMs = 45_000;
 
 /** A network that goes away comes back or it does not: each attempt is short, and there are as many as fit. */
-const longestAttempt = { seconds: 10 };
-const attempts = 1_000;
+export const longestAttempt = { seconds: 10 };
+export const attempts = 1_000;
 
 export interface ReleaseOptions {
   readonly connection: Connection;

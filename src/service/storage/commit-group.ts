@@ -3,7 +3,7 @@ import type { Database } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Bounds how long a transaction holds up the changes that come after it. */
-const largestGroup = 256;
+export const largestGroup = 256;
 
 interface Waiting {
   /** Makes the change, and gives what to do when its transaction has been committed. */

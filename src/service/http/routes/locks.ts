@@ -20,7 +20,7 @@ import { Refusal } from '../refusal.ts';
 import { conditionHeader, keyHeader, lockRequestSchema, lockSchema } from '../schemas.ts';
 
 /** Locks are mostly released long before they expire, and who slept until then would miss it. */
-const longestRetryAfter = 5;
+export const longestRetryAfter = 5;
 
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;

@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Figure } from '../../../bench/benchmark.ts';
+import { pageBytesName, pageName, pollsName } from '../../../bench/polls.ts';
+import { ceilingName, takenName } from '../../../bench/service.ts';
+import { readArguments } from '../../../bench/simulate/arguments.ts';
+import { whatBreaks } from '../../../bench/simulate/limits.ts';
+import { simulate } from '../../../bench/simulate/simulation.ts';
+import { asMarkdown, type Table, withTables } from '../../../bench/simulate/tables.ts';
+import { someFigure, someResults } from '../some-results.ts';
+import { someTimes, someWorkload } from './some-service.ts';
+
+const main = join(import.meta.dirname, '../../../bench/simulate/main.ts');
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const command = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+
+const load = (name: string, value: number, p50: number): Figure =>
+  someFigure({
+    name,
+    value,
+    unit: '/s',
+    details: [
+      {
+        kind: 'distribution',
+        name: 'until the answer',
+        unit: 'ms',
+        percentiles: [
+          [50, p50],
+          [99, 4 * p50],
+        ],
+      },
+    ],
+  });
+
+const figures: readonly Figure[] = [1, 32, 256]
+  .flatMap((clients) => [
+    load(ceilingName(clients), 3_000, clients / 3),
+    load(pollsName('SQLite', clients), 2_000, clients / 2),
+    load(takenName('SQLite', clients), clients === 1 ? 200 : 1_000, clients === 1 ? 5 : clients),
+  ])
+  .concat([
+    someFigure({ name: pageName('SQLite'), value: 10, unit: 'ms' }),
+    someFigure({ name: pageBytesName('SQLite'), value: 240, unit: 'KB' }),
+  ]);
+
+async function resultsFile(measured: readonly Figure[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'simulate-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'results.json');
+  await writeFile(file, JSON.stringify(someResults({ figures: measured })));
+  return file;
+}
+
+describe('npm run simulate', () => {
+  test('says how it is used', async () => {
+    expect(await command('--help')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Usage: npm run simulate/),
+    });
+  });
+
+  test('tells of a wrong argument, with exit code 2', async () => {
+    const { code, stdout, stderr } = await command('--jobs', 'many');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toBe('--jobs is a whole number from 1 to 10000000, and not "many". --help says more.\n');
+  });
+
+  test('tells what to run when nothing was measured, with exit code 1', async () => {
+    const missing = await command('--results', join(tmpdir(), 'there is no such file'));
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('npm run bench') });
+    const without = figures.filter(({ name }) => name !== pollsName('SQLite', 256));
+    const { code, stderr } = await command('--results', await resultsFile(without));
+    expect(code).toBe(1);
+    expect(stderr).toContain('Run npm run bench -- service polls.');
+  });
+
+  test('simulates from what was measured, and says the same again', async () => {
+    const args = [
+      '--results',
+      await resultsFile(figures),
+      '--jobs',
+      '50',
+      '--minutes',
+      '1',
+      '--wait',
+      '60s',
+      '--alone',
+    ];
+    const first = await command(...args);
+    expect(first.code).toBe(0);
+    expect(first.stdout).toMatch(/^How long jobs wait/m);
+    expect(first.stdout).not.toMatch(/NaN|undefined|Infinity/);
+    expect((await command(...args)).stdout).toBe(first.stdout);
+    const { stdout } = await command(...args, '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: { jobs: 50, failed: 0 }, request: { minutes: 1 } });
+  });
+});
+
+test.each([
+  [['--zipf=-1'], /^--zipf is a number/],
+  [['--zipf', '-1'], /^Option '--zipf' argument is ambiguous\. --help says more\.$/],
+  [['--wait', '5'], /^--wait is a duration/],
+  [['--database', 'oracle'], /^--database is sqlite or postgresql/],
+  [['--instances', '3'], /^On SQLite there is one instance/],
+  [['--write', '--alone'], /^--write needs all tables/],
+  [['--job', '3'], /^Unknown option '--job'/],
+  [['three'], /^Unexpected argument 'three'/],
+])('%j is a mistake', (args, sentence) => {
+  expect(readArguments(args)).toMatchObject({ kind: 'mistake', sentence: expect.stringMatching(sentence) });
+});
+
+test('flags change the workload', () => {
+  const args = ['--jobs', '7', '--database', 'postgresql', '--instances', '3', '--wait', '5m', '--list', '0.5'];
+  expect(readArguments(args)).toMatchObject({
+    kind: 'run',
+    study: { database: 'PostgreSQL', workload: { jobs: 7, instances: 3, waitSeconds: 300, list: 0.5 } },
+  });
+});
+
+test('what breaks first comes first, and what holds says how much of it is used', async () => {
+  const outcome = await simulate({ workload: { ...someWorkload, jobs: 2 }, times: someTimes, seed: 1, minutes: 1 });
+  const sweep = [4, 2, 1].map((jobs) => ({ ...outcome, jobs }));
+  const limit = (name: string, per: number) => ({
+    name,
+    reachedWhen: '',
+    used: ({ jobs }: { jobs: number }) => jobs / per,
+  });
+  const broken = whatBreaks([limit('never', 40), limit('late', 4), limit('soon', 1.5)], sweep);
+  expect(broken.map(({ limit: { name }, jobs, used }) => [name, jobs, used])).toEqual([
+    ['soon', 2, 4 / 1.5],
+    ['late', 4, 1],
+    ['never', undefined, 0.1],
+  ]);
+});
+
+describe('docs/scaling.md', () => {
+  const table = (name: string): Table => ({ name, title: '', head: ['a', 'b'], rows: [['x|y', '1']], notes: ['So.'] });
+
+  test('gets each table in its place, and the same one again', () => {
+    const page = 'One.\n\n<!-- simulate waits: written by a command -->\nold\n<!-- /simulate waits -->\n\nTwo.\n';
+    const once = withTables(page, [table('waits')]);
+    expect(once).toBe(
+      'One.\n\n<!-- simulate waits: written by a command -->\n\n| a | b |\n|---|--:|\n| x\\|y | 1 |\n\nSo.\n\n<!-- /simulate waits -->\n\nTwo.\n',
+    );
+    expect(withTables(once, [table('waits')])).toBe(once);
+    expect(asMarkdown(table('waits'))).toContain('| x\\|y | 1 |');
+    expect(() => withTables(page, [table('sweep')])).toThrow(/no place for a table/);
+  });
+
+  test('has no figure but in what the command writes', async () => {
+    const page = await readFile(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
+    const places = [...page.matchAll(/^<!-- simulate (\w+): .*?<!-- \/simulate \1 -->$/gms)];
+    expect(places.map(([, name]) => name).toSorted()).toEqual([
+      'breaks',
+      'hottest',
+      'measured',
+      'model',
+      'sweep',
+      'variants',
+      'waits',
+      'workload',
+    ]);
+    for (const [text] of places) expect(text).toContain('\n|---|');
+    const prose = places.reduce((rest, [text]) => rest.replace(text, ''), page);
+    expect(prose).not.toMatch(/\d/);
+  });
+});

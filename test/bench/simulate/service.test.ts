@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { createRandom } from '../../../bench/simulate/chance.ts';
+import { type Asked, createService } from '../../../bench/simulate/service.ts';
+import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
+import { largestGroup } from '../../../src/service/storage/commit-group.ts';
+import { someTimes } from './some-service.ts';
+
+function started(instances = 1) {
+  const time = createVirtualTime(0);
+  const service = createService({ time, instances, times: someTimes, random: createRandom(1), rateLimit: null });
+  return { time, service };
+}
+
+const take = (number: number): Asked => ({ kind: 'take', path: `${number}`, key: `${number}`, ttlMs: 60_000 });
+
+/** Each asks again as soon as it is answered. */
+function crowd({ service }: ReturnType<typeof started>, clients: number, asked: (number: number) => Asked) {
+  const answered = { count: 0 };
+  let number = 0;
+  function ask(): void {
+    number += 1;
+    service.send(asked(number), 'token', () => {
+      answered.count += 1;
+      ask();
+    });
+  }
+  for (let client = 0; client < clients; client += 1) ask();
+  return answered;
+}
+
+test('a change is committed also while more requests arrive than can be read', async () => {
+  const its = started();
+  const reads = crowd(its, 500, () => ({ kind: 'page', locks: 10 }));
+  const changes = crowd(its, 1, take);
+  await its.time.runUntil(10_000);
+  expect(reads.count).toBeGreaterThan(1_000);
+  expect(changes.count).toBeGreaterThan(10);
+});
+
+test('changes that arrive together share a commit, up to as many as the service puts into one', async () => {
+  const its = started();
+  for (let number = 0; number < largestGroup + 1; number += 1) its.service.send(take(number), 'token', () => undefined);
+  await its.time.runUntil(10_000);
+  expect(its.service.counts).toMatchObject({ groups: 2, changes: largestGroup + 1 });
+});
+
+test('several instances read more, and write one after the other', async () => {
+  const reads = async (instances: number): Promise<number> => {
+    const its = started(instances);
+    const answered = crowd(its, 300, () => ({ kind: 'page', locks: 100 }));
+    await its.time.runUntil(10_000);
+    return answered.count;
+  };
+  expect(await reads(3)).toBeGreaterThan(2.5 * (await reads(1)));
+  const three = started(3);
+  crowd(three, 300, take);
+  await three.time.runUntil(10_000);
+  expect(three.service.counts.writerMs).toBeGreaterThan(8_000);
+  expect(three.service.counts.writerMs).toBeLessThan(10_500);
+});
