@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, type Dialect as KyselyDialect, PostgresDialect, sql } from 'kysely';
+import { Kysely, type Dialect as KyselyDialect, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
@@ -38,14 +38,7 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
   // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
   // is what counts; unheard, its event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const dialect = new PostgresDialect({
-    pool,
-    onCreateConnection: async (connection) => {
-      // What was answered has to survive a power cut, whatever the server's default is.
-      await connection.executeQuery(CompiledQuery.raw('set synchronous_commit = on'));
-    },
-  });
-  return openPostgresDialect(dialect, onCommit);
+  return openPostgresDialect(new PostgresDialect({ pool }), onCommit);
 }
 
 /** The same on any driver that speaks PostgreSQL. */
@@ -54,8 +47,11 @@ export async function openPostgresDialect(
   onCommit: (changes: number) => void = () => undefined,
 ): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect });
+  // What was answered has to survive a power cut, whatever the server's default is. It is said here and not once for each
+  // new connection: one that is lost while Kysely's driver prepares it never gets back into the pool.
   const excludeOtherWriters = async (transaction: Kysely<Tables>) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(writersLock)})`.execute(transaction);
+    const lock = sql`pg_advisory_xact_lock(${sql.lit(writersLock)})`;
+    await sql`select ${lock}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
   try {
     await db.transaction().execute(async (transaction) => {
