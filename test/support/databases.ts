@@ -40,8 +40,13 @@ const sqlite: DatabaseKind = {
   },
 };
 
-/** To start one costs more than most tests; to empty one, next to nothing. */
-const idle: PGlite[] = [];
+declare global {
+  /** To start one costs more than most tests; to empty one, next to nothing. A module would forget it with its test file. */
+  var idlePGlites: PGlite[] | undefined;
+}
+
+globalThis.idlePGlites ??= [];
+const idle = globalThis.idlePGlites;
 
 const pglite: DatabaseKind = {
   name: 'PGlite',
@@ -112,8 +117,12 @@ const postgres = (server: string): DatabaseKind => ({
 /** Where tests of what only a real PostgreSQL can do find one; they are left out without. */
 export const postgresServer = process.env['TEST_DATABASE_URL'];
 
-/** What everything about the database is tested on. */
-export const databaseKinds: readonly DatabaseKind[] = [
+/** For tests of what goes through the database and is not about it. */
+export const realDatabaseKinds: readonly DatabaseKind[] = [
   sqlite,
-  postgresServer === undefined ? pglite : postgres(postgresServer),
+  ...(postgresServer === undefined ? [] : [postgres(postgresServer)]),
 ];
+
+/** What everything about the database is tested on: without a server, PGlite stands in for it, which costs more time. */
+export const databaseKinds: readonly DatabaseKind[] =
+  postgresServer === undefined ? [sqlite, pglite] : realDatabaseKinds;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { describedApp } from './described-app.ts';
@@ -21,7 +21,7 @@ describe('the table of what each operation needs', () => {
   });
 });
 
-describe.each(databaseKinds)('access on $name', (kind) => {
+describe.each(realDatabaseKinds)('access on $name', (kind) => {
   let service: RunningService;
   let workspace: string;
 

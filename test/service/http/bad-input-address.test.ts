@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { named } from './named.ts';
 
 /** Addresses are sent as they stand here: `fetch` would resolve and encode them first. */
-describe.each(databaseKinds)('a bad address on $name', (kind) => {
+describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
   let service: RunningService;
   let token: string;
   let workspace: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { expectInvalid } from './expect-problem.ts';
 import { named } from './named.ts';
 
 const halfPair = '\ud800';
 
-describe.each(databaseKinds)('a bad field on $name', (kind) => {
+describe.each(realDatabaseKinds)('a bad field on $name', (kind) => {
   let service: RunningService;
   let token: string;
   let workspace: string;

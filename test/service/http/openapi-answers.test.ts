@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
-import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type Ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { describedApp } from './described-app.ts';
@@ -14,7 +14,7 @@ const app = describedApp();
 /** These need a database that is gone, and a token that asks too much: other tests bring them about. */
 const elsewhere = [429, 503];
 
-describe.each(databaseKinds)('the answers on $name are what the document describes', (kind) => {
+describe.each(realDatabaseKinds)('the answers on $name are what the document describes', (kind) => {
   let service: RunningService;
   let folder: Awaited<ReturnType<typeof temporaryDataFolder>>;
   let token: string;

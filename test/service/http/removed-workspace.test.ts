@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('a workspace that is removed while it is used, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a workspace that is removed while it is used, on $name', (kind) => {
   let service: RunningService;
   beforeAll(async () => {
     service = await startTestService(kind);

@@ -6,9 +6,9 @@ import { createMetrics } from '../../../src/service/operation/metrics.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/run.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 
-describe.each(databaseKinds)('a running sync on $name', (kind) => {
+describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
   /** A sync that is claimed, and a fetch whose course the test decides. */
   async function startRunning() {
     const { storage, remove } = await kind.open();

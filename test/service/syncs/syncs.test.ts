@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('syncs on $name', (kind) => {
+describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   let service: RunningService;
   let token: string;
   let folder: string;
@@ -253,7 +253,7 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
 });
 
 test('a file remote is not fetched unless the operator allows it', async () => {
-  const [kind] = databaseKinds;
+  const [kind] = realDatabaseKinds;
   if (kind === undefined) throw new Error('There is no database to test on.');
   const folder = await mkdtemp(join(tmpdir(), 'workspace-syncs-'));
   const service = await startTestService(kind, { allowFileRemotes: false });

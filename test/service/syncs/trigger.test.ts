@@ -6,7 +6,7 @@ import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts
 import { findQueued } from '../../../src/service/syncs/queue.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import type { Remotes } from '../../../src/service/workspaces/remotes.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
@@ -26,7 +26,7 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
 
 let database: TestDatabase | undefined;
 beforeAll(async () => {
-  database = await databaseKinds[0]?.open();
+  database = await realDatabaseKinds[0]?.open();
 });
 afterAll(() => database?.remove());
 

@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { checking, receiver } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
@@ -15,7 +15,7 @@ const failing: Behaviour = { does: 'answer', status: 500 };
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe.each(databaseKinds)('deliveries that fail, on $name', (kind) => {
+describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   const makeDue = () =>

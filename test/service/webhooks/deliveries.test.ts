@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { newSecret } from '../../../src/service/webhooks/secret.ts';
-import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { hookedService, idOf, verified } from './hooked-service.ts';
 import { patient } from './patience.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.concurrent.each(databaseKinds)('deliveries on $name', (kind) => {
+describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
   let data: Awaited<ReturnType<typeof temporaryDataFolder>>;
   let remote: string;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
@@ -38,7 +38,7 @@ const behaviours = fc.array(
   { maxLength: 25 },
 );
 
-describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
+describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   /** Makes the changes one after the other, and gives what happened to each path. */

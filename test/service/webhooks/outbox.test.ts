@@ -4,13 +4,13 @@ import type { HookEvent } from '../../../src/interface/resources.ts';
 import { claimDelivery, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { acquireIn, hookedStorage, releaseIn } from './hooked-storage.ts';
 import { sync } from './samples.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
 
-describe.each(databaseKinds)('the outbox on $name', (kind) => {
+describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   /** Which events wait for a hook. */

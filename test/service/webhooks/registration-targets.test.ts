@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
 import { hookedService } from './hooked-service.ts';
 
@@ -14,7 +14,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 
 const resolve: Resolve = async (name) => names[name] ?? nowhere(name);
 
-const [sqlite] = databaseKinds;
+const [sqlite] = realDatabaseKinds;
 
 describe.each(sqlite === undefined ? [] : [sqlite])('the address of a hook', (kind) => {
   const service = hookedService(kind, { resolve });

@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret, parseSecret } from '../../../src/service/webhooks/secret.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
 import { hookedService } from './hooked-service.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.each(databaseKinds)('registering a hook on $name', (kind) => {
+describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   const service = hookedService(kind, { resolve: nowhere });
 
   const storedSecret = (id: string) =>
