@@ -17,11 +17,14 @@ function linearTicks(from: number, to: number, atLeast: number): readonly number
   return Array.from({ length: count }, (_, index) => (first + index) * step);
 }
 
+/** Below it, a step between two ticks is no number any more. */
+const leastSpan = 1e-300;
+
 function linear(values: readonly number[]): Scale {
   // Lengths are compared by eye: they begin with nothing.
   const from = Math.min(0, ...values);
   const highest = Math.max(0, ...values);
-  const to = highest === from ? from + 1 : highest;
+  const to = highest - from < leastSpan ? from + 1 : highest;
   const ticks = linearTicks(from, to, 4);
   return { at: (value) => (value - from) / (to - from), ticks };
 }

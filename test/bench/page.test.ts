@@ -75,7 +75,7 @@ test('whatever names and numbers there are, the page is well-formed and shows th
       );
       expect(read).toContain(`Left out: ${text}. ${text}`);
     }),
-    { numRuns: runs(40, 5_000) },
+    { numRuns: runs(40, 5_000), examples: [['', [5e-324, -5e-324]]] },
   );
 });
 
