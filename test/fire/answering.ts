@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { listenHere } from '../support/listen.ts';
 
 /** A server that answers each request with the next bytes, and all that follow with the last. */
 export interface AnsweringServer {
@@ -23,9 +24,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     });
     socket.on('data', () => undefined);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const port = await listenHere(server);
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     answerWith(given) {

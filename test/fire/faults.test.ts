@@ -1,22 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectInTime, type Fire, type Ground, type Player, startFire } from './ground.ts';
 import { type Operation, operations } from './operations.ts';
 import { type Trouble, troubles } from './troubles.ts';
 
-let folder: string;
 let fire: Fire;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fire-'));
-  fire = await startFire(folder);
+  fire = await startFire();
 });
-afterAll(async () => {
-  await fire.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-});
+afterAll(() => fire.stop());
 
 const soak = process.env['SOAK'] === '1';
 

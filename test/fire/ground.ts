@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Lock } from '../../src/interface/resources.ts';
 import { lockOf } from '../../src/service/locks/lock-row.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { databaseKinds, temporaryDataFolder } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { fasterTime, tellingItsTime } from '../support/preload.ts';
@@ -59,13 +59,20 @@ export interface Fire {
 let runs = 5_000;
 
 /** One service for all. Its remote has a branch, and its webhooks may go nowhere that there is. */
-export async function startFire(folder: string): Promise<Fire> {
+export async function startFire(): Promise<Fire> {
   const [sqlite] = databaseKinds;
   if (sqlite === undefined) throw new Error('There is no database.');
+  const { folder, remove } = await temporaryDataFolder();
   const remote = createRepository(folder);
   remote.commit({ branch: 'main', files: { 'a.txt': 'a' } });
   const service = await startTestService(sqlite, { resolve: async () => ['93.184.215.14'] });
-  return { ground: () => openGround(service, remote.path), stop: () => service.stop() };
+  return {
+    ground: () => openGround(service, remote.path),
+    async stop() {
+      await service.stop();
+      await remove();
+    },
+  };
 }
 
 async function openGround(service: RunningService, remote: string): Promise<Ground> {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Fault, isLocking } from '../support/fault-proxy.ts';
@@ -9,17 +6,12 @@ import { printedSeed } from '../support/seed.ts';
 import { type Ended, expectInTime, type Fire, type Given, type Ground, type Player, startFire } from './ground.ts';
 import { seeded } from './seed.ts';
 
-let folder: string;
 let fire: Fire;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'fire-'));
-  fire = await startFire(folder);
+  fire = await startFire();
 });
-afterAll(async () => {
-  await fire.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-});
+afterAll(() => fire.stop());
 
 const fault = fc.oneof<fc.Arbitrary<Fault | undefined>[]>(
   fc.constant(undefined),

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from './listen.ts';
 
 export interface CuttableProxy {
   readonly port: number;
@@ -32,10 +33,9 @@ export async function startCuttableProxy(host: string, port: number): Promise<Cu
     incoming.on('close', () => outgoing.destroy());
     outgoing.on('close', () => incoming.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const listensAt = await listenHere(server);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port: listensAt,
     cut() {
       isCut = true;
       cutAll();

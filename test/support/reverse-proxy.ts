@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { listenHere } from './listen.ts';
 
 const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
 
@@ -144,11 +144,10 @@ export function programOf({ programs }: Product): string | undefined {
 
 /** Nobody but the kernel knows a free port, and these programs do not tell which one they got. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
+  const server = createServer();
+  const port = await listenHere(server);
   await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return port;
 }
 
 const accepts = (port: number): Promise<boolean> =>

@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { listenHere } from './listen.ts';
 
 export interface SlowReader {
   readonly port: number;
@@ -38,10 +39,9 @@ export async function startSlowReader(towards: number, everyMs: number): Promise
     outgoing.pipe(incoming);
     readSlowly(incoming, outgoing, everyMs);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listenHere(server);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from './listen.ts';
 
 export interface TcpBalancer {
   readonly port: number;
@@ -56,10 +57,9 @@ export async function startTcpBalancer({
       ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
+  const port = await listenHere(server);
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
