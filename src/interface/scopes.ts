@@ -1,5 +1,5 @@
 /** What a token may do. A scope grants itself and what it implies. */
-export const scopes = ['sync', 'locks:read', 'locks:write', 'locks:admin', 'hooks:write'] as const;
+export const scopes = ['sync', 'locks:read', 'locks:write', 'locks:admin', 'hooks:write', 'admin'] as const;
 
 export type Scope = (typeof scopes)[number];
 
@@ -9,6 +9,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'locks:write': 'take, renew and release locks, and list them',
   'locks:admin': "release other people's locks, and all that locks:write allows",
   'hooks:write': 'register build webhooks',
+  admin: 'make and revoke tokens, read the audit, and all that the others allow',
 };
 
 const implied: Readonly<Record<Scope, readonly Scope[]>> = {
@@ -17,6 +18,7 @@ const implied: Readonly<Record<Scope, readonly Scope[]>> = {
   'locks:write': ['locks:read'],
   'locks:admin': ['locks:write', 'locks:read'],
   'hooks:write': [],
+  admin: scopes.filter((scope) => scope !== 'admin'),
 };
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);

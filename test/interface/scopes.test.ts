@@ -17,6 +17,7 @@ describe('a scope', () => {
       'locks:write': ['locks:read', 'locks:write'],
       'locks:admin': ['locks:read', 'locks:write', 'locks:admin'],
       'hooks:write': ['hooks:write'],
+      admin: [...scopes],
     });
   });
 

@@ -1,6 +1,7 @@
 import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
+import type { Actor } from '../operation/audit.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type Access, type AccessControl, requireAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
@@ -134,6 +135,13 @@ export function addOperation<Body, Query>(
 
 /** The token of a request to a guarded operation. */
 export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+/** Who asks, for the audit. */
+export const actorOf = (c: Context<Environment>): Actor => ({
+  name: bearerOf(c).name,
+  tokenId: bearerOf(c).id,
+  address: c.env.incoming.socket.remoteAddress ?? null,
+});
 
 export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status,

@@ -1,6 +1,6 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { recordAudit } from '../operation/audit.ts';
+import { type Actor, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findLock } from './find.ts';
 import type { IdMatch } from './id-match.ts';
@@ -8,11 +8,11 @@ import { recordReleased } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
 
 /** Who asks: a token, or the operator at the command line, who owns no lock. */
-export interface Releaser {
-  readonly name: string;
-  readonly tokenId: string | null;
+export interface Releaser extends Actor {
   /** Takes away another's lock. Whoever sets it has checked that this is allowed. */
   readonly force: boolean;
+  /** Why it is taken away, in the words of whoever does it. */
+  readonly reason?: string;
 }
 
 export interface ReleaseRequest {
@@ -48,9 +48,16 @@ export async function releaseLock(
   await recordReleased(db, now, found, { at, by: releaser.name, forced: !own });
   if (!own) {
     await recordAudit(db, now, {
-      actor: releaser.name,
+      actor: releaser,
       action: 'lock.force-released',
-      detail: { workspace, path, lock: lock.id, owner: lock.owner, origin: lock.origin },
+      detail: {
+        workspace,
+        path,
+        lock: lock.id,
+        owner: lock.owner,
+        origin: lock.origin,
+        ...(releaser.reason !== undefined && { reason: releaser.reason }),
+      },
     });
   }
   return { kind: 'released', lock };

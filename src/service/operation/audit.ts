@@ -1,15 +1,44 @@
 import type { Database, Now } from '../storage/storage.ts';
 
+/** Everything that is worth asking about later: what goes beyond a token's own locks and syncs. */
+export const auditActions = [
+  'session.signed-in',
+  'session.signed-out',
+  'token.created',
+  'token.revoked',
+  'lock.force-released',
+  'hook.registered',
+  'hook.replaced',
+  'hook.paused',
+  'hook.resumed',
+  'hook.removed',
+  'delivery.sent-again',
+  'workspace.added',
+  'workspace.removed',
+] as const;
+
+export type AuditAction = (typeof auditActions)[number];
+
+/** Who did something, and from where. */
+export interface Actor {
+  readonly name: string;
+  /** Null for the operator at the command line. */
+  readonly tokenId: string | null;
+  readonly address: string | null;
+}
+
 export interface AuditEntry {
-  readonly actor: string;
-  readonly action: 'lock.force-released';
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  /** Never a secret: whoever may read the audit reads all of it. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /** In the same transaction as what it tells of, so that neither is there without the other. */
 export async function recordAudit(db: Database, now: Now, { actor, action, detail }: AuditEntry): Promise<void> {
+  const { name, tokenId: token_id, address } = actor;
   await db
     .insertInto('audit')
-    .values({ at: now, actor, action, detail: JSON.stringify(detail) })
+    .values({ at: now, actor: name, token_id, address, action, detail: JSON.stringify(detail) })
     .execute();
 }

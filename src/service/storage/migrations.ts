@@ -2,13 +2,35 @@ import { type Kysely, sql } from 'kysely';
 import type { Dialect } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** What the two databases spell differently. Paths are compared byte by byte on both. */
-const spelling = {
-  sqlite: { byteOrder: '', sequence: 'integer primary key autoincrement' },
-  postgres: { byteOrder: 'collate "C"', sequence: 'bigint generated always as identity primary key' },
-} as const;
+const onlyGrows = 'The audit only grows.';
 
-type Spelling = (typeof spelling)[Dialect];
+interface Spelling {
+  readonly byteOrder: string;
+  readonly sequence: string;
+  /** Refuses every change of what a table has. */
+  readonly appendOnly: (table: string) => readonly string[];
+}
+
+/** What the two databases spell differently. Paths are compared byte by byte on both. */
+const spelling: Readonly<Record<Dialect, Spelling>> = {
+  sqlite: {
+    byteOrder: '',
+    sequence: 'integer primary key autoincrement',
+    appendOnly: (table) =>
+      ['update', 'delete'].map(
+        (change) =>
+          `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${onlyGrows}'); end`,
+      ),
+  },
+  postgres: {
+    byteOrder: 'collate "C"',
+    sequence: 'bigint generated always as identity primary key',
+    appendOnly: (table) => [
+      `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
+      `create trigger ${table}_only_grows before update or delete or truncate on ${table} for each statement execute function ${table}_refuses()`,
+    ],
+  },
+};
 
 /** Each is applied once, in this order, and never changed after a release: a change is a new one at the end. */
 const migrations: readonly ((words: Spelling) => readonly string[])[] = [
@@ -58,6 +80,25 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `create table audit (
       sequence ${sequence}, at bigint not null, actor text not null, action text not null, detail text not null)`,
   ],
+  ({ appendOnly }) => [
+    'alter table tokens add column last_used_at bigint',
+    `create table sessions (
+      hash text primary key, token_id text not null references tokens (id) on delete cascade,
+      created_at bigint not null, expires_at bigint not null)`,
+    'create index sessions_by_end on sessions (expires_at)',
+    `create table sign_in_links (
+      hash text primary key, created_at bigint not null, expires_at bigint not null, used_at bigint)`,
+    'alter table hooks add column inactive_why text',
+    `update hooks set inactive_why = 'gone' where active = 0`,
+    'alter table deliveries add column last_attempt_at bigint',
+    'alter table deliveries add column last_duration_ms bigint',
+    'alter table deliveries add column last_answer text',
+    'create index deliveries_of_hook on deliveries (hook_id, sequence)',
+    'create index syncs_of_workspace on syncs (workspace_id, created_at)',
+    'alter table audit add column token_id text',
+    'alter table audit add column address text',
+    ...appendOnly('audit'),
+  ],
 ];
 
 /** The message is a sentence for a person. */
@@ -65,8 +106,11 @@ export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** Brings the tables to this version. Has to run in a transaction that excludes all other writers. */
-export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<void> {
+/**
+ * Brings the tables to this version, or to an earlier one, for tests of what older databases become. Has to run in a
+ * transaction that excludes all other writers.
+ */
+export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length): Promise<void> {
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
   const version = rows[0]?.version ?? 0;
@@ -75,10 +119,10 @@ export async function migrate(db: Kysely<Tables>, dialect: Dialect): Promise<voi
       `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
     );
   }
-  if (version === migrations.length) return;
-  for (const migration of migrations.slice(version)) {
+  if (version === to) return;
+  for (const migration of migrations.slice(version, to)) {
     for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
   }
   await sql`delete from schema_version`.execute(db);
-  await sql`insert into schema_version (version) values (${migrations.length})`.execute(db);
+  await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
 }

@@ -12,6 +12,22 @@ export interface Tables {
     created_at: number;
     expires_at: number | null;
     revoked_at: number | null;
+    /** About when a request last had it: written now and then, not at each request. */
+    last_used_at: number | null;
+  };
+  /** Of people who have signed in to the dashboard: each goes as far as its token. */
+  readonly sessions: {
+    hash: string;
+    token_id: string;
+    created_at: number;
+    expires_at: number;
+  };
+  /** What the first start of the service prints for the operator to sign in with, once. */
+  readonly sign_in_links: {
+    hash: string;
+    created_at: number;
+    expires_at: number;
+    used_at: number | null;
   };
   readonly workspaces: {
     id: string;
@@ -69,6 +85,8 @@ export interface Tables {
     secret: string;
     headers: string;
     active: number;
+    /** Null while it is active. */
+    inactive_why: string | null;
     created_at: number;
     updated_at: number;
   };
@@ -86,6 +104,10 @@ export interface Tables {
     /** Null while it waits for one before it, and when it is over. */
     next_attempt_at: number | null;
     last_error: string | null;
+    /** When the last attempt was made, how long it took, and what was answered; null before the first. */
+    last_attempt_at: number | null;
+    last_duration_ms: number | null;
+    last_answer: string | null;
     created_at: number;
     finished_at: number | null;
     lease_owner: string | null;
@@ -104,6 +126,9 @@ export interface Tables {
     sequence: Generated<number>;
     at: number;
     actor: string;
+    /** Null for what was done at the command line. */
+    token_id: string | null;
+    address: string | null;
     action: string;
     detail: string;
   };

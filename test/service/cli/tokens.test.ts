@@ -43,11 +43,17 @@ describe('token create', () => {
     expect((await run('token', 'list')).stdout).not.toContain('nobody');
   });
 
+  test('refuses an administrator of only some workspaces', async () => {
+    const { code, stderr } = await run('token', 'create', '--name=x', '--scopes=sync,admin', '--workspaces=sample');
+    expect(code).toBe(2);
+    expect(stderr).toContain('A token with the scope admin cannot be limited to some workspaces');
+  });
+
   test('tells all scopes and what they mean when one is wrong', async () => {
-    const { code, stderr } = await run('token', 'create', '--name', 'x', '--scopes', 'sync,locks:reed,admin');
+    const { code, stderr } = await run('token', 'create', '--name', 'x', '--scopes', 'sync,locks:reed,root');
     expect(code).toBe(2);
     expect(stderr).toContain('--scopes is "locks:reed". Did you mean locks:read?');
-    expect(stderr).toContain('--scopes is "admin".');
+    expect(stderr).toContain('--scopes is "root".');
     for (const scope of scopes) expect(stderr).toContain(`${scope} (${scopeMeanings[scope]})`);
   });
 

@@ -263,7 +263,8 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
       expect((await release(workspace, 'a', admin, {}, '?force=true')).status).toBe(204);
       const entries = await service.storage.read.selectFrom('audit').selectAll().execute();
       const entry = entries.find(({ detail }) => detail.includes(workspace));
-      expect(entry).toMatchObject({ actor: 'root', action: 'lock.force-released' });
+      expect(entry).toMatchObject({ actor: 'root', action: 'lock.force-released', address: '127.0.0.1' });
+      expect(entry?.token_id).toMatch(/^tok_/);
       expect(JSON.parse(entry?.detail ?? '{}')).toMatchObject({ path: 'a', lock: held.id, owner: 'ada' });
     });
 

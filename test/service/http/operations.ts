@@ -60,11 +60,12 @@ export const expectedOperations: readonly ExpectedOperation[] = [
 
 /** The scopes that let a request in, each alone. */
 export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {
-  sync: ['sync'],
-  'locks:read': ['locks:read', 'locks:write', 'locks:admin'],
-  'locks:write': ['locks:write', 'locks:admin'],
-  'locks:admin': ['locks:admin'],
-  'hooks:write': ['hooks:write'],
+  sync: ['sync', 'admin'],
+  'locks:read': ['locks:read', 'locks:write', 'locks:admin', 'admin'],
+  'locks:write': ['locks:write', 'locks:admin', 'admin'],
+  'locks:admin': ['locks:admin', 'admin'],
+  'hooks:write': ['hooks:write', 'admin'],
+  admin: ['admin'],
 };
 
 export const addressIn = ({ path }: ExpectedOperation, workspace: string): string =>

@@ -107,6 +107,17 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(rows.map(({ action }) => action)).toEqual(['1', '2', '3']);
   });
 
+  test.each(['update audit set actor = 1', 'delete from audit'])('the audit refuses: %s', async (change) => {
+    const count = async () =>
+      (await storage.read.selectFrom('audit').select('actor').execute()).map((row) => row.actor);
+    const before = await count();
+    expect(before).not.toEqual([]);
+    await expect(storage.commit((db) => sql.raw(change.replace('1', "'1'")).execute(db))).rejects.toThrow(
+      'The audit only grows.',
+    );
+    expect(await count()).toEqual(before);
+  });
+
   test('paths are ordered byte by byte, not by a language', async () => {
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
     await storage.commit(async (db) => {

@@ -61,7 +61,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
     workspace,
     path: valueIn(parseLockPath(path)),
     match: null,
-    releaser: { name: bearer.name, tokenId: bearer.id, force: false },
+    releaser: { name: bearer.name, tokenId: bearer.id, address: null, force: false },
   });
   if (release.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;

@@ -38,7 +38,7 @@ export const lockRelease = defineCommand({
   async run({ flags, arguments: { workspace, path }, environment, outside }) {
     const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
-      const releaser = { name: `operator:${systemUser()}`, tokenId: null, force: flags.force };
+      const releaser = { name: `operator:${systemUser()}`, tokenId: null, address: null, force: flags.force };
       return storage.commit((db) => releaseLock(db, storage.now, { workspace, path, match: null, releaser }));
     });
     switch (release.kind) {

@@ -1,4 +1,5 @@
 import type { Storage } from '../../storage/storage.ts';
+import { whyNotLimited } from '../../tokens/admin-limit.ts';
 import { parseTokenName } from '../../tokens/token-name.ts';
 import { createToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
@@ -46,6 +47,10 @@ export const tokenCreate = defineCommand({
     ...commonFlags,
   },
   example: '--name ci --scopes sync,locks:write --expires 90d',
+  check({ scopes, workspaces }) {
+    const why = whyNotLimited(scopes, workspaces.length === 0 ? null : workspaces);
+    return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
+  },
   async run({ flags, environment, outside }) {
     const { name, expires: lifetime } = flags;
     const scopes = [...new Set(flags.scopes)];

@@ -12,7 +12,7 @@ import { type AccessControl, insufficientScope } from '../access.ts';
 import type { Environment } from '../environment.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
+import { type App, actorOf, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
 import { originOf } from '../origin.ts';
 import { addressedLockPath, addressedWorkspace, lockPathParameter, workspaceParameter } from '../parameters.ts';
 import type { Answer } from '../problem-answer.ts';
@@ -171,7 +171,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
           workspace: workspace.id,
           path,
           match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
-          releaser: { name: bearer.name, tokenId: bearer.id, force: asked && admin },
+          releaser: { ...actorOf(c), force: asked && admin },
         }),
       );
       switch (release.kind) {
