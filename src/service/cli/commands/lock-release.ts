@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { releaseLock } from '../../locks/release.ts';
@@ -6,19 +5,11 @@ import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { toggle } from '../line/flag.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { shownTime } from '../output/times.ts';
 import { commonFlags } from './common-flags.ts';
 import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
-
-/** In a container, a user may have a number and no name. */
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
-  }
-}
 
 function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
   const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
@@ -38,7 +29,7 @@ export const lockRelease = defineCommand({
   async run({ flags, arguments: { workspace, path }, environment, outside }) {
     const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
-      const releaser = { name: `operator:${systemUser()}`, tokenId: null, address: null, force: flags.force };
+      const releaser = { ...operatorActor(), force: flags.force };
       return storage.commit((db) => releaseLock(db, storage.now, { workspace, path, match: null, releaser }));
     });
     switch (release.kind) {
