@@ -3,7 +3,7 @@ import type { Postgres } from './postgres.ts';
 /** What a benchmark is, and what it gives to the table, the page and the file of results. */
 
 export interface Limit {
-  readonly kind: 'at least' | 'at most';
+  readonly kind: 'at least' | 'at most' | 'exactly';
   readonly value: number;
   /** Who asks for it, or why it is what it is. */
   readonly why: string;
@@ -92,6 +92,7 @@ export interface Benchmark {
 
 export const atLeast = (value: number, why: string): Limit => ({ kind: 'at least', value, why });
 export const atMost = (value: number, why: string): Limit => ({ kind: 'at most', value, why });
+export const exactly = (value: number, why: string): Limit => ({ kind: 'exactly', value, why });
 
 export type Verdict = 'kept' | 'MISSED';
 
@@ -104,5 +105,7 @@ export function verdictOn({ value, limit }: Figure): Verdict | undefined {
       return value >= limit.value ? 'kept' : 'MISSED';
     case 'at most':
       return value <= limit.value ? 'kept' : 'MISSED';
+    case 'exactly':
+      return value === limit.value ? 'kept' : 'MISSED';
   }
 }

@@ -26,14 +26,15 @@ export interface Results {
 export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
   result.kind === 'measured' ? result.figures : [];
 
+/** None when all are kept. */
+export const missedSentences = (missed: number): readonly string[] =>
+  missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`];
+
 /** Why the run is no success, as sentences; none when it is one. */
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
   const failed = benchmarks.flatMap((result) => (result.kind === 'failed' ? [result.name] : []));
-  return [
-    ...(missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`]),
-    ...failed.map((name) => `The benchmark "${name}" has failed.`),
-  ];
+  return [...missedSentences(missed), ...failed.map((name) => `The benchmark "${name}" has failed.`)];
 }
 
 export type ReadResults =

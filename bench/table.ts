@@ -19,7 +19,18 @@ function detailText(detail: Detail): string {
 const mostShown = 12;
 const isShort = (detail: Detail): boolean => detail.kind === 'distribution' || detail.values.length <= mostShown;
 
-type Row = readonly [name: string, value: string, limit: string, verdict: string];
+export type Row = readonly [name: string, value: string, limit: string, verdict: string];
+
+type Widths = readonly [name: number, value: number, limit: number];
+
+/** What makes columns of the rows. */
+export function widthsOf(rows: readonly Row[]): Widths {
+  const width = (column: 0 | 1 | 2): number => Math.max(0, ...rows.map((row) => row[column].length));
+  return [width(0), width(1), width(2)];
+}
+
+export const rowText = ([name, value, limit, verdict]: Row, widths: Widths): string =>
+  `  ${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${limit.padEnd(widths[2])}  ${verdict}`.trimEnd();
 
 const rowOf = (figure: Figure): Row => [
   figure.name,
@@ -43,14 +54,12 @@ export function busyText({ machine, loadBefore }: Pick<Results, 'machine' | 'loa
   return `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`;
 }
 
-function linesOf(result: BenchmarkResult, widths: readonly [number, number, number]): readonly string[] {
+function linesOf(result: BenchmarkResult, widths: Widths): readonly string[] {
   const head = ['', `${result.name}: ${result.what}`];
   if (result.kind === 'failed') return [...head, `  failed: ${result.why}`];
   const figures = result.figures.flatMap((figure) => {
-    const [name, value, limit, verdict] = rowOf(figure);
-    const row = `  ${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${limit.padEnd(widths[2])}  ${verdict}`;
     const details = (figure.details ?? []).filter(isShort).map((detail) => `      ${detailText(detail)}`);
-    return [row.trimEnd(), ...details];
+    return [rowText(rowOf(figure), widths), ...details];
   });
   const leftOut = (result.leftOut ?? []).map(({ name, reason }) => `  left out: ${name}. ${reason}`);
   return [...head, ...figures, ...leftOut];
@@ -58,8 +67,7 @@ function linesOf(result: BenchmarkResult, widths: readonly [number, number, numb
 
 export function tableOf(results: Results): string {
   const rows = results.benchmarks.flatMap((result) => (result.kind === 'measured' ? result.figures.map(rowOf) : []));
-  const width = (column: 0 | 1 | 2): number => Math.max(0, ...rows.map((row) => row[column].length));
-  const widths = [width(0), width(1), width(2)] as const;
+  const widths = widthsOf(rows);
   const missed = troubles(results);
   return [
     machineText(results),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
 import { fasterTime } from '../support/preload.ts';
 import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
-import { runs } from '../support/runs.ts';
+import type { FigureName } from '../support/soak/figures.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -38,11 +38,12 @@ const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
     maxLength: 5,
   });
 
+type Read = FigureName extends infer Name ? (Name extends `any answers as ${infer As}` ? As : never) : never;
 type Inputs = Readonly<Record<string, string>>;
 
 const list: Inputs = { INPUT_OPERATION: 'list-locks' };
 
-const readers: readonly (readonly [string, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
+const readers: readonly (readonly [Read, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
   [
     'lists',
     [
@@ -107,8 +108,9 @@ test.each(readers)(
   {
     timeout: 3_600_000,
   },
-  async (_, inputs, answers) => {
+  async (as, inputs, answers) => {
     await seeded(
+      `any answers as ${as}`,
       fc.asyncProperty(fc.constantFrom(...inputs), answers, async (given, sent) => {
         server.answerWith(sent);
         const env = {
@@ -121,7 +123,6 @@ test.each(readers)(
         expectHarmless(await steps.run({ stage: 'main', env }), 'main', [hostile.token]);
         expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post', [hostile.token]);
       }),
-      runs(20, 2_000),
     );
   },
 );

@@ -5,7 +5,6 @@ import { secretsOf } from '../../src/action/inputs/secrets.ts';
 import { inputNames, operations } from '../../src/action/inputs/table.ts';
 import { fasterTime } from '../support/preload.ts';
 import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
-import { runs } from '../support/runs.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -77,6 +76,7 @@ test('whatever the inputs are, they are read, or each that is wrong is told in a
   timeout: 3_600_000,
 }, async () => {
   await seeded(
+    'any inputs, as they are read',
     fc.asyncProperty(given, async (inputs) => {
       const environment = asEnvironment(inputs);
       for (const secret of secretsOf(environment)) expect(secret.length).toBeGreaterThan(3);
@@ -89,7 +89,6 @@ test('whatever the inputs are, they are read, or each that is wrong is told in a
         expect(problem.length).toBeLessThan(2_000);
       }
     }),
-    runs(50, 10_000),
   );
 });
 
@@ -100,6 +99,7 @@ test('whatever the inputs are, a step ends with a reason, and its log has no har
   timeout: 3_600_000,
 }, async () => {
   await seeded(
+    'any inputs of a step',
     fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
       // A step that is refused for one input shows nothing of what it would do with the others.
       const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };
@@ -113,6 +113,5 @@ test('whatever the inputs are, a step ends with a reason, and its log has no har
       expectHarmless(await steps.run({ stage: 'main', env }), 'main');
       expectHarmless(await steps.run({ stage: 'post', env, goesOn: true }), 'post');
     }),
-    runs(20, 3_000),
   );
 });

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
 import { fasterTime } from '../support/preload.ts';
 import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
-import { runs } from '../support/runs.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
@@ -141,6 +140,7 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
     ),
   });
   await seeded(
+    'any ledger and state',
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
       server.answerWith(sent);
       const files = {
@@ -155,7 +155,6 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
       const goesOn = operation !== undefined;
       expectHarmless(await steps.run({ stage: 'post', env: { ...env, ...state }, files, goesOn }), 'post');
     }),
-    runs(25, 5_000),
   );
 });
 
@@ -168,6 +167,7 @@ test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock e
     { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
   );
   await seeded(
+    'any locks that are handed on',
     fc.asyncProperty(handed, answers, fc.boolean(), async (locks, sent, asFile) => {
       server.answerWith(sent);
       const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
@@ -178,6 +178,5 @@ test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock e
       });
       expectHarmless(result, 'main');
     }),
-    runs(12, 2_000),
   );
 });

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
 import type { Lock } from '../../src/interface/resources.ts';
 import { lockOf } from '../../src/service/locks/lock-row.ts';
 import { databaseKinds, temporaryDataFolder } from '../support/databases.ts';
@@ -10,6 +9,8 @@ import { fasterTime, tellingItsTime } from '../support/preload.ts';
 import { type Job, openJob } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
+import type { FigureName } from '../support/soak/figures.ts';
+import { measured } from '../support/soak/measured.ts';
 import { expectHarmless } from './harmless.ts';
 
 /** So many times faster does time pass for a step. */
@@ -158,6 +159,10 @@ async function openGround(service: RunningService, remote: string): Promise<Grou
 }
 
 /** A post-step has 60 s; anything else two minutes and one attempt. The rest is for a machine that is busy. */
-export function expectInTime({ tookMs, log }: Ended, most: number = 120_000 + requestTimeout * 1_000): void {
-  expect(tookMs, log).toBeLessThan(most + 20_000);
+export function expectInTime(
+  name: FigureName,
+  { tookMs, log }: Ended,
+  most: number = 120_000 + requestTimeout * 1_000,
+): void {
+  measured(name, tookMs / (most + 20_000), log);
 }

@@ -7,6 +7,7 @@ import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
+import { inOneOnly } from '../support/in-one-only.ts';
 import { emptyBook } from '../support/instances/book.ts';
 import { makeChaos } from '../support/instances/chaos.ts';
 import { startFleet } from '../support/instances/fleet.ts';
@@ -19,6 +20,7 @@ import { leaveOut } from '../support/left-out.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
+import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
@@ -39,6 +41,9 @@ function whyLeftOut(): string | undefined {
   return 'It takes a minute, and is part of `npm run test:postgres` and `npm run test:soak`.';
 }
 
+const asLines = (things: readonly unknown[]): readonly string[] =>
+  things.slice(0, 10).map((thing) => JSON.stringify(thing));
+
 async function addRemote(url: string, remote: Repository): Promise<void> {
   const storage = await openPostgres({ url, onIdleError: () => undefined });
   await storage.commit((db) =>
@@ -57,8 +62,10 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
     .poll(async () => open(await readOutbox(databaseUrl)), { timeout: patienceMs, interval: 1_000 })
     .toEqual({ locks: 0, deliveries: 0 });
   const rows = await readOutbox(databaseUrl);
-  expect(rows.filter(({ status }) => status !== 'delivered')).toEqual([]);
   const arrived = new Set(receiver.deliveries.map(({ headers }) => headers['webhook-id']));
+  const undelivered = rows.filter(({ id, status }) => status !== 'delivered' || !arrived.has(id));
+  measured('deliveries of webhooks', receiver.deliveries.length);
+  measured('webhooks that were not delivered', undelivered.length, asLines(undelivered));
   const byKey = (ids: readonly string[]) => {
     const keyOf = new Map(rows.map(({ id, key }) => [id, key]));
     return Object.fromEntries(Map.groupBy(ids, (id) => keyOf.get(id) ?? 'unknown'));
@@ -123,33 +130,30 @@ test('while instances are killed and the database restarts, nobody shares a lock
     ...Array.from({ length: clients }, (_, client) => raceForLocks(race, randoms(100 + client))),
   ]);
   await observer.stop();
-  process.stderr.write(
-    `Instances: ${chaos.kills} kills, database restarts: ${chaos.restarts.join(', ')}; ${traffic.requests} requests, ` +
-      `${traffic.lostAnswers} answers lost or open, ${traffic.proven} proven by their keys; ` +
-      `${book.grants.size} locks granted, ${book.released.size} released, ${observer.looks()} looks at them.\n`,
-  );
-  expect(book.violations.slice(0, 10)).toEqual([]);
+  measured('instances that were killed', chaos.kills);
+  measured('restarts of the database', chaos.restarts.length);
+  measured('requests of the clients', traffic.requests);
+  measured('answers that were lost, and proven by their keys', traffic.proven);
+  measured('locks that were granted', book.grants.size);
+  const broken = 'two holders at a time, lost locks or fences that fell';
+  measured(broken, book.violations.length, book.violations.slice(0, 10));
 
   const ended = await Promise.all([...syncs].map((id) => awaitSync(race, id)));
   for (const sync of await syncAll(race)) expect(sync).toMatchObject({ status: 'succeeded' });
-  expect(ended.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+  const unfinished = ended.filter(({ status }) => status !== 'succeeded');
+  measured('syncs that did not finish', unfinished.length, asLines(unfinished));
   const rows = await allDelivered(cluster.url, receiver);
-  process.stderr.write(
-    `Afterwards: ${syncs.size} syncs, ${rows.length} events, ${receiver.deliveries.length} deliveries.\n`,
-  );
   const history = readLockHistory(rows);
-  expect(history.wrong.slice(0, 10)).toEqual([]);
+  measured(broken, history.wrong.length, history.wrong.slice(0, 10));
   // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there.
-  expect(history.acquired).toEqual(new Set(book.grants.keys()));
-  expect([...observer.seen].filter((id) => !book.grants.has(id))).toEqual([]);
+  const unaccounted = inOneOnly(book.grants.keys(), history.acquired).concat(
+    [...observer.seen].filter((id) => !book.grants.has(id)),
+  );
+  const name = 'acknowledged locks that are not accounted for, and locks that nobody knows of';
+  measured(name, unaccounted.length, unaccounted.slice(0, 10));
   const list = await insist(traffic, base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
   expect(list.reply.body.locks).toEqual([]);
   const told = new Set(rows.flatMap(({ event }) => ('sync' in event.data ? [event.data.sync.sync_id] : [])));
   expect([...syncs].filter((id) => !told.has(id))).toEqual([]);
   expect(await fleet.stop()).toEqual(Array.from({ length: instances }, () => 0));
-
-  // It was a fire, and not a rehearsal.
-  expect(chaos.kills).toBeGreaterThan(0);
-  expect(traffic.proven).toBeGreaterThan(0);
-  expect(book.grants.size).toBeGreaterThan(instances);
 });

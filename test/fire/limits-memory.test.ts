@@ -4,6 +4,7 @@ import { collectingGarbage } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
 import { startServiceProcess } from '../support/service-process.ts';
+import { measured } from '../support/soak/measured.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { startMixedLoad } from './mixed-load.ts';
 import { callsTo } from './service-calls.ts';
@@ -13,20 +14,10 @@ const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(0, 600));
 const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
 
 /**
- * What may be between the medians of two thirds without a leak. Of the heap, the work of half a second, for the garbage is
- * collected that often: ten thousand requests that leave 500 bytes each are found. What is resident includes what the
- * system's allocator keeps for later, in pieces that do not fit.
- */
-const allowances = { heap: 5 * 1_024 * 1_024, resident: 30 * 1_024 * 1_024 };
-
-/**
  * V8 reserves room for young objects by the most that it ever needed, and touches it first when there is more to do than
  * before. A machine that becomes free in the middle of the run would look like a leak of 40 MB.
  */
 const smallYoungHeap = '--max-semi-space-size=2';
-
-/** However short: more than the service ever needs for this load, and less than what a flood without limits would take. */
-const most = 400 * 1_024 * 1_024;
 
 const median = (numbers: readonly number[]): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? Number.NaN;
@@ -36,7 +27,10 @@ const third = (numbers: readonly number[], which: 0 | 1 | 2): readonly number[] 
   return numbers.slice(which * length, (which + 1) * length);
 };
 
-const megabytes = (bytes: number): string => `${(bytes / 1_024 / 1_024).toFixed(1)} MB`;
+const megabytes = (bytes: number): number => bytes / 1_024 / 1_024;
+
+/** Between the medians of two thirds. */
+const growth = (numbers: readonly number[]): number => megabytes(median(third(numbers, 2)) - median(third(numbers, 1)));
 
 test('everything at once for a long time: memory stays within bounds', {
   timeout: seconds * 1_000 + 120_000,
@@ -66,21 +60,16 @@ test('everything at once for a long time: memory stays within bounds', {
   }
   await load.stop();
 
-  const told = [resident, heap].map((numbers) =>
-    ([0, 1, 2] as const).map((which) => megabytes(median(third(numbers, which)))).join(', '),
-  );
-  process.stderr.write(
-    `${seconds} s of load, ${JSON.stringify(load.made)}, ${receiver.deliveries.length} deliveries. Medians of the thirds: ` +
-      `resident ${told[0]}; heap ${told[1]}; open files ${median(third(files, 1))}, ${median(third(files, 2))}.\n`,
-  );
-  expect(load.wrong).toEqual([]);
+  measured('time under load', seconds);
+  measured('answers with a status that must not be', load.wrong.length, load.wrong);
   expect(receiver.deliveries.length).toBeGreaterThan(0);
   for (const count of Object.values(load.made)) expect(count).toBeGreaterThan(0);
-  expect(Math.max(...resident)).toBeLessThan(most);
+  measured('resident memory at most', megabytes(Math.max(...resident)));
   // In a short run the service is still warming up.
   if (seconds >= 60) {
-    expect(median(third(heap, 2))).toBeLessThan(median(third(heap, 1)) + allowances.heap);
-    expect(median(third(resident, 2))).toBeLessThan(median(third(resident, 1)) + allowances.resident);
+    measured('growth of the heap from the second third to the last', growth(heap));
+    measured('growth of resident memory from the second third to the last', growth(resident));
+    measured('growth of the number of open files', median(third(files, 2)) - median(third(files, 1)));
   }
   expect(service.command.stderr()).not.toContain('"level":50');
   expect(await service.stop()).toBe(0);

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { memoryDisk, mountSmallDisk } from '../support/small-disk.ts';
+import { measured } from '../support/soak/measured.ts';
 import { callsTo } from './service-calls.ts';
 
 test('on a read-only disk the service does not start, and says why in a sentence', async (context) => {
@@ -80,6 +81,8 @@ test('a disk that the system makes read-only because of its errors: writes are 5
   await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
   const again = await startServiceProcess({ folder, through: disk.through });
   onTestFinished(async () => void (await again.stop()));
-  expect(await callsTo(again).held()).toEqual(before);
+  const there = await callsTo(again).held();
+  measured('locks that are there after a disk has become read-only', there.length);
+  expect(there).toEqual(before);
   expect((await callsTo(again).lock('after')).status).toBe(201);
 });

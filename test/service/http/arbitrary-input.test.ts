@@ -4,7 +4,7 @@ import { codeUnits } from '../../interface/texts.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
-import { runs } from '../../support/runs.ts';
+import { tried } from '../../support/soak/tried.ts';
 import { describedApp } from './described-app.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
@@ -102,43 +102,47 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     expectProblem(answer, answer.body.type.replace(/^.*:/, ''));
   }
 
-  test.each(['locks', 'sync', 'hooks'])('any JSON sent to %s is a success or a problem of its sender', async (to) => {
-    await fc.assert(
-      fc.asyncProperty(body, async (json) => {
-        const answer = await service.ask('POST', `/v1/workspaces/${workspace}/${to}`, { token, json });
-        expectSuccessOrProblem(answer);
-        expectDescribed(operations, 'POST', `/v1/workspaces/{id}/${to}`, answer);
-      }),
-      { numRuns: runs(40, 1500) },
-    );
-  });
+  test.each(['locks', 'sync', 'hooks'] as const)(
+    'any JSON sent to %s is a success or a problem of its sender',
+    async (to) => {
+      await tried(
+        `any JSON sent to ${to}`,
+        fc.asyncProperty(body, async (json) => {
+          const answer = await service.ask('POST', `/v1/workspaces/${workspace}/${to}`, { token, json });
+          expectSuccessOrProblem(answer);
+          expectDescribed(operations, 'POST', `/v1/workspaces/{id}/${to}`, answer);
+        }),
+      );
+    },
+  );
 
   test('any bytes as a body are a success or a problem of their sender', async () => {
-    await fc.assert(
+    await tried(
+      'any bytes as a body',
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         const raw = new Uint8Array(bytes);
         const headers = { 'content-type': 'application/json' };
         expectSuccessOrProblem(await service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, raw, headers }));
       }),
-      { numRuns: runs(15, 500) },
     );
   });
 
   test('any address is a success or a problem of its sender', async () => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
-    await fc.assert(
+    await tried(
+      'any address',
       fc.asyncProperty(method, target, async (method, target) => {
         const answer = await requestRaw(service.port, { method, target: target.replace('W', workspace), token });
         expectSuccessOrProblem(answer);
       }),
-      { numRuns: runs(100, 4000) },
     );
   });
 
   test('no address of a lock reaches anything but a lock', async () => {
     const json = { url: 'https://ci.example.com/hook' };
     await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token, json });
-    await fc.assert(
+    await tried(
+      'any address of a lock',
       fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
         const path = rest.join('').replaceAll(/[?#]/g, '');
         fc.pre(path !== '');
@@ -149,7 +153,6 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
         expectProblem(posted, 'method-not-allowed');
         expect(posted.headers.get('allow')).toBe('DELETE');
       }),
-      { numRuns: runs(40, 1500) },
     );
   });
 });

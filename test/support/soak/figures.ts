@@ -1,0 +1,178 @@
+import { atLeast, atMost, exactly, type Limit } from '../../../bench/benchmark.ts';
+import { runs } from '../runs.ts';
+
+/** Every figure of `npm run test:soak`, with its limit, by the test that measures it. */
+
+export interface Declared {
+  /** Such as `ms`; empty for a plain number. */
+  readonly unit: string;
+  readonly limit: Limit;
+  /** What several tests have measured is added up; otherwise, what is farthest from the limit counts. */
+  readonly sum?: true;
+}
+
+const none = (why: string): Declared => ({ unit: '', limit: exactly(0, why) });
+const count = (limit: Limit): Declared => ({ unit: '', limit });
+
+/** A property is tried so often, and holds each time. */
+const held = (few: number, many: number): Declared =>
+  count(atLeast(runs(few, many), 'As often as it is tried; it holds each time.'));
+
+const invariant = 'DESIGN.md, §7: what holds of locks whatever happens.';
+const enough = 'Less would be a rehearsal.';
+
+const waitingJobs = runs(8, 32);
+const waiting = {
+  'a wait of one second ended after': { unit: 'ms', limit: atMost(1_500, 'The wait, and half a second.') },
+  'jobs that waited for one path and got it': count(exactly(waitingJobs, 'All that waited.')),
+  'of them, two at a time, or with a lower fence than before': none(invariant),
+  'their requests for it in the busiest second': count(
+    atMost(2 * waitingJobs, 'Two each: they do not come all at once.'),
+  ),
+  'their requests for it each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
+} satisfies Figures;
+
+const faults = {
+  'cells of the matrix: ended in time, and told the truth': {
+    ...count(exactly(222, 'Each fault × each operation that can meet it.')),
+    sum: true,
+  },
+  'the longest step, as a part of the time that it has': {
+    unit: '',
+    limit: atMost(1, 'Two minutes and one attempt, a post-step one minute; and 20 s of its clock for a busy machine.'),
+  },
+} satisfies Figures;
+
+type Figures = Readonly<Record<string, Declared>>;
+
+export const declared = {
+  'test/e2e/scenarios/waiting.test.ts': waiting,
+  'test/e2e/scenarios/overlapping-sets.test.ts': {
+    'overlapping sets that were locked': count(exactly(runs(12, 160), 'All of them.')),
+    'paths that two held at a time, or with a lower fence than before': none(invariant),
+    'requests for a lock, of each job and second of its time': count(
+      atMost(5, 'The shortest pause is a quarter of a second, and a set that was begun is mostly given back.'),
+    ),
+  },
+  'test/e2e/scenarios/cancelled.test.ts': {
+    'a step that is cancelled was gone after': { unit: 's', limit: atMost(5, 'Then the runner becomes harsher.') },
+  },
+  'test/e2e/scenarios/network-gone.test.ts': {
+    'a post-step without a network gave up after': {
+      unit: 's',
+      limit: atMost(runs(60, 50), 'It tries for 45 s, and the runner ends it after a minute.'),
+    },
+  },
+  'test/e2e/scenarios/model/any-sequence.test.ts': {
+    'sequences of locks, kills and faults that went as the model says': held(1, 500),
+    'sequences in which a lock was lost, leaked or taken from somebody else': none(invariant),
+  },
+  'test/service/http/arbitrary-input.test.ts': {
+    'any JSON sent to locks': held(40, 1_500),
+    'any JSON sent to sync': held(40, 1_500),
+    'any JSON sent to hooks': held(40, 1_500),
+    'any bytes as a body': held(15, 500),
+    'any address': held(100, 4_000),
+    'any address of a lock': held(40, 1_500),
+  },
+  'test/fire/fuzz-answers.test.ts': {
+    'any answers as lists': held(20, 2_000),
+    'any answers as errors and problem details': held(20, 2_000),
+    'any answers as the status of a sync': held(20, 2_000),
+    'any answers as locks that are taken and given back': held(20, 2_000),
+    'any answers as hooks': held(20, 2_000),
+  },
+  'test/fire/fuzz-inputs.test.ts': {
+    'any inputs, as they are read': held(50, 10_000),
+    'any inputs of a step': held(20, 3_000),
+  },
+  'test/fire/fuzz-records.test.ts': {
+    'any ledger and state': held(25, 5_000),
+    'any locks that are handed on': held(12, 2_000),
+  },
+  'test/fire/faults.test.ts': faults,
+  'test/fire/mixtures.test.ts': {
+    'random mixtures of faults that were played': held(2, 300),
+    'mixtures in which a step was late, did not tell the truth or left a lock': none(invariant),
+    'the longest step of a mixture, as a part of the time that it has': {
+      unit: '',
+      limit: atMost(1, 'Two minutes, one attempt and its wait, a post-step one minute; and 20 s for a busy machine.'),
+    },
+  },
+  'test/fire/instances.test.ts': {
+    'instances that were killed': count(atLeast(runs(1, 5), enough)),
+    'restarts of the database': count(exactly(runs(1, 2), 'One in good order, and one that is not.')),
+    'requests of the clients': count(atLeast(runs(100, 1_000), enough)),
+    'answers that were lost, and proven by their keys': count(atLeast(1, enough)),
+    'locks that were granted': count(atLeast(runs(4, 500), enough)),
+    'two holders at a time, lost locks or fences that fell': none(invariant),
+    'acknowledged locks that are not accounted for, and locks that nobody knows of': none(invariant),
+    'syncs that did not finish': none('Each that was accepted ends.'),
+    'deliveries of webhooks': count(atLeast(runs(4, 500), enough)),
+    'webhooks that were not delivered': none('Each at least once.'),
+  },
+  'test/fire/power-cut.test.ts': {
+    'moments at which the power was cut': count(atLeast(runs(24, 2_000), enough)),
+    'of them, right after an answer': count(atLeast(runs(24, 720), 'Half of the requests.')),
+    'acknowledged locks that were not there again, or databases that did not open': none(
+      'What was answered is durable.',
+    ),
+  },
+  'test/fire/limits-garbage.test.ts': {
+    'garbage requests': count(exactly(runs(3_000, 100_000), 'All that were to be sent.')),
+    'garbage that was taken for a request, not answered, or answered with 5xx': none('It is the fault of its sender.'),
+    'requests of others meanwhile': count(atLeast(runs(9, 1_000), enough)),
+    'others that were answered wrong': none('They are none of its business.'),
+    'others, 99 % answered within': { unit: 'ms', limit: atMost(1_000, 'Nobody waits for more than a moment.') },
+  },
+  'test/fire/limits-memory.test.ts': {
+    'time under load': { unit: 's', limit: atLeast(runs(1, 600), 'Ten minutes.') },
+    'answers with a status that must not be': none('Load is no reason.'),
+    'resident memory at most': { unit: 'MB', limit: atMost(400, 'Less than a flood without limits would take.') },
+    'growth of the number of open files': count(atMost(20, 'Those of the requests that are under way.')),
+    'growth of the heap from the second third to the last': {
+      unit: 'MB',
+      limit: atMost(5, 'The work of half a second: ten thousand requests that leave 500 bytes each are found.'),
+    },
+    'growth of resident memory from the second third to the last': {
+      unit: 'MB',
+      limit: atMost(30, 'The allocator of the system keeps pieces for later.'),
+    },
+  },
+  'test/fire/limits-full-disk.test.ts': {
+    'writes that a full disk refused': count(exactly(runs(8, 100), 'Each piece of the database runs out of room.')),
+    'locks that were lost or half-done by it': none(invariant),
+  },
+  'test/fire/limits-read-only-disk.test.ts': {
+    'locks that are there after a disk has become read-only': count(exactly(20, 'All that were taken before.')),
+  },
+  'test/fire/limits-open-files.test.ts': {
+    'connections that were turned away, with no file left for them': count(atLeast(150, 'Of 200, with 64 files.')),
+    'processor time of a second meanwhile': {
+      unit: 's',
+      limit: atMost(0.9, 'A server that tries in vain, again and again, would use all of it.'),
+    },
+  },
+  'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
+  'test/bench/simulate/call.test.ts': { 'simulated calls that ended as those of the client': held(300, 5_000) },
+  'test/bench/simulate/lock-table.test.ts': { 'simulated locks that answered as the service': held(15, 200) },
+  'test/bench/simulate/reality.test.ts': {
+    'what is simulated of waiting jobs and what they really do, the larger by the smaller': {
+      unit: '×',
+      limit: atMost(3, 'Of one size. For jobs whose time is faster, a moment of this machine is many.'),
+    },
+  },
+} satisfies Readonly<Record<string, Figures>>;
+
+type NamesIn<Part> = Part extends Figures ? keyof Part & string : never;
+export type FigureName = { [File in keyof typeof declared]: NamesIn<(typeof declared)[File]> }[keyof typeof declared];
+
+const all: ReadonlyMap<string, Declared> = new Map(
+  Object.values<Figures>(declared).flatMap((its) => Object.entries(its)),
+);
+
+export function figureOf(name: FigureName): Declared {
+  const figure = all.get(name);
+  if (figure === undefined) throw new Error(`The figure "${name}" is not declared.`);
+  return figure;
+}

@@ -1,0 +1,24 @@
+import { appendFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { verdictOn } from '../../../bench/benchmark.ts';
+import { withUnit } from '../../../bench/numbers.ts';
+import { limitText } from '../../../bench/table.ts';
+import { type FigureName, figureOf } from './figures.ts';
+import { figuresFile, type Note, noteText } from './notes.ts';
+
+function note(what: Note): void {
+  const file = process.env[figuresFile];
+  if (file !== undefined) appendFileSync(file, noteText(what));
+}
+
+/** Tells a figure for the table of the soak test, and fails when it misses its limit. */
+export function measured(name: FigureName, value: number, because: string | readonly string[] = []): void {
+  note({ name, value });
+  const { unit, limit } = figureOf(name);
+  if (verdictOn({ name, value, unit, limit }) !== 'MISSED') return;
+  const missed = `${name}: ${withUnit(value, unit)}, and not ${limitText(limit, unit)}. ${limit.why}`;
+  expect.fail([missed].concat(because).join('\n'));
+}
+
+/** One more, for a figure that is the sum over several tests and is judged at the end of all. */
+export const oneMore = (name: FigureName): void => note({ name, value: 1 });

@@ -1,0 +1,66 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+import { loadNow, thisMachine } from '../../../bench/machine.ts';
+import { busyText, machineText } from '../../../bench/table.ts';
+import { declared } from './figures.ts';
+import { figuresFile, readNotes } from './notes.ts';
+import { type Part, soakTable } from './table.ts';
+
+/** Why tests of the file were left out, each reason once. */
+function whyLeftOut(module: TestModule): string | undefined {
+  const reasons = [...module.children.allTests('skipped')].flatMap((test) => {
+    const result = test.result();
+    return result.state === 'skipped' && result.note !== undefined ? [result.note] : [];
+  });
+  return reasons.length === 0 ? undefined : [...new Set(reasons)].join(' ');
+}
+
+/** Those that were to run: a part of the soak test has figures of its own. */
+function partsOf(modules: readonly TestModule[]): readonly Part[] {
+  return Object.entries(declared).flatMap(([file, figures]) => {
+    const module = modules.find(({ moduleId }) => moduleId.endsWith(`/${file}`));
+    return module === undefined ? [] : [{ file, figures, leftOut: whyLeftOut(module) }];
+  });
+}
+
+function durationText(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${Math.round(seconds)} s` : `${minutes} min ${Math.round(seconds - 60 * minutes)} s`;
+}
+
+/** Gathers the figures of all tests, and prints them at the end, whether tests have failed or not. */
+export function soakReporter(): Reporter {
+  let folder = '';
+  let file = '';
+  const machine = thisMachine();
+  const loadBefore = loadNow();
+  const began = performance.now();
+  return {
+    onInit() {
+      folder = mkdtempSync(join(tmpdir(), 'soak-'));
+      file = join(folder, 'figures');
+      writeFileSync(file, '');
+      process.env[figuresFile] = file;
+    },
+    onTestRunEnd(modules, errors, reason) {
+      const { text, missed } = soakTable(partsOf(modules), readNotes(readFileSync(file, 'utf8')));
+      rmSync(folder, { recursive: true, force: true });
+      const failed = modules.flatMap(({ children }) => [...children.allTests('failed')]).length;
+      const broken = modules.filter((module) => module.state() === 'failed').length;
+      const lines = [
+        text,
+        ...(broken + errors.length === 0
+          ? []
+          : [`Not all went well: ${failed} tests in ${broken} files have failed, and are told of above.`]),
+        ...(reason === 'interrupted' ? ['The run was interrupted.'] : []),
+        `It took ${durationText((performance.now() - began) / 1_000)}.`,
+        machineText({ machine, loadBefore, loadAfter: loadNow() }),
+        ...[busyText({ machine, loadBefore })].filter((line) => line !== undefined),
+      ];
+      process.stdout.write(`${lines.join('\n')}\n`);
+      if (missed > 0) process.exitCode = 1;
+    },
+  };
+}

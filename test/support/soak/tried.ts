@@ -1,0 +1,21 @@
+import fc from 'fast-check';
+import { type FigureName, figureOf } from './figures.ts';
+import { measured } from './measured.ts';
+
+/** What a property did not hold for, and why; nothing when it held. */
+export async function failureOf<Given>(outcome: fc.RunDetails<Given>): Promise<readonly string[]> {
+  if (!outcome.failed) return [];
+  const { errorInstance } = outcome;
+  const why = errorInstance instanceof Error ? errorInstance.stack : String(errorInstance);
+  return [(await fc.asyncDefaultReportMessage(outcome)) ?? '', why ?? ''];
+}
+
+/** Tries a property as often as its figure asks for, and tells how often it held. */
+export async function tried<Given>(
+  name: FigureName,
+  property: fc.IAsyncProperty<Given>,
+  parameters: Omit<fc.Parameters<Given>, 'numRuns'> = {},
+): Promise<void> {
+  const outcome = await fc.check(property, { ...parameters, numRuns: figureOf(name).limit.value });
+  measured(name, outcome.failed ? outcome.numRuns - 1 : outcome.numRuns, await failureOf(outcome));
+}

@@ -1,0 +1,46 @@
+import { defineConfig } from 'vitest/config';
+import { soakReporter } from './test/support/soak/reporter.ts';
+import everyday from './vitest.config.ts';
+
+/** What is measured in seconds, requests a second or processor time: one after the other, and nothing beside it. */
+const measuredInTime = [
+  'test/e2e/scenarios/*.test.ts',
+  'test/fire/faults.test.ts',
+  'test/fire/instances.test.ts',
+  'test/fire/limits-garbage.test.ts',
+  'test/fire/limits-open-files.test.ts',
+  'test/bench/simulate/reality.test.ts',
+];
+
+const all = [
+  'test/e2e/scenarios/**/*.test.ts',
+  'test/service/http/arbitrary-input.test.ts',
+  'test/fire/*.test.ts',
+  'test/bench/simulate/*.test.ts',
+];
+
+/** `npm run test:soak`: the long forms, with a table of what they measured. */
+export default defineConfig({
+  test: {
+    ...everyday.test,
+    // The projects add theirs.
+    include: [],
+    reporters: ['default', soakReporter()],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'side by side',
+          include: all,
+          exclude: measuredInTime,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: measuredInTime, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
+    ],
+  },
+});
