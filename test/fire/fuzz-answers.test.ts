@@ -38,12 +38,12 @@ const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
     maxLength: 5,
   });
 
-type Read = FigureName extends infer Name ? (Name extends `any answers as ${infer As}` ? As : never) : never;
+type As<Name> = Name extends `any answers as ${infer What}` ? What : never;
 type Inputs = Readonly<Record<string, string>>;
 
 const list: Inputs = { INPUT_OPERATION: 'list-locks' };
 
-const readers: readonly (readonly [Read, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
+const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitrary<string[]>])[] = [
   [
     'lists',
     [

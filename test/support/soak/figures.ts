@@ -11,6 +11,8 @@ export interface Declared {
   readonly sum?: true;
 }
 
+type Figures = Readonly<Record<string, Declared>>;
+
 const none = (why: string): Declared => ({ unit: '', limit: exactly(0, why) });
 const count = (limit: Limit): Declared => ({ unit: '', limit });
 
@@ -18,35 +20,21 @@ const count = (limit: Limit): Declared => ({ unit: '', limit });
 const held = (few: number, many: number): Declared =>
   count(atLeast(runs(few, many), 'As often as it is tried; it holds each time.'));
 
-const invariant = 'DESIGN.md, §7: what holds of locks whatever happens.';
+const invariant = 'Whatever happens, no lock is lost, left behind or had by two.';
 const enough = 'Less would be a rehearsal.';
 
 const waitingJobs = runs(8, 32);
-const waiting = {
-  'a wait of one second ended after': { unit: 'ms', limit: atMost(1_500, 'The wait, and half a second.') },
-  'jobs that waited for one path and got it': count(exactly(waitingJobs, 'All that waited.')),
-  'of them, two at a time, or with a lower fence than before': none(invariant),
-  'their requests for it in the busiest second': count(
-    atMost(2 * waitingJobs, 'Two each: they do not come all at once.'),
-  ),
-  'their requests for it each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
-} satisfies Figures;
-
-const faults = {
-  'cells of the matrix: ended in time, and told the truth': {
-    ...count(exactly(222, 'Each fault × each operation that can meet it.')),
-    sum: true,
-  },
-  'the longest step, as a part of the time that it has': {
-    unit: '',
-    limit: atMost(1, 'Two minutes and one attempt, a post-step one minute; and 20 s of its clock for a busy machine.'),
-  },
-} satisfies Figures;
-
-type Figures = Readonly<Record<string, Declared>>;
 
 export const declared = {
-  'test/e2e/scenarios/waiting.test.ts': waiting,
+  'test/e2e/scenarios/waiting.test.ts': {
+    'a wait of one second ended after': { unit: 'ms', limit: atMost(1_500, 'The wait, and half a second.') },
+    'jobs that waited for one path and got it': count(exactly(waitingJobs, 'All that waited.')),
+    'of them, two at a time, or with a lower fence than before': none(invariant),
+    'their requests for it in the busiest second': count(
+      atMost(2 * waitingJobs, 'Two each: they do not come all at once.'),
+    ),
+    'their requests for it each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
+  },
   'test/e2e/scenarios/overlapping-sets.test.ts': {
     'overlapping sets that were locked': count(exactly(runs(12, 160), 'All of them.')),
     'paths that two held at a time, or with a lower fence than before': none(invariant),
@@ -90,7 +78,20 @@ export const declared = {
     'any ledger and state': held(25, 5_000),
     'any locks that are handed on': held(12, 2_000),
   },
-  'test/fire/faults.test.ts': faults,
+  'test/fire/faults.test.ts': {
+    'cells of the matrix: ended in time, and told the truth': {
+      unit: '',
+      limit: exactly(222, 'Each fault × each operation that can meet it.'),
+      sum: true,
+    },
+    'the longest step, as a part of the time that it has': {
+      unit: '',
+      limit: atMost(
+        1,
+        'Two minutes and one attempt, a post-step one minute; and 20 s of its clock for a busy machine.',
+      ),
+    },
+  },
   'test/fire/mixtures.test.ts': {
     'random mixtures of faults that were played': held(2, 300),
     'mixtures in which a step was late, did not tell the truth or left a lock': none(invariant),
