@@ -35,6 +35,7 @@ export async function seedDeliveries({ data, databaseUrl, urls, events }: Backlo
         format: 'standard',
         headers: headers.value,
         secret: null,
+        actor: { name: 'bench', tokenId: null, address: null },
       } as const;
       for (const url of urls) await registerHook(db, now, { ...registration, url, events: ['lock.acquired'] });
       const at = new Date().toISOString();

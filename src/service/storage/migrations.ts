@@ -99,6 +99,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table audit add column address text',
     ...appendOnly('audit'),
   ],
+  () => ['alter table hooks add column resumed_at bigint'],
 ];
 
 /** The message is a sentence for a person. */

@@ -87,6 +87,8 @@ export interface Tables {
     active: number;
     /** Null while it is active. */
     inactive_why: string | null;
+    /** When it was last woken; what was held for it is no older than that. */
+    resumed_at: number | null;
     created_at: number;
     updated_at: number;
   };

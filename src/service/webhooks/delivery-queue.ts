@@ -4,7 +4,7 @@ import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { HookEventOccurrence } from './event.ts';
-import type { HookRow } from './hooks.ts';
+import type { HookRow, InactiveWhy } from './hooks.ts';
 
 /** Longer than an attempt may take, so that most need no renewal. */
 export const leaseMs = 30_000;
@@ -15,7 +15,7 @@ export interface ClaimedDelivery {
   readonly event: HookEventOccurrence;
   /** How many attempts were made before this one. */
   readonly attempts: number;
-  /** Since the event. */
+  /** Since the event, or since its hook was woken: what was held has its whole time from then on. */
   readonly ageMs: number;
   /** Names this claim: a later one of the same delivery has another. */
   readonly lease: string;
@@ -29,7 +29,7 @@ export interface ClaimedDelivery {
 const due = (now: Now) =>
   sql<boolean>`next_attempt_at <= (select ${now}) and (lease_until is null or lease_until < (select ${now}))`;
 
-/** The hook that has waited longest, but for those that are busy enough. However much is due, each hook is one look. */
+/** The hook that has waited longest, but for those that sleep or are busy enough. However much is due, each hook is one look. */
 async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]): Promise<string | undefined> {
   const inTurn = await db
     .selectFrom('hooks')
@@ -43,6 +43,7 @@ async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]):
         .limit(1)
         .as('since'),
     )
+    .where('active', '=', 1)
     .$if(busyHooks.length > 0, (query) => query.where('id', 'not in', [...busyHooks]))
     .orderBy('since', (order) => order.asc().nullsLast())
     .limit(1)
@@ -74,12 +75,13 @@ export async function claimDelivery(
       .set({ lease_owner: lease, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
       .where('id', '=', next.id)
       .returningAll()
-      .returning(sql<number>`${now} - created_at`.as('age'))
+      .returning(now.as('at'))
       .executeTakeFirstOrThrow();
     const hook = await db.selectFrom('hooks').selectAll().where('id', '=', hookId).executeTakeFirstOrThrow();
     // Only recordEvent() writes the column.
     const event = JSON.parse(row.event) as HookEventOccurrence;
-    return { id: row.id, hook, event, attempts: row.attempts, ageMs: row.age, lease };
+    const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
+    return { id: row.id, hook, event, attempts: row.attempts, ageMs, lease };
   });
 }
 
@@ -172,7 +174,7 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
 async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, why: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
-    .set({ active: 0, updated_at: now })
+    .set({ active: 0, inactive_why: 'gone' satisfies InactiveWhy, updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();

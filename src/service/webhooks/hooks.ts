@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
+import type { Actor } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
+import { recordHookAudit } from './hook-audit.ts';
 import { newSecret, type WebhookSecret } from './secret.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
@@ -18,6 +20,13 @@ const branchesOf = (row: HookRow): string[] | null => JSON.parse(row.branches ??
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
 export const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
+
+/** Somebody paused it, or its receiver answered 410 and wants nothing more. */
+export type InactiveWhy = 'paused' | 'gone';
+
+/** Null while it is active. An instance of an earlier version, beside which this one may run, gives no reason for 410. */
+export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveWhy | null =>
+  active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 
 /** What may be shown of a hook: neither its secret nor the values of its headers. */
 export const hookOf = (row: HookRow): Hook => ({
@@ -47,17 +56,21 @@ export interface HookRegistration {
   readonly headers: ExtraHeaders;
   /** Null: the one that the hook has, or a new one. */
   readonly secret: WebhookSecret | null;
+  readonly actor: Actor;
 }
 
 export type RegisteredHook =
   | { readonly kind: 'created'; readonly hook: Hook; readonly madeSecret: WebhookSecret | null }
   | { readonly kind: 'updated'; readonly hook: Hook };
 
+export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
+
 /** A workspace has one hook for a url: registering it again replaces what was registered, and wakes it up. */
 export async function registerHook(
   db: Database,
   now: Now,
-  { workspace, url, secret, ...registration }: HookRegistration,
+  { workspace, url, secret, actor, ...registration }: HookRegistration,
 ): Promise<RegisteredHook> {
   const values = {
     events: JSON.stringify(hookEvents.filter((event) => registration.events.includes(event))),
@@ -65,19 +78,30 @@ export async function registerHook(
     format: registration.format,
     headers: JSON.stringify(registration.headers),
     active: 1,
+    inactive_why: null,
     updated_at: now,
   };
-  const updated = await db
-    .updateTable('hooks')
-    .set({ ...values, ...(secret !== null && { secret }) })
+  const replaced = await db
+    .selectFrom('hooks')
+    .selectAll()
     .where('workspace_id', '=', workspace)
     .where('url', '=', url)
-    .returningAll()
     .executeTakeFirst();
-  if (updated !== undefined) return { kind: 'updated', hook: hookOf(updated) };
+  if (replaced !== undefined) {
+    const wasInactive = inactiveWhyOf(replaced);
+    const hook = await db
+      .updateTable('hooks')
+      .set({ ...values, ...(secret !== null && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
+      .where('id', '=', replaced.id)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    const more = { ...registered(hook), new_secret: secret !== null, was_inactive: wasInactive };
+    await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
+    return { kind: 'updated', hook: hookOf(hook) };
+  }
 
   const madeSecret = secret === null ? newSecret() : null;
-  const created = await db
+  const hook = await db
     .insertInto('hooks')
     .values({
       ...values,
@@ -90,14 +114,31 @@ export async function registerHook(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return { kind: 'created', hook: hookOf(created), madeSecret };
+  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
+  return { kind: 'created', hook: hookOf(hook), madeSecret };
 }
 
-export async function removeHook(db: Database, workspace: string, id: string): Promise<boolean> {
-  const { numDeletedRows } = await db
+/** What the audit tells of a registration. */
+function registered(row: HookRow): Readonly<Record<string, unknown>> {
+  const { events, branches, format, header_names } = hookOf(row);
+  return { events, branches, format, header_names };
+}
+
+interface HookRemoval {
+  readonly workspace: string;
+  readonly id: string;
+  readonly actor: Actor;
+}
+
+/** What waits for it is removed as well. False when there is no such hook. */
+export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookRemoval): Promise<boolean> {
+  const hook = await db
     .deleteFrom('hooks')
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
+    .returning(['id', 'workspace_id', 'url'])
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  if (hook === undefined) return false;
+  await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
+  return true;
 }

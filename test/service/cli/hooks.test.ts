@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { besideService } from './in-service.ts';
 
-const { run, json, ask, lock } = besideService();
+const { service, run, json, ask, lock } = besideService();
 
 const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
@@ -63,6 +64,28 @@ describe('hook remove', () => {
     const again = await run('hook', 'remove', 'sample', hook.id);
     expect(again.code).toBe(1);
     expect(again.stderr).toContain(`The workspace "sample" has no hook ${hook.id}.`);
+  });
+
+  test('is told of in the audit with the user of the machine, and without more of the address than its origin', async () => {
+    const { body: hook } = await ask('POST', '/workspaces/sample/hooks', {
+      json: { url: 'https://hooks.example.com/p4th-secret?key=s3cret' },
+    });
+    await run('hook', 'remove', 'sample', hook.id);
+    const storage = await openSqlite({ folder: service().folder });
+    try {
+      const entries = await storage.read
+        .selectFrom('audit')
+        .selectAll()
+        .where('action', '=', 'hook.removed')
+        .orderBy('sequence', 'desc')
+        .limit(1)
+        .execute();
+      expect(entries).toMatchObject([{ actor: expect.stringMatching(/^operator:./), token_id: null, address: null }]);
+      const detail = { workspace: 'sample', hook: hook.id, origin: 'https://hooks.example.com' };
+      expect(entries.map((entry) => JSON.parse(entry.detail))).toEqual([detail]);
+    } finally {
+      await storage.close();
+    }
   });
 
   test('refuses an id that is none', async () => {

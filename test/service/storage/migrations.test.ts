@@ -29,7 +29,7 @@ test('a database of the first version keeps what it has, and gets what is new', 
   ]);
   // Only a receiver could put a hook to sleep then.
   expect(await storage.read.selectFrom('hooks').selectAll().execute()).toMatchObject([
-    { id: 'hook_1', active: 0, inactive_why: 'gone' },
+    { id: 'hook_1', active: 0, inactive_why: 'gone', resumed_at: null },
   ]);
   expect(await storage.read.selectFrom('audit').selectAll().execute()).toMatchObject([
     { actor: 'ada', token_id: null, address: null },

@@ -4,6 +4,7 @@ import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLock } from '../../../src/service/locks/acquire.ts';
 import { releaseLock } from '../../../src/service/locks/release.ts';
+import type { Actor } from '../../../src/service/operation/audit.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { HookEventOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
@@ -17,6 +18,8 @@ const workspace = 'game';
 const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null } as const;
 
 export const secret = newSecret();
+
+export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
 
 /** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
 export interface HookedStorage {
@@ -61,7 +64,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
     workspace,
     path: valueIn(parseLockPath(path)),
     match: null,
-    releaser: { name: bearer.name, tokenId: bearer.id, address: null, force: false },
+    releaser: { ...actor, force: false },
   });
   if (release.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;
@@ -82,6 +85,7 @@ async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
         format: 'standard',
         headers: valueIn(parseExtraHeaders({})),
         secret,
+        actor,
         ...given,
       } as const;
       return (await storage.commit((db) => registerHook(db, storage.now, registration))).hook.id;

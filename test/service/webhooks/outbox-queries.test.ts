@@ -9,8 +9,9 @@ import {
   renewDelivery,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
+import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { acquireIn, hookedStorage, releaseIn } from './hooked-storage.ts';
+import { acquireIn, actor, hookedStorage, releaseIn } from './hooked-storage.ts';
 
 interface Recorded {
   readonly text: string;
@@ -82,14 +83,16 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     const { hook, storage } = hooked();
     await hook(url);
     const dead = await hook('https://dead.example.com/');
+    const paused = await hook('https://paused.example.com/');
     const { now } = storage;
+    await storage.commit((db) => pauseHook(db, now, { workspace: 'game', id: paused, actor }));
     await storage.commit(async (db) => {
-      // Half of them are over; of the others, some thousand are due, some are put off, and some wait for others.
+      // Half of them are over; of the others, some thousand are due, some are put off, some wait for others, and some are held.
       for (let thousand = 0; thousand < 12; thousand += 1) {
         const over = thousand % 2 === 0;
         const rows = Array.from({ length: 1_000 }, (_, index) => ({
           id: `msg_${thousand}_${index}`,
-          hook_id: dead,
+          hook_id: thousand === 5 ? paused : dead,
           ordering_key: thousand === 1 ? 'lock:one' : `lock:${thousand}/${index}`,
           event: '{}',
           status: over ? 'delivered' : 'pending',
@@ -114,6 +117,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     await watched.commit((db) => releaseIn(db, storage, 'a'));
     const claim = async (busy: readonly string[]) => {
       const claimed = await claimDelivery(watched, busy);
+      expect(claimed?.hook.id).not.toBe(paused);
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       return claimed;
     };

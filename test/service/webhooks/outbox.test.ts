@@ -5,7 +5,7 @@ import { claimDelivery, settleDelivery } from '../../../src/service/webhooks/del
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { acquireIn, hookedStorage, releaseIn } from './hooked-storage.ts';
+import { acquireIn, actor, hookedStorage, releaseIn } from './hooked-storage.ts';
 import { sync } from './samples.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
@@ -108,9 +108,9 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     await acquire('a');
     const claimed = await claimDelivery(storage, []);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
-    expect(await storage.commit((db) => removeHook(db, 'film', id))).toBe(false);
-    expect(await storage.commit((db) => removeHook(db, 'game', id))).toBe(true);
-    expect(await storage.commit((db) => removeHook(db, 'game', id))).toBe(false);
+    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'film', id, actor }))).toBe(false);
+    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(true);
+    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(false);
     await release('a');
     const end = { kind: 'retry', afterMs: 0, why: '' } as const;
     expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end))).toBe(false);

@@ -52,6 +52,37 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(body.header_names.toSorted()).toEqual(['authorization', 'x-pipeline']);
   });
 
+  test('the audit tells who registered and who replaced it, once however often the request is repeated, and no secret', async () => {
+    const { id: workspace, register } = await service().hooks();
+    const key = randomUUID();
+    const given = { url, headers: { Authorization: 'Bearer a-credential' } };
+    const { id } = (await register(given, key)).body;
+    await register(given, key);
+    await register({ ...given, events: ['lock.released'], secret: newSecret() });
+    const entries = await service().storage.read.selectFrom('audit').selectAll().orderBy('sequence').execute();
+    const ofHook = entries.filter(({ detail }) => detail.includes(id));
+    const origin = 'https://93.184.216.34';
+    const registered = { workspace, hook: id, origin, branches: null, format: 'standard' };
+    expect(ofHook.map(({ action, detail }) => [action, JSON.parse(detail)])).toEqual([
+      ['hook.registered', { ...registered, events: ['sync.succeeded'], header_names: ['authorization'] }],
+      [
+        'hook.replaced',
+        {
+          ...registered,
+          events: ['lock.released'],
+          header_names: ['authorization'],
+          new_secret: true,
+          was_inactive: null,
+        },
+      ],
+    ]);
+    for (const entry of ofHook) {
+      expect(entry).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });
+      expect(entry.address).toContain('127.0.0.1');
+      expect(JSON.stringify(entry)).not.toMatch(/the-key-of-the-url|a-credential|whsec_|\/hooks/);
+    }
+  });
+
   test('unknown fields are ignored, and an event that is named twice counts once', async () => {
     const { register } = await service().hooks();
     const { status, body } = await register({ url, colour: 'blue', events: ['sync.failed', 'sync.failed'] });

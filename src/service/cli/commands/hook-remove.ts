@@ -3,6 +3,7 @@ import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { idOf } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { commonFlags } from './common-flags.ts';
 import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
@@ -20,7 +21,7 @@ export const hookRemove = defineCommand({
   async run({ flags, arguments: { workspace, id }, environment, outside }) {
     const removed = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
-      return storage.commit((db) => removeHook(db, workspace, id));
+      return storage.commit((db) => removeHook(db, storage.now, { workspace, id, actor: operatorActor() }));
     });
     if (!removed) {
       throw new Failure(

@@ -6,7 +6,7 @@ import type { AccessControl } from '../access.ts';
 import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
+import { type App, actorOf, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
 import { invalid } from '../refusal.ts';
 import { hookSchema, keyHeader } from '../schemas.ts';
@@ -53,6 +53,7 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
             url,
             workspace: workspace.id,
             secret: body.secret ?? null,
+            actor: actorOf(c),
           });
           switch (registered.kind) {
             case 'updated':

@@ -1,0 +1,58 @@
+import type { Hook } from '../../interface/resources.ts';
+import type { Actor } from '../operation/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import { recordHookAudit } from './hook-audit.ts';
+import { findHook, hookOf, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+
+export interface HookChange {
+  readonly workspace: string;
+  readonly id: string;
+  readonly actor: Actor;
+}
+
+export type Pause =
+  | { readonly kind: 'paused'; readonly hook: Hook }
+  /** Nothing was changed. */
+  | { readonly kind: 'inactive-already'; readonly why: InactiveWhy; readonly hook: Hook }
+  | { readonly kind: 'absent' };
+
+/**
+ * Until it is resumed, events are not put down for the hook, and what waits for it is held. It keeps its `updated_at`,
+ * as the same registration: an attempt that is under way can still end it with 410.
+ */
+export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Pause> {
+  const found = await findHook(db, workspace, id);
+  if (found === undefined) return { kind: 'absent' };
+  const why = inactiveWhyOf(found);
+  if (why !== null) return { kind: 'inactive-already', why, hook: hookOf(found) };
+  const hook = await db
+    .updateTable('hooks')
+    .set({ active: 0, inactive_why: 'paused' satisfies InactiveWhy })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
+  return { kind: 'paused', hook: hookOf(hook) };
+}
+
+export type Resumption =
+  | { readonly kind: 'resumed'; readonly wasInactive: InactiveWhy; readonly hook: Hook }
+  /** Nothing was changed. */
+  | { readonly kind: 'active-already'; readonly hook: Hook }
+  | { readonly kind: 'absent' };
+
+/** Also wakes a hook whose receiver has answered 410, as registering it again does. */
+export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Resumption> {
+  const found = await findHook(db, workspace, id);
+  if (found === undefined) return { kind: 'absent' };
+  const wasInactive = inactiveWhyOf(found);
+  if (wasInactive === null) return { kind: 'active-already', hook: hookOf(found) };
+  const hook = await db
+    .updateTable('hooks')
+    .set({ active: 1, inactive_why: null, resumed_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: wasInactive } });
+  return { kind: 'resumed', wasInactive, hook: hookOf(hook) };
+}
