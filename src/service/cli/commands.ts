@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { audit } from './commands/audit.ts';
 import { hookList } from './commands/hook-list.ts';
 import { hookRemove } from './commands/hook-remove.ts';
 import { lockList } from './commands/lock-list.ts';
@@ -24,4 +25,5 @@ export const commands: readonly Command[] = [
   lockRelease,
   hookList,
   hookRemove,
+  audit,
 ];

@@ -19,6 +19,8 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number];
 
+export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text);
+
 /** Who did something, and from where. */
 export interface Actor {
   readonly name: string;

@@ -1,7 +1,7 @@
 import type { Storage } from '../../storage/storage.ts';
 import { whyNotLimited } from '../../tokens/admin-limit.ts';
+import { createTokenBy } from '../../tokens/audited.ts';
 import { parseTokenName } from '../../tokens/token-name.ts';
-import { createToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { defineCommand } from '../command.ts';
@@ -10,6 +10,7 @@ import { list, optional, required, requiredList } from '../line/flag.ts';
 import { didYouMean } from '../line/nearest.ts';
 import { durationUpTo, parseScope, scopeLines } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { shownTime } from '../output/times.ts';
 import { commonFlags } from './common-flags.ts';
@@ -57,7 +58,8 @@ export const tokenCreate = defineCommand({
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     const { token, secret } = await withStorage({ ...flags, environment }, 'there or new', async (storage) => {
       if (workspaces !== null) await checkWorkspaces(storage, workspaces);
-      return storage.commit((db) => createToken(db, storage.now, { name, scopes, workspaces, lifetime }));
+      const newToken = { name, scopes, workspaces, lifetime };
+      return storage.commit((db) => createTokenBy(db, storage.now, operatorActor(), newToken));
     });
     if (flags.json) {
       printJson(outside.stdout, { token, secret });

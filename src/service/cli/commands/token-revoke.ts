@@ -1,8 +1,9 @@
-import { revokeToken } from '../../tokens/tokens.ts';
+import { revokeTokenBy } from '../../tokens/audited.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { idOf } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { commonFlags } from './common-flags.ts';
 
@@ -17,7 +18,7 @@ export const tokenRevoke = defineCommand({
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ flags, arguments: { id }, environment, outside }) {
     const revocation = await withStorage({ ...flags, environment }, 'there', (storage) =>
-      storage.commit((db) => revokeToken(db, storage.now, id)),
+      storage.commit((db) => revokeTokenBy(db, storage.now, operatorActor(), id)),
     );
     if (revocation === 'unknown') {
       throw new Failure(

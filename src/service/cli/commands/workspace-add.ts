@@ -3,12 +3,14 @@ import { createGit, type Git } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import { parseRemote, type Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
+import { addWorkspaceBy } from '../../workspaces/audited.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { addWorkspace, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
+import { findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { required, toggle } from '../line/flag.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { commonFlags } from './common-flags.ts';
 
@@ -80,7 +82,9 @@ export const workspaceAdd = defineCommand({
     const added = await withStorage({ ...flags, environment }, 'there or new', async (storage) => {
       if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
       const asked = flags['no-check'] ? null : await askRemote(git, remote);
-      const fresh = await storage.commit((db) => addWorkspace(db, storage.now, { id, remote: text }));
+      const fresh = await storage.commit((db) =>
+        addWorkspaceBy(db, storage.now, operatorActor(), { id, remote: text }),
+      );
       if (!fresh) throw taken;
       return { asked, workspace: (await listWorkspaces(storage.read)).find((workspace) => workspace.id === id) };
     });

@@ -1,10 +1,11 @@
 import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
 import { listLocks } from '../../locks/list.ts';
-import { removeWorkspace } from '../../workspaces/workspaces.ts';
+import { removeWorkspaceBy } from '../../workspaces/audited.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { withStorage } from '../open-storage.ts';
+import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { commonFlags } from './common-flags.ts';
 import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
@@ -29,7 +30,7 @@ export const workspaceRemove = defineCommand({
   async run({ flags, arguments: { workspace: id }, environment, outside }) {
     await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
-      const removal = await storage.commit((db) => removeWorkspace(db, storage.now, id));
+      const removal = await storage.commit((db) => removeWorkspaceBy(db, storage.now, operatorActor(), id));
       if (removal.kind !== 'locked') return;
       const { locks } = await listLocks(storage, { workspace: id, limit: namedLocks });
       throw stillLocked(id, locks, removal.locks);

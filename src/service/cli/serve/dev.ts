@@ -2,8 +2,9 @@ import { pathToFileURL } from 'node:url';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createToken } from '../../tokens/tokens.ts';
-import { addWorkspace } from '../../workspaces/workspaces.ts';
+import { createTokenBy } from '../../tokens/audited.ts';
+import { addWorkspaceBy } from '../../workspaces/audited.ts';
+import { operatorActor } from '../operator.ts';
 
 export interface DevSetup {
   readonly token: string;
@@ -17,9 +18,10 @@ const lifetime = { seconds: 7 * 86_400 };
 export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevSetup> {
   // As a URL, because a path with spaces is no address of a remote.
   const remote = pathToFileURL(await git.sampleRepository()).href;
+  const operator = operatorActor();
   const { secret } = await commit(async (db) => {
-    await addWorkspace(db, now, { id: workspace, remote });
-    return createToken(db, now, { name: 'dev', scopes, workspaces: null, lifetime });
+    await addWorkspaceBy(db, now, operator, { id: workspace, remote });
+    return createTokenBy(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
   });
   return { token: secret, workspace };
 }

@@ -1,0 +1,123 @@
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { auditActions, isAuditAction } from '../../operation/audit.ts';
+import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { looksLikeTokenSecret } from '../../tokens/secret.ts';
+import { defineCommand } from '../command.ts';
+import { optional, withDefault } from '../line/flag.ts';
+import { didYouMean } from '../line/nearest.ts';
+import { durationUpTo, wholeNumber } from '../line/values.ts';
+import { withStorage } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import { table } from '../output/table.ts';
+import { shownTime } from '../output/times.ts';
+import { commonFlags } from './common-flags.ts';
+
+const pageSize = 1_000;
+const mostEntries = 1_000_000;
+const highestNumber = 999_999_999_999_999;
+const longestAgo = { seconds: 36_500 * 86_400 };
+
+function parseAction(text: string): Parsed<string> {
+  return isAuditAction(text)
+    ? accepted(text)
+    : refused(`${didYouMean(text, auditActions)}The actions are ${auditActions.join(', ')}.`);
+}
+
+function parseActor(text: string): Parsed<string> {
+  return looksLikeTokenSecret(text)
+    ? refused('This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.')
+    : accepted(text.normalize('NFC'));
+}
+
+/** In pages, so that no query is long; the limit alone says how many there are in the end. */
+async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
+  const entries: RecordedEntry[] = [];
+  let next = query.before;
+  do {
+    const limit = Math.min(pageSize, query.limit - entries.length);
+    const page = await readAudit(storage, { ...query, limit, before: next });
+    entries.push(...page.entries);
+    next = page.next;
+  } while (next !== undefined && entries.length < query.limit);
+  return { entries, next };
+}
+
+/** What could be taken for something else, such as a further member, is written as JSON. */
+const shown = (value: unknown): string =>
+  typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
+
+const shownDetail = (detail: RecordedEntry['detail']): string =>
+  Object.entries(detail)
+    .map(([name, value]) => `${shown(name)}=${shown(value)}`)
+    .join(' ');
+
+function whyEmpty({ since, action, actor, before }: AuditQuery): string {
+  const all = [since, action, actor, before].every((filter) => filter === undefined);
+  return all ? 'Nothing has been recorded yet.' : 'Nothing that was recorded is of that kind.';
+}
+
+export const audit = defineCommand({
+  name: 'audit',
+  summary: 'list who did what, when, and from where; the newest first',
+  details: [
+    `Actions: ${auditActions.join(', ')}.`,
+    'Entries are never changed or removed. What a token does with its own locks and syncs is in the log, not here.',
+  ],
+  arguments: {},
+  flags: {
+    limit: withDefault({ placeholder: 'N', what: 'how many entries at most' }, '100', wholeNumber(1, mostEntries)),
+    since: optional(
+      { placeholder: 'DURATION', what: 'how far back, such as 12h or 90d' },
+      'default the beginning',
+      durationUpTo(longestAgo, '36500d'),
+    ),
+    action: optional(
+      { placeholder: 'ACTION', what: 'only this action, such as token.created' },
+      'default all',
+      parseAction,
+    ),
+    actor: optional(
+      { placeholder: 'ACTOR', what: 'only what this token did, by its name or id, or operator:NAME' },
+      'default all',
+      parseActor,
+    ),
+    before: optional(
+      { placeholder: 'N', what: 'only entries that are older than the one of this number' },
+      'default none',
+      wholeNumber(1, highestNumber),
+    ),
+    ...commonFlags,
+  },
+  example: '--since 7d --action lock.force-released',
+  async run({ flags, environment, outside }) {
+    const query = {
+      limit: flags.limit,
+      since: flags.since ?? undefined,
+      action: flags.action ?? undefined,
+      actor: flags.actor ?? undefined,
+      before: flags.before ?? undefined,
+    };
+    const { entries, next } = await withStorage({ ...flags, environment }, 'there', (storage) =>
+      entriesUpTo(storage, query),
+    );
+    if (flags.json) {
+      printJson(outside.stdout, { entries, next: next ?? null });
+      return;
+    }
+    if (entries.length === 0) {
+      printLines(outside.stdout, [whyEmpty(query)]);
+      return;
+    }
+    const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
+      shownTime(at),
+      actor,
+      token_id ?? '',
+      address ?? '',
+      action,
+      shownDetail(detail),
+    ]);
+    printLines(outside.stdout, table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows));
+    if (next !== undefined) printLines(outside.stdout, ['', `There are older entries: add --before ${next}.`]);
+  },
+});

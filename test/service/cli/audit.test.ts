@@ -1,0 +1,166 @@
+import { userInfo } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { auditActions } from '../../../src/service/operation/audit.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { besideService } from './in-service.ts';
+import { runMain } from './run-main.ts';
+
+const { service, run, json, ask, lock } = besideService();
+
+const operator = `operator:${userInfo().username}`;
+
+/** As another version, or somebody with a hand in the database, may have. */
+async function record(entry: { actor: string; action: string; detail: string; at?: number; address?: string }) {
+  const storage = await openSqlite({ folder: service().folder });
+  await storage.commit((db) =>
+    db
+      .insertInto('audit')
+      .values({ at: storage.now, ...entry })
+      .execute(),
+  );
+  await storage.close();
+}
+
+const lines = (stdout: string): string[] => stdout.trimEnd().split('\n');
+
+describe('audit', () => {
+  test('has what the start in development has made', async () => {
+    const { entries } = await json('audit', '--actor', operator);
+    expect(entries).toMatchObject([
+      { action: 'token.created', actor: operator, detail: { name: 'dev', workspaces: null } },
+      { action: 'workspace.added', actor: operator, detail: { workspace: 'sample' } },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain('wsa_');
+  });
+
+  test('shows who did what, when, and from which token and address', async () => {
+    const path = 'Content/My Hero.uasset';
+    await lock(path);
+    const { token, secret } = await json('token', 'create', '--name', 'the admin', '--scopes', 'locks:admin');
+    const target = `/workspaces/sample/locks/${encodeURIComponent(path)}?force=true`;
+    expect((await ask('DELETE', target, { token: secret })).status).toBe(204);
+    const [head, row] = lines((await run('audit')).stdout);
+    expect(head).toMatch(/^WHEN +WHO +TOKEN +ADDRESS +ACTION +DETAIL$/);
+    expect(row).toMatch(
+      new RegExp(
+        `^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC +the admin +${token.id} +127\\.0\\.0\\.1 +lock\\.force-released +workspace=sample path="Content/My Hero\\.uasset" .* owner=dev `,
+      ),
+    );
+    const { entries } = await json('audit', '--limit', '1');
+    expect(entries).toEqual([
+      {
+        sequence: expect.any(Number),
+        at: expect.any(String),
+        actor: 'the admin',
+        token_id: token.id,
+        address: '127.0.0.1',
+        action: 'lock.force-released',
+        detail: expect.objectContaining({ workspace: 'sample', path, owner: 'dev' }),
+      },
+    ]);
+    expect((await json('audit', '--actor', token.id)).entries).toEqual(entries);
+  });
+
+  test('has the changes that commands make', async () => {
+    const remote = 'https://ada:s3cret-word@git.example.com/b.git';
+    await run('workspace', 'add', 'brief', '--remote', remote, '--no-check');
+    await run('workspace', 'remove', 'brief');
+    const { token } = await json('token', 'create', '--name', 'brief', '--scopes', 'sync', '--expires', '2h');
+    await run('token', 'revoke', token.id);
+    const { entries } = await json('audit', '--limit', '4');
+    const { name, scopes, workspaces, expires_at } = token;
+    const workspace = { workspace: 'brief', remote: 'https://git.example.com/b.git' };
+    expect(entries).toMatchObject([
+      { action: 'token.revoked', detail: { token: token.id, name } },
+      { action: 'token.created', detail: { token: token.id, name, scopes, workspaces, expires_at } },
+      { action: 'workspace.removed', detail: workspace },
+      { action: 'workspace.added', detail: workspace },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/s3cret|wsa_/);
+    for (const { actor, token_id, address } of entries) {
+      expect({ actor, token_id, address }).toEqual({ actor: operator, token_id: null, address: null });
+    }
+  });
+
+  test('ends at a limit, and says how to go on', async () => {
+    const all = (await json('audit')).entries;
+    expect(all.length).toBeGreaterThan(3);
+    const first = await run('audit', '--limit', '2');
+    expect(lines(first.stdout)).toHaveLength(5);
+    expect(first.stdout).toContain(`\n\nThere are older entries: add --before ${all[1].sequence}.\n`);
+    const { next } = await json('audit', '--limit', '2');
+    expect(next).toBe(all[1].sequence);
+    expect((await json('audit', '--before', String(next))).entries).toEqual(all.slice(2));
+    expect((await json('audit')).next).toBeNull();
+  });
+
+  test('reads further than a page of the database goes', async () => {
+    const storage = await openSqlite({ folder: service().folder });
+    await storage.commit(async (db) => {
+      const rows = Array.from({ length: 2_100 }, (_, n) => ({
+        detail: JSON.stringify({ n }),
+        actor: 'many',
+        action: 'x',
+      }));
+      for (const row of rows)
+        await db
+          .insertInto('audit')
+          .values({ ...row, at: storage.now })
+          .execute();
+    });
+    await storage.close();
+    const { entries, next } = await json('audit', '--limit', '2050', '--actor', 'many');
+    expect(entries.map(({ detail }: { detail: { n: number } }) => detail.n)).toEqual(
+      Array.from({ length: 2_050 }, (_, index) => 2_099 - index),
+    );
+    expect(next).toBe(entries.at(-1).sequence);
+    expect((await json('audit', '--limit', '2100', '--actor', 'many')).next).toBeNull();
+  });
+
+  test('goes back as far as is asked for', async () => {
+    await record({ actor: 'past', action: 'token.created', detail: '{}', at: Date.now() - 3 * 86_400_000 });
+    const past = (...args: string[]) => json('audit', '--actor', 'past', ...args);
+    expect((await past('--since', '4d')).entries).toHaveLength(1);
+    expect((await past('--since', '2d')).entries).toEqual([]);
+  });
+
+  test('lets nothing that was recorded write to the terminal, or look like something else', async () => {
+    const evil = 'x\u001b[2J\u202e\n2026-01-01 00:00 UTC  operator:root';
+    const detail = JSON.stringify({ path: evil, owner: 'a owner=b', 'a=b': '', plain: 'a/b', reason: '"' });
+    await record({ actor: evil, action: evil, address: evil, detail });
+    const { stdout } = await run('audit', '--limit', '1');
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that must not be there.
+    expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+    expect(lines(stdout)).toHaveLength(4);
+    expect(stdout).toContain('x\\u{1b}[2J\\u{202e}\\u{a}2026-01-01');
+    expect(stdout).toContain(' owner="a owner=b" "a=b"="" plain=a/b reason="\\""');
+    const machine = (await run('audit', '--limit', '1', '--json')).stdout;
+    expect(machine).not.toContain('\u202e');
+    expect(JSON.parse(machine).entries[0]).toMatchObject({ actor: evil, address: evil, detail: { path: evil } });
+  });
+
+  test('says so where nothing is of the kind that was asked for', async () => {
+    const { code, stdout } = await run('audit', '--actor', 'nobody');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing that was recorded is of that kind.\n' });
+    expect(await json('audit', '--actor', 'nobody')).toEqual({ entries: [], next: null });
+  });
+
+  test.each([
+    [['--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
+    [['--limit', '0'], '--limit is "0". It has to be a whole number from 1 to '],
+    [['--before', '-1'], '--before needs a value'],
+    [['--since', '1w'], '--since is "1w". '],
+    [['--actor', `wsa_${'s'.repeat(43)}`], '--actor is "wsa_***". This is the secret of a token.'],
+  ])('refuses %j', async (args, sentence) => {
+    const { code, stdout, stderr } = await runMain(['audit', ...args]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+  });
+
+  test('knows every action there is by its name', async () => {
+    for (const action of auditActions) {
+      const { code, stderr } = await runMain(['audit', '--action', action, '--data', service().folder]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    }
+  });
+});
