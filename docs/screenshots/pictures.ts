@@ -1,0 +1,11 @@
+import type { Page } from 'playwright-core';
+
+export interface Picture {
+  /** Of its files in docs/images. */
+  readonly name: string;
+  /** Brings an empty page, whose clock stands at `pictureTime`, to what the picture is to show. */
+  readonly show: (page: Page) => Promise<void>;
+}
+
+/** What `npm run screenshots` takes, in this order. */
+export const pictures: readonly Picture[] = [];

@@ -1,0 +1,84 @@
+import axe, { type AxeResults } from 'axe-core';
+import type { CDPSession, Page } from 'playwright-core';
+
+/** WCAG 2.2 AA is all that came before it as well; the best practices are axe's own. */
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/**
+ * A world of its own sees the same document, and neither the page's policy (script-src, Trusted Types) nor its clock
+ * applies to it. Where JavaScript is off no timer ever fires in it either; axe uses them only to take turns.
+ */
+const withoutTimers = `globalThis.setTimeout = (work, _ms, ...given) => {
+  queueMicrotask(() => work(...given));
+  return 0;
+};`;
+
+/** axe takes what has no colour behind it for white, whatever the browser paints there in a dark scheme. */
+const hasBackground = `[document.documentElement, document.body].some(
+  (element) => getComputedStyle(element).backgroundColor !== 'rgba(0, 0, 0, 0)')`;
+
+const run = `axe.run(document, ${JSON.stringify({
+  runOnly: tags,
+  // Enabled by its tag alone it is not.
+  rules: { 'target-size': { enabled: true } },
+  resultTypes: ['violations'],
+  iframes: false,
+  preload: false,
+})}).then(({ violations }) => JSON.stringify(violations))`;
+
+async function evaluate(session: CDPSession, contextId: number, expression: string): Promise<string> {
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    contextId,
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  if (exceptionDetails !== undefined) {
+    throw new Error(`axe could not be run: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+  }
+  return String(result.value);
+}
+
+async function violations(page: Page): Promise<AxeResults['violations']> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { frameTree } = await session.send('Page.getFrameTree');
+    const world = { frameId: frameTree.frame.id, worldName: 'axe' };
+    const { executionContextId } = await session.send('Page.createIsolatedWorld', world);
+    if ((await evaluate(session, executionContextId, hasBackground)) !== 'true') {
+      throw new Error('Contrast cannot be judged: give html or body a background colour in both colour schemes.');
+    }
+    await evaluate(session, executionContextId, `${withoutTimers}\n${axe.source}\n''`);
+    return JSON.parse(await evaluate(session, executionContextId, run));
+  } finally {
+    await session.detach();
+  }
+}
+
+const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
+
+const toText = (found: AxeResults['violations'], colours: string): string[] =>
+  found.flatMap(({ id, impact, help, nodes }) =>
+    nodes.map(({ target, html, failureSummary = '' }) =>
+      [
+        `${help} (rule ${id}, ${impact ?? 'of no stated impact'}, in ${colours} colours)`,
+        indented(`at ${target.join(' ')}: ${html}\n${failureSummary}`),
+      ].join('\n'),
+    ),
+  );
+
+/** Holds the page, as it is now, against WCAG 2.2 AA: in light and in dark colours. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const wasDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
+  const before = wasDark ? 'dark' : 'light';
+  const found: string[] = [];
+  try {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      found.push(...toText(await violations(page), colorScheme));
+    }
+  } finally {
+    await page.emulateMedia({ colorScheme: before });
+  }
+  if (found.length > 0) throw new Error(`${page.url()} is not accessible to everyone:\n${found.join('\n')}`);
+}

@@ -1,0 +1,64 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { test as plain } from 'vitest';
+import { leaveOut } from '../left-out.ts';
+import { type Found, findBrowser } from './find.ts';
+import { launchBrowser } from './launch.ts';
+import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
+
+/** A page of its own for this test. Whatever goes wrong in it fails the test at its end. */
+export type OpenPage = (options?: PageOptions) => Promise<Page>;
+
+type BrowserHere = { readonly kind: 'running'; readonly browser: Browser } | Extract<Found, { kind: 'missing' }>;
+
+/** Keeps what a person would have seen when the test failed, outside of what is removed. */
+async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'workspace-failed-page-'));
+  for (const [index, { page }] of pages.entries()) {
+    const path = join(folder, `${index + 1}.png`);
+    await page.screenshot({ path, timeout: 5_000 }).then(
+      () => process.stderr.write(`The page as the failed test left it: ${path}\n`),
+      () => process.stderr.write('There is no picture of the page that the failed test left: it does not answer.\n'),
+    );
+  }
+}
+
+/** Closes the pages of a test, and fails it when something went wrong in them. */
+async function end(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
+  for (const page of pages) await page.settle();
+  const problems = pages.flatMap((page) => page.problems.unexpected);
+  if (pages.length > 0 && (hasFailed() || problems.length > 0)) await keepPictures(pages);
+  for (const page of pages) await page.close();
+  if (problems.length === 0) return;
+  throw new Error(
+    `In the page went wrong what the test does not expect:\n${problems.map((line) => `- ${line}`).join('\n')}`,
+  );
+}
+
+/**
+ * `test` for what takes a browser: `test('…', async ({ openPage }) => { … })`. One browser serves all tests of a worker
+ * process. Where there is none, a test that asks for it or for `openPage` is left out and says so.
+ */
+export const test = plain
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern what a fixture needs: nothing.
+  .extend('browserHere', { scope: 'worker' }, async ({}, { onCleanup }): Promise<BrowserHere> => {
+    const found = findBrowser();
+    if (found.kind === 'missing') return found;
+    const { browser, close } = await launchBrowser(found.program);
+    onCleanup(close);
+    return { kind: 'running', browser };
+  })
+  .extend('browser', async ({ browserHere, skip, task }): Promise<Browser> => {
+    return browserHere.kind === 'missing' ? leaveOut({ skip, task }, browserHere.reason) : browserHere.browser;
+  })
+  .extend('openPage', async ({ browser, task }, { onCleanup }): Promise<OpenPage> => {
+    const pages: OpenedPage[] = [];
+    onCleanup(() => end(pages, () => task.result?.state === 'fail'));
+    return async (options) => {
+      const opened = await openPageIn(browser, options);
+      pages.push(opened);
+      return opened.page;
+    };
+  });

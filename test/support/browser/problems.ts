@@ -1,0 +1,79 @@
+import type { BrowserContext, ConsoleMessage, Page, Request } from 'playwright-core';
+
+/** How long a problem that is expected may take to come. */
+const patienceMs = 20_000;
+
+export interface Problems {
+  /** What has gone wrong and was not expected, as lines for a person. */
+  readonly unexpected: readonly string[];
+  /** Waits for a problem and takes it out of those that were not expected. */
+  expect(pattern: RegExp): Promise<void>;
+}
+
+const isOurs = (url: string): boolean => /^(127\.0\.0\.1|localhost|\[::1\])$/.test(new URL(url).hostname);
+const hasHost = (url: string): boolean => /^(https?|wss?):/.test(url);
+
+function ofConsole(message: ConsoleMessage): string | undefined {
+  const text = message.text();
+  // The failed request tells the same, and of which address.
+  if (message.type() !== 'error' || text.startsWith('Failed to load resource: net::')) return undefined;
+  const { url, lineNumber } = message.location();
+  // The words differ between versions of the browser and between directives; all name one of these.
+  const isPolicy = /Content[ -]Security[ -]Policy|'?Trusted(HTML|Script|ScriptURL|Type)/i.test(text);
+  return `${isPolicy ? 'Content Security Policy' : 'Console'}: ${text} (${url}:${lineNumber + 1})`;
+}
+
+function ofRequest(request: Request): string | undefined {
+  const why = request.failure()?.errorText ?? 'no reason given';
+  const what = `${request.method()} ${request.url()}`;
+  // Given up by the page or by who left it, as every stream of events is; a server or a network cannot cause that.
+  if (why === 'net::ERR_ABORTED') return undefined;
+  // What the policy forbids is told by the console, with the directive.
+  if (why === 'csp') return undefined;
+  if (hasHost(request.url()) && !isOurs(request.url())) return `Beyond this machine: ${what} was refused (${why})`;
+  return `Request failed: ${what} (${why})`;
+}
+
+/** Collects what goes wrong in all pages of a context, from now on. */
+export function collectProblems(context: BrowserContext): Problems {
+  let unexpected: string[] = [];
+  const listeners = new Set<() => void>();
+  const add = (line: string | undefined): void => {
+    if (line === undefined) return;
+    unexpected.push(line);
+    for (const listener of listeners) listener();
+  };
+  context.on('console', (message) => add(ofConsole(message)));
+  context.on('weberror', (failed) => {
+    const error = failed.error();
+    add(`Error of a script: ${error.stack || error.message}`);
+  });
+  context.on('requestfailed', (request) => add(ofRequest(request)));
+  context.on('page', (page: Page) => page.on('crash', () => add(`The page crashed: ${page.url()}`)));
+
+  return {
+    get unexpected() {
+      return unexpected;
+    },
+    expect: (pattern) =>
+      new Promise((resolve, reject) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          listeners.delete(look);
+        };
+        const look = (): void => {
+          const index = unexpected.findIndex((line) => pattern.test(line));
+          if (index === -1) return;
+          unexpected = unexpected.toSpliced(index, 1);
+          end();
+          resolve();
+        };
+        const timer = setTimeout(() => {
+          end();
+          reject(new Error(`There was no problem like ${pattern}, but: ${unexpected.join('\n') || 'none at all.'}`));
+        }, patienceMs);
+        listeners.add(look);
+        look();
+      }),
+  };
+}
