@@ -56,6 +56,7 @@ const service = await startService({
   syncTimeout: { seconds: 1_800 },
   parallelSyncs: 2,
   rateLimit: null,
+  trustedProxies: [],
   version: 'bench',
 });
 process.once('SIGTERM', async () => {

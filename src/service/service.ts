@@ -17,6 +17,7 @@ import { claimSync } from './syncs/queue.ts';
 import { removeOldSyncs } from './syncs/remove-old.ts';
 import { runSync } from './syncs/run.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
+import type { Cidr } from './webhooks/cidr.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
@@ -35,6 +36,7 @@ export interface ServiceOptions {
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
   readonly rateLimit: RateLimit;
+  readonly trustedProxies: readonly Cidr[];
   readonly version: string;
 }
 
@@ -53,7 +55,8 @@ const failedWork = { most: 5, everyMs: 30_000 };
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs } = options;
+  const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs, trustedProxies } =
+    options;
   const tellOfWork = nowAndThen(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
     const telling = tellOfWork();
@@ -103,6 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     targets,
     metrics,
     log,
+    trustedProxies,
     version,
     onQueued: syncs.wake,
     onLockEvent: deliveries.wake,

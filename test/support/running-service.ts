@@ -57,6 +57,7 @@ export interface RunningService {
 
 export interface RunningServiceOptions {
   readonly rateLimit?: RateLimit;
+  readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
@@ -119,6 +120,7 @@ export async function startTestService(
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
     rateLimit: options.rateLimit ?? null,
+    trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',
   });
   const baseUrl = `http://127.0.0.1:${service.port}`;

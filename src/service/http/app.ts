@@ -5,6 +5,8 @@ import type { Context } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
 import { databaseTrouble, isOrphaned } from '../storage/unavailable.ts';
+import type { Cidr } from '../webhooks/cidr.ts';
+import { addressOf, createClientAddress } from './client-address.ts';
 import type { Environment } from './environment.ts';
 import { hasValidHost } from './host.ts';
 import { type App, send } from './operation.ts';
@@ -24,6 +26,8 @@ export type AppParts = OperationRoutes &
   SyncRoutes &
   WorkspaceRoutes & {
     readonly log: Logger;
+    /** Whose X-Forwarded-For is believed. */
+    readonly trustedProxies: readonly Cidr[];
   };
 
 const afterDatabaseTrouble = 2;
@@ -74,10 +78,12 @@ function addUnknownAnswers(app: App): void {
   });
 }
 
-function observe(app: App, { log, metrics }: AppParts): void {
+function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
+  const clientAddress = createClientAddress(trustedProxies);
   app.use(async (c: Context<Environment>, next) => {
     const began = process.hrtime.bigint();
     c.set('requestId', `req_${randomUUID()}`);
+    c.set('clientAddress', clientAddress(c.env.incoming));
     await next();
     const seconds = Number(process.hrtime.bigint() - began) / 1e9;
     const { method } = c.req;
@@ -92,7 +98,7 @@ function observe(app: App, { log, metrics }: AppParts): void {
         status: c.res.status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
         token: c.get('bearer')?.id,
-        origin_address: c.env.incoming.socket.remoteAddress,
+        origin_address: addressOf(c) ?? undefined,
       },
       'request',
     );

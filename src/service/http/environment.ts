@@ -6,6 +6,8 @@ export interface Environment {
   Bindings: HttpBindings;
   Variables: {
     requestId: string;
+    /** See client-address.ts. */
+    clientAddress: string | null;
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
     /** The body exactly as it was sent. */

@@ -5,6 +5,7 @@ import type { Actor } from '../operation/audit.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type Access, type AccessControl, requireAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
+import { addressOf } from './client-address.ts';
 import type { Environment } from './environment.ts';
 import type { Answer } from './problem-answer.ts';
 import { readQuery } from './query.ts';
@@ -140,7 +141,7 @@ export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
   tokenId: bearerOf(c).id,
-  address: c.env.incoming.socket.remoteAddress ?? null,
+  address: addressOf(c),
 });
 
 export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({

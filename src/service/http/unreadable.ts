@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
+import { shownPeer } from './client-address.ts';
 import { problemAnswer } from './problem-answer.ts';
 
 /** What arrived and was refused before it was a request. */
@@ -57,7 +58,9 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
   function refuse(socket: Socket, code: string): void {
     const [name, detail] = whatIsWrong(code);
     const requestId = `req_${randomUUID()}`;
-    onUnreadable({ requestId, status: problems[name].status, code, address: socket.remoteAddress });
+    const { remoteAddress } = socket;
+    const address = remoteAddress === undefined ? undefined : shownPeer(remoteAddress);
+    onUnreadable({ requestId, status: problems[name].status, code, address });
     if (!socket.writable) {
       socket.destroy();
       return;

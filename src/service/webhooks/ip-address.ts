@@ -30,6 +30,29 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return isIPv6(address) ? { version: 6, bits: bitsOfIPv6(address) } : undefined;
 }
 
+/**
+ * `::ffff:192.0.2.7` is how a socket that takes both versions names a peer of IPv4 (RFC 4291, section 2.5.5.2). Gives
+ * that peer.
+ */
+export function unmapped(address: IpAddress): IpAddress {
+  if (address.version === 4 || address.bits >> 32n !== 0xffffn) return address;
+  return { version: 4, bits: BigInt.asUintN(32, address.bits) };
+}
+
+function groupsOf({ version, bits }: IpAddress, width: 8 | 16): bigint[] {
+  const count = widthOf[version] / width;
+  return Array.from({ length: count }, (_, index) =>
+    BigInt.asUintN(width, bits >> BigInt((count - 1 - index) * width)),
+  );
+}
+
+/** Each address in one spelling (RFC 5952). */
+export function writeIpAddress(address: IpAddress): string {
+  if (address.version === 4) return groupsOf(address, 8).join('.');
+  const groups = groupsOf(address, 16).map((group) => group.toString(16));
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
 /** The address that the host of a URL is, if it is one and not a name. The URL parser has undone unusual spellings. */
 export function addressInHost(hostname: string): string | undefined {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;

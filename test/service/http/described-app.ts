@@ -20,6 +20,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     listBranches: notHere,
     targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
     metrics: createMetrics(),
+    trustedProxies: [],
     log: pino({ level: 'silent' }),
     version: '0.0.0-test',
     onQueued: notHere,

@@ -1,7 +1,15 @@
 import { parseCidr } from '../../webhooks/cidr.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../line/flag.ts';
-import { durationUpTo, logLevels, parseHost, parseLogLevel, parseRateLimit, wholeNumber } from '../line/values.ts';
+import {
+  durationUpTo,
+  logLevels,
+  parseHost,
+  parseLogLevel,
+  parseRateLimit,
+  parseTrustedProxy,
+  wholeNumber,
+} from '../line/values.ts';
 import { commonFlags } from './common-flags.ts';
 
 const longestSync = { seconds: 7 * 86_400 };
@@ -47,6 +55,14 @@ export const serve = defineCommand({
       '100/s',
       parseRateLimit,
     ),
+    'trusted-proxy': list(
+      {
+        placeholder: 'CIDR',
+        what: 'a proxy, or a network of proxies, whose X-Forwarded-For is believed; may be given several times',
+      },
+      'default none',
+      parseTrustedProxy,
+    ),
     'log-level': withDefault(
       { placeholder: 'LEVEL', what: `how much is logged on stderr: ${logLevels.join(', ')}` },
       'info',
@@ -70,6 +86,7 @@ export const serve = defineCommand({
       syncTimeout: flags['sync-timeout'],
       parallelSyncs: flags['parallel-syncs'],
       rateLimit: flags['rate-limit'],
+      trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],
     };
     await serve(settings, environment, outside);

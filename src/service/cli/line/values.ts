@@ -2,6 +2,7 @@ import { type Duration, parseDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
+import { type Cidr, parseCidr } from '../../webhooks/cidr.ts';
 import { didYouMean } from './nearest.ts';
 
 export function parseFolder(text: string): Parsed<string> {
@@ -49,6 +50,13 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
     return refused(`It has to be requests a second, such as 100/s (1/s to ${fastestRate}/s), or 0 for no limit.`);
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
+}
+
+export function parseTrustedProxy(text: string): Parsed<Cidr> {
+  const network = parseCidr(text);
+  return network.ok && network.value.prefix === 0
+    ? refused('That is everybody, and so every client could choose its address. Name the networks of your proxies.')
+    : network;
 }
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;

@@ -35,6 +35,7 @@ export interface ServeSettings {
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
   readonly rateLimit: RateLimit;
+  readonly trustedProxies: readonly Cidr[];
   readonly logLevel: LogLevel;
   readonly json: boolean;
 }

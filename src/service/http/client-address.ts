@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import { type Cidr, isInside } from '../webhooks/cidr.ts';
+import { type IpAddress, parseIpAddress, unmapped, writeIpAddress } from '../webhooks/ip-address.ts';
+import type { Environment } from './environment.ts';
+
+/** How the address of a peer is shown: one of IPv4 as such, also where the socket takes both versions. */
+export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+
+/** Some proxies write the port, too: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+function parseEntry(entry: string): IpAddress | undefined {
+  const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
+  const address = parseIpAddress(inBrackets ?? beforePort ?? entry);
+  return address === undefined ? undefined : unmapped(address);
+}
+
+/** The header has no standard; its entries are what each proxy on the way has seen, the nearest last. */
+const entriesOf = ({ headers }: IncomingMessage): string[] =>
+  [headers['x-forwarded-for'] ?? []].flat().flatMap((line) => line.split(','));
+
+/**
+ * Whose request this is; null when the connection is gone. Only what stands behind the entry that a trusted proxy has
+ * added is looked at: a client can write whatever it likes before that. An entry that is no address ends the search at
+ * the proxy that has passed it on.
+ */
+export function createClientAddress(trusted: readonly Cidr[]): (incoming: IncomingMessage) => string | null {
+  const isTrusted = (address: IpAddress): boolean => trusted.some((network) => isInside(address, network));
+  return (incoming) => {
+    const { remoteAddress } = incoming.socket;
+    if (remoteAddress === undefined) return null;
+    const peer = trusted.length === 0 ? undefined : parseEntry(remoteAddress);
+    if (peer === undefined || !isTrusted(peer)) return shownPeer(remoteAddress);
+    let client = peer;
+    for (const entry of entriesOf(incoming).reverse()) {
+      const before = parseEntry(entry.trim());
+      if (before === undefined) break;
+      client = before;
+      if (!isTrusted(before)) break;
+    }
+    return writeIpAddress(client);
+  };
+}
+
+/** Where a request comes from, for the audit, the log and limits by address. */
+export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');

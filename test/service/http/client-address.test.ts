@@ -1,0 +1,203 @@
+import type { IncomingMessage } from 'node:http';
+import { SocketAddress } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseTrustedProxy } from '../../../src/service/cli/line/values.ts';
+import { createClientAddress } from '../../../src/service/http/client-address.ts';
+import { readAudit } from '../../../src/service/operation/read-audit.ts';
+import { parseIpAddress, writeIpAddress } from '../../../src/service/webhooks/ip-address.ts';
+import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
+import { anyDatabase } from './any-database.ts';
+
+const network = (text: string) => {
+  const parsed = parseTrustedProxy(text);
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+};
+
+const trusted = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'].map(network);
+const clientAddress = createClientAddress(trusted);
+
+/** Only what is looked at. Node joins the lines of a header so. */
+const request = (remoteAddress: string | undefined, ...lines: readonly string[]): IncomingMessage =>
+  ({
+    socket: { remoteAddress },
+    headers: lines.length === 0 ? {} : { 'x-forwarded-for': lines.join(', ') },
+  }) as unknown as IncomingMessage;
+
+const byte = fc.integer({ min: 0, max: 255 });
+const bytes = (length: number) => fc.array(byte, { minLength: length, maxLength: length });
+const group = fc.integer({ min: 0, max: 0xffff });
+/** Zeros in a row are what spellings differ in. */
+const groups = (length: number) => fc.array(fc.oneof(fc.constant(0), group), { minLength: length, maxLength: length });
+const hex = (numbers: readonly number[]): string => numbers.map((number) => number.toString(16)).join(':');
+
+const strangerV4 = bytes(3).map((rest) => ['203', ...rest].join('.'));
+const strangerV6 = groups(6).map((rest) => hex([0x2001, 0xdb8, ...rest]));
+const stranger = fc.oneof(strangerV4, strangerV6);
+const proxy = fc.oneof(
+  fc.constant('127.0.0.1'),
+  bytes(3).map((rest) => ['10', ...rest].join('.')),
+  groups(7).map((rest) => hex([0xfd00, ...rest])),
+);
+
+/** As the operating system would write it. */
+function canonical(address: string): string {
+  if (!address.includes(':')) return address;
+  return new SocketAddress({ address, family: 'ipv6' }).address;
+}
+
+const isV6 = (address: string): boolean => address.includes(':');
+
+/** How proxies write the address that they see. */
+const spelling = fc.constantFrom(
+  (address: string) => address,
+  (address: string) => (isV6(address) ? `[${address}]` : address),
+  (address: string) => (isV6(address) ? `[${address}]:4711` : `${address}:4711`),
+  (address: string) => (isV6(address) ? address.toUpperCase() : `::ffff:${address}`),
+  (address: string) => `  ${address} `,
+);
+
+const written = fc.oneof(
+  stranger,
+  proxy,
+  fc.constantFrom('', 'unknown', '_hidden', '127.0.0.1', '::1', '"', 'for=1.2.3.4'),
+  fc.string(),
+);
+/** What a client writes into the header: nothing, or lines of entries. */
+const forged = fc.array(
+  fc.array(written, { maxLength: 5 }).map((entries) => entries.join(',')),
+  { maxLength: 3 },
+);
+
+test('behind proxies that are trusted, the client is who the first of them has seen, whatever the client writes', () => {
+  const hops = fc.array(fc.record({ address: proxy, spelling }), { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(stranger, forged, hops, fc.boolean(), (client, lies, proxies, ownLine) => {
+      let seen = client;
+      const told: string[] = [];
+      for (const { address, spelling } of proxies) {
+        told.push(spelling(seen));
+        seen = address;
+      }
+      const truth = told.join(',');
+      const lines = ownLine ? [...lies, truth] : [[...lies, truth].join(',')];
+      expect(clientAddress(request(seen, ...lines))).toBe(canonical(client));
+    }),
+    { numRuns: runs(500, 50_000) },
+  );
+});
+
+test('whoever is not a trusted proxy is the client, whatever it writes', () => {
+  fc.assert(
+    fc.property(stranger, forged, (peer, lies) => {
+      expect(clientAddress(request(peer, ...lies))).toBe(peer);
+    }),
+    { numRuns: runs(200, 20_000) },
+  );
+});
+
+test('where no proxy is trusted, nobody is believed', () => {
+  fc.assert(
+    fc.property(fc.oneof(stranger, proxy), forged, (peer, lies) => {
+      expect(createClientAddress([])(request(peer, ...lies))).toBe(peer);
+    }),
+    { numRuns: runs(200, 20_000) },
+  );
+});
+
+test('what is shown is an address in one spelling, or what the system calls the peer', () => {
+  fc.assert(
+    fc.property(proxy, forged, (peer, lies) => {
+      const shown = clientAddress(request(peer, ...lies));
+      expect(shown).toMatch(/^[0-9a-f.:]+$/);
+      expect(shown).toBe(canonical(shown ?? ''));
+    }),
+    { numRuns: runs(200, 20_000) },
+  );
+});
+
+test.each([
+  { name: 'no header', peer: '127.0.0.1', lines: [], client: '127.0.0.1' },
+  { name: 'an empty one', peer: '127.0.0.1', lines: [''], client: '127.0.0.1' },
+  { name: 'a word', peer: '127.0.0.1', lines: ['unknown'], client: '127.0.0.1' },
+  { name: 'a word behind an address', peer: '127.0.0.1', lines: ['203.0.113.9, unknown'], client: '127.0.0.1' },
+  { name: 'a word before a proxy', peer: '127.0.0.1', lines: ['203.0.113.9, unknown, 10.0.0.2'], client: '10.0.0.2' },
+  { name: 'the form of RFC 7239', peer: '127.0.0.1', lines: ['for=203.0.113.9'], client: '127.0.0.1' },
+  { name: 'too large a number', peer: '127.0.0.1', lines: ['203.0.113.256'], client: '127.0.0.1' },
+  { name: 'leading zeros', peer: '127.0.0.1', lines: ['203.0.113.09'], client: '127.0.0.1' },
+  { name: 'a client that is a proxy itself', peer: '127.0.0.1', lines: ['10.0.0.9'], client: '10.0.0.9' },
+  { name: 'a zone', peer: '127.0.0.1', lines: ['fe80::1%<script>'], client: 'fe80::1' },
+  { name: 'a socket for both versions', peer: '::ffff:127.0.0.1', lines: ['203.0.113.9'], client: '203.0.113.9' },
+  { name: 'a peer of IPv4 on it', peer: '::ffff:203.0.113.9', lines: ['10.0.0.1'], client: '203.0.113.9' },
+  { name: 'a peer with a zone', peer: 'fe80::1%eth0', lines: ['10.0.0.1'], client: 'fe80::1%eth0' },
+  { name: 'a connection that is gone', peer: undefined, lines: ['203.0.113.9'], client: null },
+])('$name: $peer, $lines', ({ peer, lines, client }) => {
+  expect(clientAddress(request(peer, ...lines))).toBe(client);
+});
+
+test('an address that is written is read as the same', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
+      const address = parseIpAddress(text);
+      if (address === undefined) throw new Error(text);
+      expect(parseIpAddress(writeIpAddress(address))).toEqual(address);
+    }),
+    { numRuns: runs(200, 20_000) },
+  );
+});
+
+test.each(['0.0.0.0/0', '::/0'])('everybody is no proxy: %s', (text) => {
+  expect(parseTrustedProxy(text)).toMatchObject({ ok: false, why: expect.stringContaining('That is everybody') });
+});
+
+describe('a service', () => {
+  const [kind] = anyDatabase;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  let believing: RunningService;
+  let doubting: RunningService;
+  beforeAll(async () => {
+    believing = await startTestService(kind, { trustedProxies: ['127.0.0.1'] });
+    doubting = await startTestService(kind);
+  });
+  afterAll(async () => {
+    await believing.stop();
+    await doubting.stop();
+  });
+
+  /** Where a request came from, as the audit and as the log have it. */
+  async function told(service: RunningService, forwardedFor: string): Promise<unknown[]> {
+    const workspace = await service.workspace();
+    const [holder, admin] = [await service.token(), await service.token()];
+    const locks = `/v1/workspaces/${workspace}/locks`;
+    await service.ask('POST', locks, { token: holder.secret, json: { path: 'a', type: 'exclusive', ttl: '1h' } });
+    const headers = { 'x-forwarded-for': forwardedFor };
+    const released = await service.ask('DELETE', `${locks}/a?force=true`, { token: admin.secret, headers });
+    expect(released.status).toBe(204);
+    const { entries } = await readAudit(service.storage, { limit: 1, actor: admin.id });
+    const line = await expect
+      .poll(
+        () =>
+          service
+            .log()
+            .split('\n')
+            .find((text) => text.includes(`"token":"${admin.id}"`)),
+        { timeout: 10_000 },
+      )
+      .toBeDefined()
+      .then(() =>
+        service
+          .log()
+          .split('\n')
+          .find((text) => text.includes(`"token":"${admin.id}"`)),
+      );
+    return [entries[0]?.address, JSON.parse(line ?? '').origin_address];
+  }
+
+  test('tells the audit and the log whose request it was', async () => {
+    const forwarded = '198.51.100.1, ::ffff:203.0.113.9';
+    expect(await told(believing, forwarded)).toEqual(['203.0.113.9', '203.0.113.9']);
+    expect(await told(doubting, forwarded)).toEqual(['127.0.0.1', '127.0.0.1']);
+  });
+});
