@@ -19,8 +19,6 @@ const hasBackground = `[document.documentElement, document.body].some(
 
 const run = `axe.run(document, ${JSON.stringify({
   runOnly: tags,
-  // Enabled by its tag alone it is not.
-  rules: { 'target-size': { enabled: true } },
   resultTypes: ['violations'],
   iframes: false,
   preload: false,
