@@ -3,19 +3,20 @@ import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { type Stage, whyFailed, whyNotAccepted, whyTimedOut } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
+import { type ReadAnswer, type ReceiverAnswer, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
 import { retryAfterSeconds } from './retry-after.ts';
-import { judgeTarget, parseTarget, type Target } from './target.ts';
+import { isPublic, judgeTarget, parseTarget, type Target } from './target.ts';
 import type { Addresses, TargetCheck } from './target-address.ts';
 
 /** What came of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
 export type Outcome =
-  | { readonly kind: 'delivered'; readonly status: number }
+  | { readonly kind: 'delivered'; readonly answer: ReceiverAnswer }
   /** 410: the receiver wants no more deliveries of this hook. */
-  | { readonly kind: 'gone' }
+  | { readonly kind: 'gone'; readonly answer: ReceiverAnswer }
   | {
       readonly kind: 'failed';
-      readonly status?: number;
       readonly why: string;
+      readonly answer?: ReceiverAnswer;
       /** What the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
@@ -32,7 +33,7 @@ interface Terms {
   readonly now?: () => Date;
 }
 
-/** Nothing is done with the body of an answer; this much is read so that a receiver can finish what it says. */
+/** More than is kept of the body of an answer, so that a receiver can finish what it says. */
 const mostRead = 16 * 1_024;
 
 /** Makes one attempt. It does not reject. */
@@ -58,8 +59,9 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
     const answer = await exchange(target, addresses, request, ending.signal, (reached) => {
       stage = reached;
     });
-    await drain(answer);
-    return outcomeOf(target, answer, now());
+    const read = await readAnswer(answer);
+    const kept = isPublic(addresses, check) ? wholeAnswer(read, request.secrets) : statusOfAnswer(read);
+    return outcomeOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const why = ending.signal.aborted ? whyTimedOut(target, stage, timeoutMs) : whyFailed(target, stage, error);
@@ -70,12 +72,12 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
   }
 }
 
-function outcomeOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage, now: Date): Outcome {
-  if (status >= 200 && status < 300) return { kind: 'delivered', status };
-  if (status === 410) return { kind: 'gone' };
+function outcomeOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): Outcome {
+  if (status >= 200 && status < 300) return { kind: 'delivered', answer };
+  if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
   const why = whyNotAccepted(target, status);
-  return { kind: 'failed', status, why, ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
+  return { kind: 'failed', why, answer, ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
 }
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */
@@ -123,15 +125,23 @@ const answering =
   };
 
 /** The status has decided already, so what goes wrong from here on does not count. */
-async function drain(answer: IncomingMessage): Promise<void> {
+async function readAnswer(answer: IncomingMessage): Promise<ReadAnswer> {
+  const pieces: Buffer[] = [];
   let read = 0;
+  let isCut = false;
   try {
-    for await (const chunk of answer) {
-      read += chunk.length;
-      if (read >= mostRead) break;
+    for await (const piece of answer) {
+      pieces.push(piece);
+      read += piece.length;
+      if (read < mostRead) continue;
+      isCut = true;
+      break;
     }
   } catch {
     // Cut off, or out of time.
+    isCut = true;
   }
   answer.destroy();
+  const { statusCode: status = 0, headers } = answer;
+  return { status, headers, body: Buffer.concat(pieces), isCut };
 }

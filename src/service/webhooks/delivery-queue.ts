@@ -5,6 +5,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveWhy } from './hooks.ts';
+import type { ReceiverAnswer } from './receiver-answer.ts';
 
 /** Longer than an attempt may take, so that most need no renewal. */
 export const leaseMs = 30_000;
@@ -105,6 +106,13 @@ export type DeliveryEnd =
   /** The receiver wants nothing more: the hook sleeps, and what waits for it is dropped. */
   | { readonly kind: 'gone'; readonly why: string };
 
+/** The attempt that is settled. */
+export interface AttemptMade {
+  readonly durationMs: number;
+  /** Null when there was none. */
+  readonly answer: ReceiverAnswer | null;
+}
+
 type Columns = Partial<Selectable<Tables['deliveries']>>;
 
 const free: Columns = { lease_owner: null, lease_until: null };
@@ -117,10 +125,17 @@ export async function settleDelivery(
   now: Now,
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
+  { durationMs, answer }: AttemptMade,
 ): Promise<boolean> {
+  const duration = Math.round(durationMs);
   const mine = db
     .updateTable('deliveries')
-    .set({ attempts: attempts + 1 })
+    .set({
+      attempts: attempts + 1,
+      last_attempt_at: sql<number>`${now} - ${duration}`,
+      last_duration_ms: duration,
+      last_answer: answer === null ? null : JSON.stringify(answer),
+    })
     .where('id', '=', id)
     .where('lease_owner', '=', lease);
 

@@ -3,6 +3,7 @@ import type { HookFormat } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
+import { requestSecrets } from './request-secrets.ts';
 import type { WebhookSecret } from './secret.ts';
 import { signedHeaders } from './signature.ts';
 
@@ -11,6 +12,8 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** What must not be told of it, not even by the receiver. */
+  readonly secrets: readonly string[];
 }
 
 interface Receiver {
@@ -30,5 +33,6 @@ export function deliveryRequest(
   if (!content.ok) return content;
   const { body } = content.value;
   const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret });
-  return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body });
+  const secrets = requestSecrets({ url, secret, headers, signature: signature['webhook-signature'] });
+  return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body, secrets });
 }

@@ -12,6 +12,7 @@ import {
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
+import type { ReceiverAnswer } from './receiver-answer.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 import type { TargetCheck } from './target-address.ts';
 
@@ -76,6 +77,19 @@ function endOf(
   }
 }
 
+function answerOf(outcome: Attempted): ReceiverAnswer | null {
+  switch (outcome.kind) {
+    case 'delivered':
+    case 'gone':
+    case 'failed':
+      return outcome.answer ?? null;
+    case 'refused-target':
+    case 'impossible':
+    case 'cancelled':
+      return null;
+  }
+}
+
 /** Makes one attempt at a claimed delivery, and puts down what came of it. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
@@ -90,14 +104,16 @@ export async function runDelivery(
     () => lost.abort(),
   );
   const signal = AbortSignal.any([stopping, lost.signal]);
+  const begun = performance.now();
   const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
+  const made = { durationMs: performance.now() - begun, answer: answerOf(outcome) };
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await abandonDelivery(storage, delivery);
     return;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
-  if (!(await storage.commit((db) => settleDelivery(db, storage.now, delivery, end)))) {
+  if (!(await storage.commit((db) => settleDelivery(db, storage.now, delivery, end, made)))) {
     log.info(about, 'a webhook was taken over by another instance, or its hook is no more');
     return;
   }

@@ -56,6 +56,10 @@ export function judgeTarget(target: Target, addresses: Addresses, check: TargetC
   return accepted(target);
 }
 
+/** Whether everybody could ask there: the connection may go to any of the addresses. */
+export const isPublic = (addresses: Addresses, check: TargetCheck): boolean =>
+  addresses.every((address) => check.judge(address).kind === 'public');
+
 const onlyHttps = ({ origin }: Target): string =>
   `${origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`;
 

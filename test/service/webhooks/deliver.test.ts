@@ -2,13 +2,13 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { deliver } from '../../../src/service/webhooks/deliver.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { failed, localCheck, receiver, requestTo, secret } from './delivering.ts';
+import { failed, localCheck, receiver, requestTo, secret, statusOnly } from './delivering.ts';
 
 test('a delivery arrives as it was made, and verifies', async () => {
   const to = await receiver();
   expect(await deliver(requestTo(to.url('/hook?a=b')), { check: localCheck })).toEqual({
     kind: 'delivered',
-    status: 204,
+    answer: statusOnly(204),
   });
   const delivery = await to.nextDelivery();
   expect(delivery).toMatchObject({ method: 'POST', path: '/hook?a=b' });
@@ -32,7 +32,10 @@ test('a delivery arrives as it was made, and verifies', async () => {
 test.each([200, 201, 202, 299])('%i is delivered', async (status) => {
   const to = await receiver();
   to.behave({ does: 'answer', status, body: 'thanks' });
-  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({ kind: 'delivered', status });
+  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({
+    kind: 'delivered',
+    answer: statusOnly(status),
+  });
 });
 
 test.each([400, 401, 404, 409, 429, 500, 502, 503])('%i is a failure', async (status) => {
@@ -40,7 +43,7 @@ test.each([400, 401, 404, 409, 429, 500, 502, 503])('%i is a failure', async (st
   to.behave({ does: 'answer', status, body: 'Bearer s3cret is not known here' });
   expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({
     kind: 'failed',
-    status,
+    answer: statusOnly(status),
     why: `http://127.0.0.1:${to.port} answered with the status ${status}.`,
   });
 });
@@ -48,7 +51,7 @@ test.each([400, 401, 404, 409, 429, 500, 502, 503])('%i is a failure', async (st
 test('410 ends the hook', async () => {
   const to = await receiver();
   to.behave({ does: 'answer', status: 410 });
-  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({ kind: 'gone' });
+  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({ kind: 'gone', answer: statusOnly(410) });
 });
 
 test('a receiver that is busy says when to come back', async () => {
@@ -66,7 +69,7 @@ test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (s
   const [to, elsewhere] = [await receiver(), await receiver()];
   to.behave({ does: 'answer', status, headers: { location: elsewhere.url('/s3cret') } });
   const outcome = failed(await deliver(requestTo(to.url()), { check: localCheck }));
-  expect(outcome.status).toBe(status);
+  expect(outcome.answer).toEqual(statusOnly(status));
   expect(outcome.why).toContain('Redirects are not followed');
   expect(outcome.why).not.toContain('s3cret');
   expect(elsewhere.connections()).toBe(0);
@@ -90,7 +93,7 @@ test('once a receiver has said 200, a body that does not end changes nothing, an
   const to = await receiver();
   to.behave({ does: 'drip', part: 'body' });
   const outcome = await deliver(requestTo(to.url()), { check: localCheck, timeoutMs: 150 });
-  expect(outcome).toEqual({ kind: 'delivered', status: 200 });
+  expect(outcome).toEqual({ kind: 'delivered', answer: statusOnly(200) });
   await to.allDisconnected();
 });
 
@@ -99,7 +102,7 @@ test('no more than a little of a huge answer is read', async () => {
   to.behave({ does: 'flood' });
   // Far beyond the limit of this test: it is the size that ends the reading.
   const outcome = await deliver(requestTo(to.url()), { check: localCheck, timeoutMs: 600_000 });
-  expect(outcome).toEqual({ kind: 'delivered', status: 200 });
+  expect(outcome).toEqual({ kind: 'delivered', answer: statusOnly(200) });
   await to.allDisconnected();
 });
 
@@ -123,13 +126,16 @@ test.each([
 test('an answer that breaks off after its status counts by its status', async () => {
   const to = await receiver();
   to.behave({ does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf' });
-  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({ kind: 'delivered', status: 200 });
+  expect(await deliver(requestTo(to.url()), { check: localCheck })).toEqual({
+    kind: 'delivered',
+    answer: statusOnly(200),
+  });
 });
 
 test('interim answers are passed over', async () => {
   const to = await receiver();
   to.behave({ does: 'say', text: 'HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n' });
-  expect(failed(await deliver(requestTo(to.url()), { check: localCheck })).status).toBe(500);
+  expect(failed(await deliver(requestTo(to.url()), { check: localCheck })).answer).toEqual(statusOnly(500));
 });
 
 test('a port at which nothing listens is a failure', async () => {

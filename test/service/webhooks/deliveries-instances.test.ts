@@ -13,7 +13,7 @@ import { createPostgresDatabase, type DatabaseKind, databaseKinds, postgresServe
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
-import { hookedStorage } from './hooked-storage.ts';
+import { hookedStorage, made } from './hooked-storage.ts';
 import { patient } from './patience.ts';
 
 const url = 'https://a.example.com/';
@@ -29,7 +29,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
 
   const settle = (claimed: ClaimedDelivery, end: DeliveryEnd) => {
     const { storage } = hooked();
-    return storage.commit((db) => settleDelivery(db, storage.now, claimed, end));
+    return storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made));
   };
 
   /** As when the instance that holds them has died. */

@@ -30,6 +30,9 @@ const headers = valueIn(parseExtraHeaders({ authorization: 'Bearer s3cret' }));
 export const requestTo = (url: string): DeliveryRequest =>
   valueIn(deliveryRequest({ url, format: 'standard', secret, headers }, succeeded, new Date()));
 
+/** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */
+export const statusOnly = (status: number) => ({ kept: 'status', status });
+
 export const failed = (outcome: Outcome) => {
   if (outcome.kind !== 'failed') throw new Error(`It was ${outcome.kind}.`);
   return outcome;

@@ -6,6 +6,7 @@ import { acquireLock } from '../../../src/service/locks/acquire.ts';
 import { releaseLock } from '../../../src/service/locks/release.ts';
 import type { Actor } from '../../../src/service/operation/audit.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import type { AttemptMade } from '../../../src/service/webhooks/delivery-queue.ts';
 import type { HookEventOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
@@ -20,6 +21,9 @@ const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: 
 export const secret = newSecret();
 
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
+
+/** An attempt of which only its end matters. */
+export const made: AttemptMade = { durationMs: 1, answer: null };
 
 /** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
 export interface HookedStorage {

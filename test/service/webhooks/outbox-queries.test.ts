@@ -11,7 +11,7 @@ import {
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { acquireIn, actor, hookedStorage, releaseIn } from './hooked-storage.ts';
+import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
 interface Recorded {
   readonly text: string;
@@ -122,7 +122,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       return claimed;
     };
     const settle = (claimed: ClaimedDelivery, kind: 'delivered' | 'retry' | 'gone') =>
-      watched.commit((db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }));
+      watched.commit((db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }, made));
     expect(await settle(await claim([dead]), 'delivered')).toBe(true);
     expect(await settle(await claim([dead]), 'retry')).toBe(true);
     const ofTheDead = await claim([]);

@@ -5,7 +5,7 @@ import { claimDelivery, settleDelivery } from '../../../src/service/webhooks/del
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { acquireIn, actor, hookedStorage, releaseIn } from './hooked-storage.ts';
+import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 import { sync } from './samples.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
@@ -113,7 +113,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(false);
     await release('a');
     const end = { kind: 'retry', afterMs: 0, why: '' } as const;
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end))).toBe(false);
+    expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(false);
     expect(await deliveries()).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
       const claimed = await claimDelivery(storage, []);
       if (claimed === undefined) return;
       const end = { kind, why: 'no', afterMs: 0 };
-      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end))).toBe(true);
+      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(true);
       // So that there is something left to tell in the steps that follow.
       if (kind === 'gone') await Promise.all([hook(url), hook(otherUrl)]);
     }

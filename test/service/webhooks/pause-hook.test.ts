@@ -6,7 +6,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { auditOf } from './audited.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
-import { actor, hookedStorage } from './hooked-storage.ts';
+import { actor, hookedStorage, made } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
 const day = 24 * 60 * 60 * 1_000;
@@ -51,14 +51,14 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       const claimed = await claim();
       expect(claimed.hook.id).toBe(other);
       const end = { kind: 'delivered' } as const;
-      await storage.commit((db) => settleDelivery(db, storage.now, claimed, end));
+      await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made));
     }
     expect(await claimDelivery(storage, [])).toBeUndefined();
 
     expect(await resume(id)).toMatchObject({ kind: 'resumed', wasInactive: 'paused', hook: { id, active: true } });
     const held = await claim();
     expect([held.hook.id, held.event.type]).toEqual([id, 'lock.acquired']);
-    await storage.commit((db) => settleDelivery(db, storage.now, held, { kind: 'delivered' }));
+    await storage.commit((db) => settleDelivery(db, storage.now, held, { kind: 'delivered' }, made));
     expect((await claim()).event.type).toBe('lock.released');
     await acquire('c');
     expect((await told(id)).at(-1)).toEqual(['pending', 'lock.acquired']);
@@ -72,9 +72,11 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     await acquire('b');
     const [first, second] = [await claim(), await claim()];
     await pause(id);
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, first, { kind: 'delivered' }))).toBe(true);
+    expect(await storage.commit((db) => settleDelivery(db, storage.now, first, { kind: 'delivered' }, made))).toBe(
+      true,
+    );
     const retry = { kind: 'retry', afterMs: 0, why: 'no' } as const;
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, second, retry))).toBe(true);
+    expect(await storage.commit((db) => settleDelivery(db, storage.now, second, retry, made))).toBe(true);
     expect((await deliveries()).map(({ status, attempts }) => [status, attempts])).toEqual([
       ['delivered', 1],
       ['pending', 0],
@@ -97,7 +99,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       await pause(id);
       if (resumed) await resume(id);
       const gone = { kind: 'gone', why: 'no' } as const;
-      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, gone))).toBe(true);
+      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, gone, made))).toBe(true);
       expect(await stateOf(id)).toMatchObject({ active: 0, why: 'gone' });
       expect((await deliveries()).slice(-2).map(({ status }) => status)).toEqual(['failed', 'dropped']);
     }
@@ -153,7 +155,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     const id = await hook(url);
     await acquire('a');
     const claimed = await claim();
-    await storage.commit((db) => settleDelivery(db, storage.now, claimed, { kind: 'gone', why: 'no' }));
+    await storage.commit((db) => settleDelivery(db, storage.now, claimed, { kind: 'gone', why: 'no' }, made));
     expect(await pause(id)).toMatchObject({ kind: 'inactive-already', why: 'gone' });
     expect(await stateOf(id)).toMatchObject({ active: 0, why: 'gone' });
     expect(await resume(id)).toMatchObject({ kind: 'resumed', wasInactive: 'gone', hook: { active: true } });

@@ -1,0 +1,80 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { withoutSecrets } from './without-secrets.ts';
+
+/** What is kept of an answer to the last attempt at a delivery. */
+export type ReceiverAnswer =
+  | {
+      readonly kept: 'whole';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      /** How it begins, as text that can be shown. */
+      readonly body: string;
+      /** The answer went on. */
+      readonly bodyIsCut: boolean;
+    }
+  /** The receiver is inside a network that the operator has allowed: what it says is for nobody who can register hooks. */
+  | { readonly kept: 'status'; readonly status: number };
+
+/** What was read of an answer. */
+export interface ReadAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Not all of the body was read, or it broke off. */
+  readonly isCut: boolean;
+}
+
+const mostBytes = 1_024;
+const longestHeader = 256;
+
+/** What helps to find out what went wrong, and is no credential as cookies are. */
+const keptHeaders = [
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'location',
+  'retry-after',
+  'server',
+  'x-request-id',
+] as const;
+
+/** Characters that are not text: controls but for lines and tabs, invisible formatting, separators of lines. */
+const notText = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(notText, '\ufffd');
+
+/** Where it was cut in the middle of a character, without that. */
+const firstBytes = (text: string): string =>
+  new TextDecoder().decode(Buffer.from(text).subarray(0, mostBytes), { stream: true });
+
+export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverAnswer => ({ kept: 'status', status });
+
+/** The secrets are those of the request: a receiver may repeat what it was sent. */
+export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secrets: readonly string[]): ReceiverAnswer {
+  const kept = keptHeaders.flatMap((name) => {
+    const value = headers[name];
+    if (value === undefined) return [];
+    const told = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
+    return [
+      [
+        name,
+        asText(withoutSecrets(told, secrets, false))
+          .slice(0, longestHeader)
+          .toWellFormed(),
+      ],
+    ];
+  });
+  const text = asText(withoutSecrets(new TextDecoder().decode(body), secrets, isCut));
+  const shown = firstBytes(text);
+  return {
+    kept: 'whole',
+    status,
+    headers: Object.fromEntries(kept),
+    body: shown,
+    bodyIsCut: isCut || shown.length < text.length,
+  };
+}
+
+/** Only settleDelivery() writes the column. */
+export const storedAnswer = (text: string | null): ReceiverAnswer | null =>
+  JSON.parse(text ?? 'null') as ReceiverAnswer | null;

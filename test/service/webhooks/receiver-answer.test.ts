@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ReadAnswer, wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
+import { runs } from '../../support/runs.ts';
+
+const read = (given: Partial<ReadAnswer>): ReadAnswer => ({
+  status: 200,
+  headers: {},
+  body: Buffer.alloc(0),
+  isCut: false,
+  ...given,
+});
+
+function whole(given: Partial<ReadAnswer>, secrets: readonly string[] = []) {
+  const answer = wholeAnswer(read(given), secrets);
+  if (answer.kept !== 'whole') throw new Error('It was not kept.');
+  return answer;
+}
+
+test('of any bytes well-formed text of at most 1,024 bytes is kept, without controls, and what follows is owned up to', () => {
+  const bytes = fc.oneof(
+    fc.uint8Array({ maxLength: 3_000 }).map((array) => Buffer.from(array)),
+    fc.string({ unit: 'grapheme', maxLength: 1_500 }).map((text) => Buffer.from(text)),
+  );
+  fc.assert(
+    fc.property(bytes, fc.boolean(), (body, isCut) => {
+      const { body: shown, bodyIsCut } = whole({ body, isCut });
+      expect(shown.isWellFormed()).toBe(true);
+      expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(1_024);
+      expect(shown).not.toMatch(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      if (isCut) expect(bodyIsCut).toBe(true);
+      // Nothing is cut that had room: every character takes at most four bytes.
+      else expect(bodyIsCut).toBe(Buffer.byteLength(shown) < byteLength(body));
+      if (bodyIsCut && !isCut) expect(Buffer.byteLength(shown)).toBeGreaterThan(1_020);
+    }),
+    { numRuns: runs(300, 10_000) },
+  );
+});
+
+/** How long the text is with everything that is no text replaced. */
+const byteLength = (body: Buffer): number =>
+  Buffer.byteLength(
+    new TextDecoder()
+      .decode(body)
+      .replaceAll(/\r\n?/g, '\n')
+      .replaceAll(/(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\ufffd'),
+  );
+
+test('lines and tabs stay, and everything else that moves, hides or reorders text is replaced', () => {
+  const body = Buffer.from('one\r\n\ttwo\rthree\u0000\u001b[31m\u202e\u2028\u0085é');
+  expect(whole({ body })).toEqual({
+    kept: 'whole',
+    status: 200,
+    headers: {},
+    body: 'one\n\ttwo\nthree\ufffd\ufffd[31m\ufffd\ufffd\ufffdé',
+    bodyIsCut: false,
+  });
+});
+
+test('a character that the limit would halve is left out', () => {
+  const { body, bodyIsCut } = whole({ body: Buffer.from(`${'a'.repeat(1_023)}é`) });
+  expect([body, bodyIsCut]).toEqual(['a'.repeat(1_023), true]);
+});
+
+test('a few headers are kept, in the length that a person reads, and a redirect without its query', () => {
+  const { headers } = whole({
+    headers: {
+      'content-type': 'text/html',
+      location: 'https://login.example.com/in?token=t0ken#more',
+      'retry-after': '120',
+      server: `nginx\u0085${'x'.repeat(1_000)}`,
+      'set-cookie': ['session=s'],
+      'x-anything': 'else',
+      'www-authenticate': 'Basic realm="x"',
+    },
+  });
+  expect(headers).toEqual({
+    'content-type': 'text/html',
+    location: 'https://login.example.com/in?…',
+    'retry-after': '120',
+    server: `nginx\ufffd${'x'.repeat(250)}`,
+  });
+});
+
+test('what a receiver repeats of the request is hidden before anything is cut, in headers as well', () => {
+  const secret = 'a-credential-of-the-hook';
+  const { body, headers } = whole(
+    {
+      body: Buffer.from(`${secret}${'x'.repeat(1_024 - 3 - 10)}${secret}`),
+      headers: { 'x-request-id': `for ${secret}` },
+    },
+    [secret],
+  );
+  expect(body).toBe(`***${'x'.repeat(1_011)}***`.slice(0, 1_024));
+  expect(headers).toEqual({ 'x-request-id': 'for ***' });
+});
