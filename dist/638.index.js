@@ -1904,6 +1904,7 @@ const problems = {
     unauthorized: { status: 401, title: 'A valid API token is needed' },
     'insufficient-scope': { status: 403, title: 'The token lacks a scope' },
     'lock-of-another-token': { status: 403, title: 'The lock belongs to another token' },
+    'cross-site': { status: 403, title: 'The form came from somewhere else' },
     'not-found': { status: 404, title: 'There is nothing here' },
     'method-not-allowed': { status: 405, title: 'This address does not know the method' },
     'request-timeout': { status: 408, title: 'The request took too long to arrive' },

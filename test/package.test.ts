@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,7 +33,17 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'workspace-package-'));
   const copy = join(folder, 'copy');
   await mkdir(copy);
-  for (const part of ['bin', 'src', 'package.json', 'README.md', 'LICENSE', 'tsconfig.json', 'tsconfig.build.json']) {
+  const parts = [
+    'bin',
+    'src',
+    'package.json',
+    'README.md',
+    'LICENSE',
+    'compile.ts',
+    'tsconfig.json',
+    'tsconfig.build.json',
+  ];
+  for (const part of parts) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
@@ -46,8 +56,11 @@ afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 test('the package holds the command, what it runs, and nothing else', async () => {
   const built = ['interface', 'service'].map(async (part) => {
-    const sources = await readdir(join(root, 'src', part), { recursive: true });
-    return sources.filter((name) => name.endsWith('.ts')).map((name) => `build/${part}/${name.replace(/ts$/, 'js')}`);
+    const sources = await readdir(join(root, 'src', part), { recursive: true, withFileTypes: true });
+    return sources
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(join(root, 'src'), join(parentPath, name)))
+      .map((path) => `build/${path.replaceAll('\\', '/').replace(/\.ts$/, '.js')}`);
   });
   const named = ['LICENSE', 'README.md', 'bin/workspace-service.js', 'package.json'];
   expect(files).toEqual([...named, ...(await Promise.all(built)).flat()].toSorted());

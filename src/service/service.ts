@@ -12,6 +12,7 @@ import type { Metrics } from './operation/metrics.ts';
 import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
 import { startWorker } from './operation/worker.ts';
+import { forgetEndedSessions } from './sessions/sessions.ts';
 import type { Storage } from './storage/storage.ts';
 import { claimSync } from './syncs/queue.ts';
 import { removeOldSyncs } from './syncs/remove-old.ts';
@@ -91,11 +92,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await forgetOldAnswers(storage);
       await removeOldDeliveries(storage);
       await removeOldSyncs(storage);
+      await forgetEndedSessions(storage);
     },
     onError,
   );
 
-  let stopping = false;
+  const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const app = createApp({
     storage,
@@ -110,7 +112,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version,
     onQueued: syncs.wake,
     onLockEvent: deliveries.wake,
-    isStopping: () => stopping,
+    isStopping: () => stopping.signal.aborted,
+    stopping: stopping.signal,
   });
 
   const stopWork = () => Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying()]);
@@ -121,7 +124,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     return {
       port: server.port,
       async stop() {
-        stopping = true;
+        stopping.abort();
         await server.close(drainMs);
         await stopWork();
       },

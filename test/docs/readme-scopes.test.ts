@@ -97,10 +97,11 @@ describe.each(free)('$what', ({ what, needs }) => {
 
 test('what a scope includes is what it grants', () => {
   const { text } = section('Scopes and permissions');
-  expect(text).toContain('`locks:admin` includes `locks:write`, and that includes `locks:read`.');
+  expect(text).toContain('`locks:admin` includes `locks:write`, and that includes `locks:read`; `admin` includes all.');
   const including = scopes.map((scope) => [scope, scopes.filter((each) => each !== scope && grants([scope], each))]);
   expect(including.filter(([, others]) => others?.length !== 0)).toEqual([
     ['locks:write', ['locks:read']],
     ['locks:admin', ['locks:read', 'locks:write']],
+    ['admin', scopes.filter((scope) => scope !== 'admin')],
   ]);
 });

@@ -1,8 +1,8 @@
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
-import { authenticate } from '../tokens/tokens.ts';
+import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './environment.ts';
 import type { createRateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
@@ -12,7 +12,7 @@ export type Access = 'anyone' | 'any-token' | Scope;
 
 const realm = 'Bearer realm="workspace-service"';
 
-const unauthorized = (detail: string, challenge: string): Refusal =>
+export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
 
 /** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
@@ -42,6 +42,28 @@ export interface AccessControl {
   readonly admit: ReturnType<typeof createRateLimiter>;
 }
 
+/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
+export function admitBearer(
+  c: Context<Environment>,
+  admit: AccessControl['admit'],
+  bearer: Bearer,
+  access: Exclude<Access, 'anyone'>,
+): void {
+  c.set('bearer', bearer);
+  const admission = admit(bearer.id);
+  c.set('answerHeaders', admission.headers);
+  if (admission.kind === 'refused') {
+    throw new Refusal(
+      'rate-limited',
+      'This token has sent too many requests. Send fewer, or wait as Retry-After says.',
+      {
+        headers: { 'retry-after': String(admission.retryAfterSeconds) },
+      },
+    );
+  }
+  if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
+}
+
 export function requireAccess(
   { storage, admit }: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -49,21 +71,7 @@ export function requireAccess(
   return async (c, next) => {
     const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
     if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
-    const { bearer } = authentication;
-    c.set('bearer', bearer);
-
-    const admission = admit(bearer.id);
-    c.set('answerHeaders', admission.headers);
-    if (admission.kind === 'refused') {
-      throw new Refusal(
-        'rate-limited',
-        'This token has sent too many requests. Send fewer, or wait as Retry-After says.',
-        {
-          headers: { 'retry-after': String(admission.retryAfterSeconds) },
-        },
-      );
-    }
-    if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
+    admitBearer(c, admit, authentication.bearer, access);
     await next();
   };
 }

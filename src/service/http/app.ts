@@ -4,6 +4,9 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
+import { wantsPage } from '../dashboard/answer.ts';
+import { addDashboard, type DashboardParts } from '../dashboard/dashboard.ts';
+import { sendErrorPage } from '../dashboard/error-page.ts';
 import { databaseTrouble, isOrphaned } from '../storage/unavailable.ts';
 import type { Cidr } from '../webhooks/cidr.ts';
 import { addressOf, createClientAddress } from './client-address.ts';
@@ -24,7 +27,8 @@ export type AppParts = OperationRoutes &
   LockRoutes &
   HookRoutes &
   SyncRoutes &
-  WorkspaceRoutes & {
+  WorkspaceRoutes &
+  DashboardParts & {
     readonly log: Logger;
     /** Whose X-Forwarded-For is believed. */
     readonly trustedProxies: readonly Cidr[];
@@ -54,6 +58,7 @@ function addErrorAnswers(app: App, log: Logger): void {
     if (error !== refusal) {
       log.error({ request_id: c.get('requestId'), err: error }, 'a request could not be served');
     }
+    if (wantsPage(c)) return sendErrorPage(c, refusal);
     return send(c, problemAnswer(refusal.problem, refusal.message, c.get('requestId'), refusal.extras));
   });
 }
@@ -136,6 +141,7 @@ export function createApp(parts: AppParts): App {
   addLockRoutes(app, parts);
   addHookRoutes(app, parts);
   addOperationRoutes(app, parts);
+  addDashboard(app, parts);
   addUnknownAnswers(app);
   return app;
 }

@@ -39,6 +39,8 @@ function decode(bytes: Buffer): string {
   }
 }
 
+export const readText = async (incoming: IncomingMessage): Promise<string> => decode(await readBytes(incoming));
+
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -62,7 +64,7 @@ export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
       headers: { 'accept-encoding': 'identity' },
     });
   }
-  const text = decode(await readBytes(c.env.incoming));
+  const text = await readText(c.env.incoming);
   c.set('bodyText', text);
   c.set('body', parse(text));
   await next();

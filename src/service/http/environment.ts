@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import type { Form } from '../dashboard/access/form.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 
 /** What a request carries on its way through the middleware. */
@@ -8,8 +9,11 @@ export interface Environment {
     requestId: string;
     /** See client-address.ts. */
     clientAddress: string | null;
-    /** Set by the access rule of every route that needs a token. */
+    /** Set by the access rule of every route that needs a token or a session. */
     bearer: Bearer;
+    /** Of the dashboard: the secret in its cookie, and the database's time. */
+    session: { readonly secret: string; readonly now: number };
+    form: Form;
     /** The body exactly as it was sent. */
     bodyText: string;
     /** What the body says in JSON, not yet examined. */

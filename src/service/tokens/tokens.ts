@@ -111,6 +111,11 @@ export async function authenticate({ read, now }: Storage, secret: string): Prom
   const row = await withNow(read, now).where('hash', '=', hash).executeTakeFirst();
   if (row === undefined || !sameHash(row.hash, hash))
     return { kind: 'refused', why: 'The API token is not known here.' };
+  return judgeToken(row);
+}
+
+/** What a stored token lets do at this moment. */
+export function judgeToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
     case 'active':
       return { kind: 'known', bearer: bearerOf(row) };

@@ -51,7 +51,9 @@ describe('serve', () => {
     expect((await ask(base.replace('/v1', ''), 'GET', '/readyz')).status).toBe(200);
     command.signal('SIGTERM');
     expect(await command.ended()).toBe(0);
-    expect(command.stdout()).toBe(`${line}\n`);
+    const dashboard = base.replace('/v1', '/');
+    expect(command.stdout()).toContain(`${line}\nIts dashboard is at ${dashboard}\n`);
+    expect(command.stdout()).toContain(`  ${dashboard}sign-in?link=wsl_`);
     // The log is one JSON object a line.
     const log = command
       .stderr()
@@ -76,6 +78,8 @@ describe('serve', () => {
     expect(listening).toEqual({
       event: 'listening',
       base_url: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
+      dashboard_url: expect.stringMatching(/^http:\/\/localhost:\d+\/$/),
+      sign_in_link: expect.stringMatching(/^http:\/\/localhost:\d+\/sign-in\?link=wsl_[\w-]{43}$/),
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
       token: expect.stringMatching(/^wsa_/),
       workspace: 'sample',

@@ -5,6 +5,7 @@ import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { expectedPages } from '../dashboard/expected-pages.ts';
 import { describedApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { addressIn, type ExpectedOperation, expectedOperations, sufficientFor } from './operations.ts';
@@ -13,11 +14,13 @@ const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
 const open = expectedOperations.filter(({ need }) => need === 'anyone');
 const inWorkspaces = expectedOperations.filter(({ path }) => path.includes('{id}'));
 
-describe('the table of what each operation needs', () => {
-  test('has every route of the app, and no other', () => {
+describe('the tables of what each operation and each page needs', () => {
+  test('have every route of the app, and no other', () => {
     const routes = describedApp().routes.filter(({ method }) => method !== 'ALL');
-    const found = new Set(routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`));
-    expect([...found].sort()).toEqual(expectedOperations.map(({ method, path }) => `${method} ${path}`).sort());
+    const found = new Set(routes.map(({ method, path }) => `${method} ${path}`));
+    const operations = expectedOperations.map(({ method, path }) => `${method} ${path.replaceAll(/{(\w+)}/g, ':$1')}`);
+    const pages = expectedPages.map(({ method, path }) => `${method} ${path}`);
+    expect([...found].sort()).toEqual([...operations, ...pages].sort());
   });
 });
 

@@ -26,5 +26,6 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     onQueued: notHere,
     onLockEvent: notHere,
     isStopping: () => false,
+    stopping: new AbortController().signal,
     ...parts,
   });

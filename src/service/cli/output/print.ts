@@ -1,5 +1,6 @@
+import { safeText } from '../../safe-text.ts';
 import type { Output } from '../outside.ts';
-import { safeJson, safeText } from './safe-text.ts';
+import { safeJson } from './safe-text.ts';
 
 /** Lines for a person. */
 export function printLines(output: Output, lines: readonly string[]): void {

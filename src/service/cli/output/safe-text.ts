@@ -1,15 +1,8 @@
-/**
- * Characters that move a cursor, colour, reorder or hide text: controls, invisible formatting (bidirectional marks
- * among it), line and paragraph separators, and halves of surrogate pairs.
- */
-const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+import { safeText } from '../../safe-text.ts';
+
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Text from elsewhere as a terminal may show it: all of it stays readable, and none of it does anything. */
-export const safeText = (text: string): string =>
-  text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-
-/** The same for JSON, which means what it meant before: `JSON.stringify` escapes only the first 32 characters. */
+/** For JSON what safeText() is for text, and it means what it did: `JSON.stringify` escapes only the first 32 characters. */
 export const safeJson = (json: string): string =>
   json.replaceAll(unsafeInJson, (character) =>
     [...Array(character.length).keys()]

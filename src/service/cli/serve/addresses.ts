@@ -13,9 +13,12 @@ export function isLoopback(host: string): boolean {
   return loopbackNetworks.some((network) => isInside(address, network));
 }
 
+/** Where the dashboard is, with the slash at its end. */
+export const dashboardUrl = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}/`;
+
 /** The base address of the interface. */
-export const baseUrl = (host: string, port: number): string =>
-  `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}/v1`;
+export const baseUrl = (host: string, port: number): string => `${dashboardUrl(host, port)}v1`;
 
 /** Why the server cannot listen, by the codes of system calls. */
 export function listenFailure(error: unknown, host: string, port: number): unknown {

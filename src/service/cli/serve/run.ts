@@ -4,6 +4,7 @@ import { createGit, type Git } from '../../git/git.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { createMetrics, type Metrics } from '../../operation/metrics.ts';
 import { type Service, startService } from '../../service.ts';
+import { offerSignInLink } from '../../sessions/sign-in-link.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { abandonAllSyncs } from '../../syncs/queue.ts';
 import type { Cidr } from '../../webhooks/cidr.ts';
@@ -17,13 +18,13 @@ import { openStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import type { Outside } from '../outside.ts';
 import { version } from '../version.ts';
-import { baseUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
+import { baseUrl, dashboardUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
 import { checkGit } from './check-git.ts';
 import { type DevSetup, setUpDev } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { createLog } from './log.ts';
 import { awaitStop } from './stop-request.ts';
-import { welcome } from './welcome.ts';
+import { invitation, welcome } from './welcome.ts';
 
 export interface ServeSettings {
   readonly dev: boolean;
@@ -75,13 +76,34 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   }
 }
 
-function announce({ settings, outside, log }: Parts, port: number, dev: DevSetup | null): void {
+interface Announced {
+  readonly port: number;
+  /** What signs the operator in to the dashboard, on the first start. */
+  readonly link: string | undefined;
+  readonly dev: DevSetup | null;
+}
+
+function announce({ settings, outside, log }: Parts, { port, link, dev }: Announced): void {
   const { host, json } = settings;
   const base_url = baseUrl(host, port);
-  if (json) printJson(outside.stdout, { event: 'listening', base_url, version: version(), ...dev });
-  else {
-    const line = `workspace-service ${version()} listens on ${base_url}`;
-    printLines(outside.stdout, [line, ...(dev === null ? [] : welcome(base_url, dev))]);
+  const dashboard_url = dashboardUrl(host, port);
+  const sign_in_link = link === undefined ? undefined : `${dashboard_url}sign-in?link=${link}`;
+  if (json) {
+    printJson(outside.stdout, {
+      event: 'listening',
+      base_url,
+      dashboard_url,
+      version: version(),
+      ...(sign_in_link !== undefined && { sign_in_link }),
+      ...dev,
+    });
+  } else {
+    printLines(outside.stdout, [
+      `workspace-service ${version()} listens on ${base_url}`,
+      `Its dashboard is at ${dashboard_url}`,
+      ...(sign_in_link === undefined ? [] : invitation(sign_in_link)),
+      ...(dev === null ? [] : welcome(base_url, dev)),
+    ]);
   }
   log.info({ base_url, version: version() }, 'listening');
   if (!isLoopback(host)) {
@@ -99,7 +121,8 @@ async function serveOn(parts: Parts): Promise<void> {
   try {
     const service = await listen(parts);
     try {
-      announce(parts, service.port, settings.dev ? await setUpDev(storage, git) : null);
+      const link = await offerSignInLink(storage);
+      announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
       const signal = await stop.received;
       log.info({ signal }, 'stopping: requests that have arrived are answered, syncs are left for the next start');
     } finally {

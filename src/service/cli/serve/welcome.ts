@@ -1,6 +1,14 @@
 import type { DevSetup } from './dev.ts';
 
-/** What there is to try in development. This is the one place that shows the token. */
+/** The one place that shows the link. */
+export const invitation = (link: string): string[] => [
+  '',
+  'This link signs you in to the dashboard as administrator. It works once, and for an hour:',
+  '',
+  `  ${link}`,
+];
+
+/** What there is to try in development. The token is shown here alone. */
 export const welcome = (baseUrl: string, { token, workspace }: DevSetup): string[] => [
   '',
   'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',

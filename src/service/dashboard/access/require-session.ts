@@ -1,0 +1,59 @@
+import type { Context, MiddlewareHandler } from 'hono';
+import { html } from 'hono/html';
+import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
+import type { Environment } from '../../http/environment.ts';
+import { send } from '../../http/operation.ts';
+import type { Answer } from '../../http/problem-answer.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { isFormToken } from '../../sessions/secret.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
+import { pageHeaders, seeOther, wantsPage } from '../answer.ts';
+import { sessionSecretIn } from './cookie.ts';
+import { refuseOtherSites } from './same-origin.ts';
+
+/**
+ * A link on another site brings no cookie (SameSite=Strict), whoever is signed in. The same address once more, now asked
+ * for by a page of ours, does.
+ */
+const onceMore: Answer = {
+  status: 200,
+  headers: pageHeaders,
+  body: String(
+    html`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Workspaces</title><p><a href="">Go on</a></p></html>`,
+  ),
+};
+
+function withoutSession(c: Context<Environment>): Answer {
+  if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
+  if (c.req.method !== 'GET') return seeOther('/sign-in?ended=true');
+  if (c.req.header('sec-fetch-site') === 'cross-site') return onceMore;
+  const to = c.env.incoming.url ?? '/';
+  return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
+}
+
+/** For the dashboard what requireAccess() is for the API: the same scopes, and the same limit on requests. */
+export function requireSession(
+  { storage, admit }: AccessControl,
+  access: Exclude<Access, 'anyone'>,
+): MiddlewareHandler<Environment> {
+  return async (c, next) => {
+    const secret = sessionSecretIn(c.req.header('cookie'));
+    const session = secret === undefined ? undefined : await authenticateSession(storage, secret);
+    if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
+    c.set('session', { secret, now: session.now });
+    admitBearer(c, admit, session.bearer, access);
+    return next();
+  };
+}
+
+/** Behind requireSession() and readForm(): the form comes from a page that this session was shown. */
+export const requireOwnForm: MiddlewareHandler<Environment> = async (c, next) => {
+  refuseOtherSites(c.env.incoming);
+  if (!isFormToken(c.get('form').text('form_token'), c.get('session').secret)) {
+    throw new Refusal(
+      'cross-site',
+      'This form belongs to a session that has ended, so nothing was done. Open the page again, and send it from there.',
+    );
+  }
+  await next();
+};

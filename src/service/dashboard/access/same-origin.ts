@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../../http/refusal.ts';
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/**
+ * A browser says where a form comes from, and no page can make it say something else. `Sec-Fetch-Site` compares what
+ * the browser itself sees; it is left out on plain http beyond the machine, and there `Origin` is held against `Host`,
+ * which a proxy in front may have changed where it speaks https.
+ */
+function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const host = hostOf(origin);
+  return host !== undefined && host === headersDistinct['host']?.[0]?.toLowerCase();
+}
+
+/** Refuses a form that a page of somebody else has made the browser send. */
+export function refuseOtherSites(incoming: IncomingMessage): void {
+  if (isSameOrigin(incoming)) return;
+  throw new Refusal(
+    'cross-site',
+    'This form was not sent by a page of this service, so nothing was done. Open the page again, and send it from there.',
+  );
+}
+
+/** Whether the browser speaks https, as it says itself: the service behind a proxy cannot see it. */
+export const isSecure = ({ headers: { origin } }: IncomingMessage): boolean => origin?.startsWith('https:') ?? false;

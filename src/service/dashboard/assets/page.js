@@ -1,0 +1,32 @@
+import { updateTimes } from './times.js';
+
+/** What every page does beyond what its HTML does by itself. */
+
+setInterval(updateTimes, 1_000);
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden) updateTimes();
+});
+
+/** @param {Element | null} element */
+const isTyping = (element) => element?.matches('input, textarea, select') ?? false;
+
+// "/" goes to the search of the page, as on most sites with one.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || isTyping(document.activeElement)) return;
+  const search = document.querySelector('input[type="search"]');
+  if (!(search instanceof HTMLInputElement)) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
+
+// A button that copies is of no use without JavaScript: it is hidden until this is here.
+for (const button of document.querySelectorAll('button[data-copies]')) {
+  if (!(button instanceof HTMLButtonElement)) continue;
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    const source = document.getElementById(button.dataset['copies'] ?? '');
+    await navigator.clipboard.writeText(source?.textContent ?? '');
+    button.textContent = 'Copied';
+  });
+}

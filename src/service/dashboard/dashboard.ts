@@ -1,0 +1,23 @@
+import type { App } from '../http/operation.ts';
+import type { HookRoutes } from '../http/routes/hooks.ts';
+import type { LockRoutes } from '../http/routes/locks.ts';
+import type { SyncRoutes } from '../http/routes/syncs.ts';
+import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
+import { addAssets } from './assets.ts';
+import { addSignInPages } from './pages/sign-in.ts';
+import { addWorkspaceListPage } from './pages/workspace-list.ts';
+
+export type DashboardParts = LockRoutes &
+  HookRoutes &
+  SyncRoutes &
+  WorkspaceRoutes & {
+    /** Ends what a page would otherwise go on listening to. */
+    readonly stopping: AbortSignal;
+  };
+
+/** The pages for people. What they show and do goes through the same rules as the API. */
+export function addDashboard(app: App, parts: DashboardParts): void {
+  addAssets(app);
+  addSignInPages(app, parts);
+  addWorkspaceListPage(app, parts);
+}

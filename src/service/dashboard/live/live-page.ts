@@ -1,0 +1,93 @@
+import type { AccessControl } from '../../http/access.ts';
+import type { App } from '../../http/operation.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
+import { requireSession } from '../access/require-session.ts';
+import { callOf, type PageCall, type PageRoute } from '../page.ts';
+
+export interface LiveControl extends AccessControl {
+  /** The service is about to stop: nobody is kept listening. */
+  readonly stopping: AbortSignal;
+}
+
+/** A page that listens. */
+export interface Listener {
+  /** Fulfilled when there is room for more; rejected when nobody listens any more. */
+  send(event: string, data: unknown): Promise<void>;
+  /** The page was closed, its session has ended, or the service stops. */
+  readonly gone: AbortSignal;
+}
+
+/** A proxy or a browser that hears nothing for longer may take the connection for a dead one. */
+const heartbeatMs = 10_000;
+
+/** Each holds a connection, and is sent every change. */
+const mostListeners = 256;
+
+const headers = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  'cross-origin-resource-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  // nginx would keep what is small until there is more of it.
+  'x-accel-buffering': 'no',
+};
+
+/**
+ * Server-sent events: `follow` sends what there is, and then what happens, until nobody listens. With each event the
+ * session is looked up anew, so that a revoked token is told nothing more.
+ */
+export function addLivePage(
+  app: App,
+  control: LiveControl,
+  { path, access }: PageRoute,
+  follow: (call: PageCall, listener: Listener) => Promise<void>,
+): void {
+  const { storage, stopping } = control;
+  let listeners = 0;
+
+  function listen(call: PageCall): ReadableStream<Uint8Array> {
+    const { secret } = call.c.get('session');
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const left = new AbortController();
+    const gone = AbortSignal.any([left.signal, stopping]);
+    const encoder = new TextEncoder();
+
+    async function write(text: string): Promise<void> {
+      gone.throwIfAborted();
+      if ((await authenticateSession(storage, secret)).kind === 'refused') left.abort();
+      gone.throwIfAborted();
+      await writer.write(encoder.encode(text));
+    }
+
+    const heartbeat = setInterval(() => write(':\n\n').catch(() => left.abort()), heartbeatMs);
+    const send = (event: string, data: unknown) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    const end = (): void => {
+      clearInterval(heartbeat);
+      listeners -= 1;
+      writer.close().catch(() => undefined);
+    };
+    listeners += 1;
+    writer.closed.catch(() => left.abort());
+    gone.addEventListener('abort', end, { once: true });
+    // Whatever ends it, the page asks again, and is then told what is wrong.
+    follow(call, { send, gone })
+      .catch(() => undefined)
+      .finally(() => left.abort());
+    return readable;
+  }
+
+  app.get(path, requireSession(control, access), (c) => {
+    if (stopping.aborted || listeners >= mostListeners) {
+      throw new Refusal(
+        'unavailable',
+        'There are too many pages that listen. This one is as it was when it was opened.',
+        {
+          headers: { 'retry-after': '30' },
+        },
+      );
+    }
+    return new Response(listen(callOf(c)), { headers: { ...headers, 'x-request-id': c.get('requestId') } });
+  });
+}

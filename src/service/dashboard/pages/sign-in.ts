@@ -1,0 +1,142 @@
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { addressOf } from '../../http/client-address.ts';
+import type { Environment } from '../../http/environment.ts';
+import { type App, bearerOf, send } from '../../http/operation.ts';
+import type { Answer } from '../../http/problem-answer.ts';
+import { Refusal } from '../../http/refusal.ts';
+import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
+import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
+import { looksLikeTokenSecret } from '../../tokens/secret.ts';
+import { type Authentication, authenticate } from '../../tokens/tokens.ts';
+import { limitAttempts } from '../access/attempts.ts';
+import { endedCookie, sessionCookie, sessionSecretIn } from '../access/cookie.ts';
+import { type Form, readForm } from '../access/form.ts';
+import { localPath } from '../access/local-path.ts';
+import { isSecure, refuseOtherSites } from '../access/same-origin.ts';
+import { seeOther } from '../answer.ts';
+import type { DashboardParts } from '../dashboard.ts';
+import type { Markup } from '../elements/markup.ts';
+import { showOpenPage, type View } from '../layout.ts';
+import { addAction, queryOf } from '../page.ts';
+
+/** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
+const attempts = { most: 10, everyMs: 60_000 };
+
+const signIn = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
+
+interface Asked {
+  readonly to: string;
+  readonly notice?: string;
+  readonly problem?: string;
+}
+
+const tokenForm = ({ to, notice, problem }: Asked): View =>
+  signIn(html`
+    ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
+    <form method="post" action="/sign-in" class="narrow">
+      <input type="hidden" name="to" value="${to}">
+      <div class="field">
+        <label for="token">API token</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"
+          aria-describedby="token-hint${problem === undefined ? '' : ' token-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>
+        ${problem === undefined ? '' : html`<p class="problem" id="token-problem" role="alert">${problem}</p>`}
+        <p class="hint" id="token-hint">
+          It begins with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service makes one, here
+          under “Tokens” or with <code>workspace-service token create</code>.
+        </p>
+      </div>
+      <button class="primary">Sign in</button>
+    </form>`);
+
+const linkForm = (link: string): View =>
+  signIn(html`
+    <p>This link signs you in as administrator, once. Use it to make a token for yourself.</p>
+    <form method="post" action="/sign-in/link">
+      <input type="hidden" name="link" value="${link}">
+      <button class="primary" autofocus>Sign in as administrator</button>
+    </form>`);
+
+function noticeOf({ ended, out }: { readonly ended: string; readonly out: string }): string | undefined {
+  if (ended !== '') return 'Your session has ended, and nothing was changed. Sign in again.';
+  return out === '' ? undefined : 'You have signed out.';
+}
+
+const refusedToken = 'This is not a token: it begins with wsa_, and 43 letters, digits, dashes or underscores follow.';
+
+export function addSignInPages(app: App, parts: DashboardParts): void {
+  const { storage } = parts;
+  const { now } = storage;
+  const attempt = limitAttempts(attempts, () => performance.now());
+
+  function beginAttempt(address: string | null): () => void {
+    const begun = attempt(address ?? '');
+    if (begun.kind === 'allowed') return begun.succeeded;
+    const { retryAfterSeconds } = begun;
+    throw new Refusal(
+      'rate-limited',
+      `There were too many attempts to sign in from here. Try again in ${retryAfterSeconds} s.`,
+      { headers: { 'retry-after': String(retryAfterSeconds) } },
+    );
+  }
+
+  async function isSignedIn(c: Context<Environment>): Promise<boolean> {
+    const secret = sessionSecretIn(c.req.header('cookie'));
+    return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
+  }
+
+  async function showSignIn(c: Context<Environment>): Promise<Answer> {
+    const { link, to, ended, out } = queryOf({ c }, 'link', 'to', 'ended', 'out');
+    if (looksLikeLinkSecret(link)) return showOpenPage(linkForm(link));
+    if (await isSignedIn(c)) return seeOther(localPath(to));
+    const notice = noticeOf({ ended, out });
+    return showOpenPage(tokenForm({ to: localPath(to), ...(notice !== undefined && { notice }) }));
+  }
+
+  const judge = (token: string): Promise<Authentication> | Authentication =>
+    looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', why: refusedToken };
+
+  async function signInWithToken(c: Context<Environment>, form: Form): Promise<Answer> {
+    const address = addressOf(c);
+    const succeeded = beginAttempt(address);
+    const to = localPath(form.text('to'));
+    const authentication = await judge(form.text('token').trim());
+    if (authentication.kind === 'refused') {
+      return showOpenPage(tokenForm({ to, problem: authentication.why }), 403);
+    }
+    succeeded();
+    const { bearer } = authentication;
+    const secret = await storage.commit((db) => startSession(db, now, { bearer, address, by: 'token' }));
+    return seeOther(to, { 'set-cookie': sessionCookie(secret, isSecure(c.env.incoming)) });
+  }
+
+  async function signInWithLink(c: Context<Environment>, form: Form): Promise<Answer> {
+    const address = addressOf(c);
+    const succeeded = beginAttempt(address);
+    const secret = await storage.commit((db) => useSignInLink(db, now, form.text('link'), address));
+    if (secret === undefined) {
+      const problem =
+        'The link was used before, or is older than an hour. Make a token with: workspace-service token create --name NAME --scopes admin';
+      return showOpenPage(tokenForm({ to: '/', problem }), 403);
+    }
+    succeeded();
+    return seeOther('/', { 'set-cookie': sessionCookie(secret, isSecure(c.env.incoming)) });
+  }
+
+  app.get('/sign-in', async (c) => send(c, await showSignIn(c)));
+  app.post('/sign-in', readForm, async (c) => {
+    refuseOtherSites(c.env.incoming);
+    return send(c, await signInWithToken(c, c.get('form')));
+  });
+  app.post('/sign-in/link', readForm, async (c) => {
+    refuseOtherSites(c.env.incoming);
+    return send(c, await signInWithLink(c, c.get('form')));
+  });
+
+  addAction(app, parts, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
+    const { secret } = c.get('session');
+    const address = addressOf(c);
+    await storage.commit((db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
+    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(isSecure(c.env.incoming)) });
+  });
+}

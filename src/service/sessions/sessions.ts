@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import { recordAudit } from '../operation/audit.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { type Bearer, judgeToken } from '../tokens/tokens.ts';
+import { newSecret, secretHash } from './secret.ts';
+
+/** About a working day: who comes back tomorrow shows the token again. */
+export const sessionMs = 12 * 60 * 60 * 1_000;
+
+export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
+
+export interface SignIn {
+  readonly bearer: Bearer;
+  readonly address: string | null;
+  readonly by: 'token' | 'link';
+}
+
+/** Gives the secret of the new session, for the cookie: only its hash is kept. */
+export async function startSession(db: Database, now: Now, { bearer, address, by }: SignIn): Promise<string> {
+  const secret = newSecret();
+  await db
+    .insertInto('sessions')
+    .values({
+      hash: secretHash(secret),
+      token_id: bearer.id,
+      created_at: now,
+      expires_at: sql<number>`${now} + ${sql.lit(sessionMs)}`,
+    })
+    .execute();
+  const actor = { name: bearer.name, tokenId: bearer.id, address };
+  await recordAudit(db, now, { actor, action: 'session.signed-in', detail: { by } });
+  return secret;
+}
+
+export type Session =
+  | { readonly kind: 'known'; readonly bearer: Bearer; readonly now: number }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Asked anew for every request: a session ends at once with its token's expiry or revocation. */
+export async function authenticateSession({ read, now }: Storage, secret: string): Promise<Session> {
+  const row = await read
+    .selectFrom('sessions')
+    .innerJoin('tokens', 'tokens.id', 'sessions.token_id')
+    .selectAll('tokens')
+    .select(now.as('now'))
+    .where('sessions.hash', '=', secretHash(secret))
+    .where(sql<boolean>`sessions.expires_at > ${now}`)
+    .executeTakeFirst();
+  if (row === undefined) return { kind: 'refused', why: 'The session has ended.' };
+  const authentication = judgeToken(row);
+  return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
+}
+
+export interface SignOut {
+  readonly bearer: Bearer;
+  readonly address: string | null;
+  readonly secret: string;
+}
+
+export async function endSession(db: Database, now: Now, { bearer, address, secret }: SignOut): Promise<void> {
+  const { numDeletedRows } = await db.deleteFrom('sessions').where('hash', '=', secretHash(secret)).executeTakeFirst();
+  if (numDeletedRows === 0n) return;
+  const actor = { name: bearer.name, tokenId: bearer.id, address };
+  await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
+}
+
+/** They let nobody in any more. */
+export async function forgetEndedSessions({ now, commit }: Storage): Promise<void> {
+  await commit(async (db) => {
+    await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
+  });
+}

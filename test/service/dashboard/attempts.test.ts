@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { limitAttempts } from '../../../src/service/dashboard/access/attempts.ts';
+
+const limit = { most: 3, everyMs: 1_000 };
+
+test('no address fails more often than allowed within the time, whatever is tried in between', () => {
+  const step = fc.record({
+    address: fc.constantFrom('a', 'b'),
+    after: fc.integer({ min: 0, max: 600 }),
+    right: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      let now = 0;
+      const attempt = limitAttempts(limit, () => now);
+      const began = new Map<string, number>();
+      const failures = new Map<string, number>();
+      for (const { address, after, right } of steps) {
+        now += after;
+        const answer = attempt(address);
+        const start = began.get(address);
+        if (start === undefined || now - start >= limit.everyMs) {
+          began.set(address, now);
+          failures.set(address, 0);
+        }
+        const failed = failures.get(address) ?? 0;
+        if (answer.kind === 'refused') {
+          expect(failed).toBe(limit.most);
+          expect(answer.retryAfterSeconds).toBeGreaterThan(0);
+          expect(answer.retryAfterSeconds * 1_000).toBeGreaterThanOrEqual(
+            (began.get(address) ?? 0) + limit.everyMs - now,
+          );
+        } else if (right) answer.succeeded();
+        else failures.set(address, failed + 1);
+        expect(failures.get(address) ?? 0).toBeLessThanOrEqual(limit.most);
+      }
+    }),
+  );
+});
+
+test('attempts that are made at once count before any of them has ended', () => {
+  const attempt = limitAttempts(limit, () => 0);
+  const answers = Array.from({ length: 5 }, () => attempt('a').kind);
+  expect(answers).toEqual(['allowed', 'allowed', 'allowed', 'refused', 'refused']);
+  expect(attempt('b').kind).toBe('allowed');
+});

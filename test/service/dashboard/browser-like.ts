@@ -1,0 +1,64 @@
+import type { RunningService } from '../../support/running-service.ts';
+import { ask, type Reply } from '../../support/running-service.ts';
+
+/** What a browser does, without one: it keeps cookies, says where a form comes from, and sends what the page has hidden. */
+export interface Visitor {
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** Sends a form as the page at `from` has it, with these fields. */
+  submit(from: string, path: string, fields?: Readonly<Record<string, string | readonly string[]>>): Promise<Reply>;
+  post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  signIn(secret: string): Promise<Reply>;
+  cookie(): string;
+}
+
+type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+const accept = 'text/html,application/xhtml+xml';
+
+export const formTokenIn = (page: string): string => /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+function encode(fields: Fields): string {
+  const body = new URLSearchParams();
+  for (const [name, values] of Object.entries(fields)) {
+    for (const value of [values].flat()) body.append(name, value);
+  }
+  return body.toString();
+}
+
+export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
+  const jar = new Map<string, string>();
+  const cookie = () => [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+
+  function keep(reply: Reply): Reply {
+    const [, name, value, rest = ''] = /^([^=]+)=([^;]*)(.*)$/.exec(reply.headers.get('set-cookie') ?? '') ?? [];
+    if (name === undefined || value === undefined) return reply;
+    if (rest.includes('Max-Age=0')) jar.delete(name);
+    else jar.set(name, value);
+    return reply;
+  }
+
+  const visitor: Visitor = {
+    cookie,
+    get: async (path, headers = {}) =>
+      keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie(), ...headers } })),
+    post: async (path, fields, headers = {}) =>
+      keep(
+        await ask(baseUrl, 'POST', path, {
+          raw: encode(fields),
+          headers: {
+            accept,
+            cookie: cookie(),
+            origin: baseUrl,
+            'content-type': 'application/x-www-form-urlencoded',
+            ...headers,
+          },
+        }),
+      ),
+    async submit(from, path, fields = {}) {
+      const page = await visitor.get(from);
+      return visitor.post(path, { form_token: formTokenIn(page.text), ...fields });
+    },
+    signIn: (secret) => visitor.post('/sign-in', { token: secret, to: '/' }),
+  };
+  return visitor;
+}

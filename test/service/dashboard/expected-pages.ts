@@ -1,0 +1,18 @@
+import type { Need } from '../http/operations.ts';
+
+export interface ExpectedPage {
+  readonly method: 'GET' | 'POST';
+  /** As the routes write it. */
+  readonly path: string;
+  readonly need: Need;
+}
+
+/** What each page and each form of the dashboard needs: written here a second time, on purpose. */
+export const expectedPages: readonly ExpectedPage[] = [
+  { method: 'GET', path: '/assets/:version/:name', need: 'anyone' },
+  { method: 'GET', path: '/sign-in', need: 'anyone' },
+  { method: 'POST', path: '/sign-in', need: 'anyone' },
+  { method: 'POST', path: '/sign-in/link', need: 'anyone' },
+  { method: 'POST', path: '/sign-out', need: 'any-token' },
+  { method: 'GET', path: '/', need: 'any-token' },
+];
