@@ -37,20 +37,22 @@ async function evaluate(session: CDPSession, contextId: number, expression: stri
   return String(result.value);
 }
 
-async function violations(page: Page): Promise<AxeResults['violations']> {
+/** Puts axe beside the page. */
+async function startAxe(page: Page) {
   const session = await page.context().newCDPSession(page);
-  try {
-    const { frameTree } = await session.send('Page.getFrameTree');
-    const world = { frameId: frameTree.frame.id, worldName: 'axe' };
-    const { executionContextId } = await session.send('Page.createIsolatedWorld', world);
-    if ((await evaluate(session, executionContextId, hasBackground)) !== 'true') {
-      throw new Error('Contrast cannot be judged: give html or body a background colour in both colour schemes.');
-    }
-    await evaluate(session, executionContextId, `${withoutTimers}\n${axe.source}\n''`);
-    return JSON.parse(await evaluate(session, executionContextId, run));
-  } finally {
-    await session.detach();
-  }
+  const { frameTree } = await session.send('Page.getFrameTree');
+  const world = { frameId: frameTree.frame.id, worldName: 'axe' };
+  const { executionContextId } = await session.send('Page.createIsolatedWorld', world);
+  await evaluate(session, executionContextId, `${withoutTimers}\n${axe.source}\n''`);
+  return {
+    async violations(): Promise<AxeResults['violations']> {
+      if ((await evaluate(session, executionContextId, hasBackground)) !== 'true') {
+        throw new Error('Contrast cannot be judged: give html or body a background colour in both colour schemes.');
+      }
+      return JSON.parse(await evaluate(session, executionContextId, run));
+    },
+    end: () => session.detach(),
+  };
 }
 
 const indented = (text: string): string => text.replaceAll(/^/gm, '    ');
@@ -70,13 +72,15 @@ export async function expectAccessible(page: Page): Promise<void> {
   const wasDark = await page.evaluate<boolean>(`matchMedia('(prefers-color-scheme: dark)').matches`);
   const before = wasDark ? 'dark' : 'light';
   const found: string[] = [];
+  const { violations, end } = await startAxe(page);
   try {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      found.push(...toText(await violations(page), colorScheme));
+      found.push(...toText(await violations(), colorScheme));
     }
   } finally {
     await page.emulateMedia({ colorScheme: before });
+    await end();
   }
   if (found.length > 0) throw new Error(`${page.url()} is not accessible to everyone:\n${found.join('\n')}`);
 }
