@@ -17,6 +17,10 @@ export function oneCommitPerChange(storage: Storage): Storage {
   return {
     ...storage,
     commit: (change) => inTurn(() => storage.commit(change)),
+    commitTogether(make) {
+      const commit = storage.commitTogether(make);
+      return (change) => inTurn(() => commit(change));
+    },
     // On SQLite a claim would share the transaction of a change.
     claim: storage.dialect === 'sqlite' ? (work) => inTurn(() => storage.claim(work)) : storage.claim,
   };

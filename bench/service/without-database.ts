@@ -11,6 +11,7 @@ import {
   sql,
 } from 'kysely';
 import { scopes } from '../../src/interface/scopes.ts';
+import { groupCommits } from '../../src/service/storage/commit-group.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 import { newTokenSecret, tokenHash } from '../../src/service/tokens/secret.ts';
@@ -24,19 +25,25 @@ export interface WithoutDatabase {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The columns and values of an insert, by name, as far as they are values and not expressions. */
-function insertedLock({ parameters }: CompiledQuery): Row {
-  // In the order in which acquireLock() names them.
-  const [workspace_id, path, id, type, token_id, owner, origin] = parameters;
+/** The rows that acquireLocks() inserts, which are the members of its one list. */
+function insertedLocks({ parameters }: CompiledQuery): Row[] {
+  const list = parameters.find((parameter) => typeof parameter === 'string' && parameter.startsWith('{'));
+  // Written by aboutMany().
+  const asked = Object.values(JSON.parse(String(list)) as Record<string, Row>);
   const now = Date.now();
-  const times = { acquired_at: now, expires_at: now + 3_600_000, fence: 1 };
-  return { workspace_id, path, id, type, token_id, owner, origin, ...times };
+  const times = { acquired_at: now, expires_at: now + 3_600_000 };
+  return asked.map(({ workspace, ttl, ...lock }, index) => ({
+    workspace_id: workspace,
+    ...lock,
+    ...times,
+    fence: index + 1,
+  }));
 }
 
 /**
  * A storage that answers at once what the route for taking a lock needs to hear, and keeps nothing. Queries are built
  * and compiled as ever: what is left out is the database, its driver and the disk. A service on it shows how much of
- * the time of a request is not theirs.
+ * the time of a request is not theirs. Changes wait for each other as they do for a database.
  */
 export function withoutDatabase(): WithoutDatabase {
   const token = newTokenSecret();
@@ -56,7 +63,7 @@ export function withoutDatabase(): WithoutDatabase {
   function rowsOf(query: CompiledQuery): Row[] {
     if (query.sql.includes('from "tokens"')) return [tokenRow];
     if (query.sql.includes('from "workspaces"')) return [{ id: workspace, remote: 'file:///nowhere' }];
-    if (query.sql.startsWith('insert into "locks"')) return [insertedLock(query)];
+    if (query.sql.startsWith('insert into "locks"')) return insertedLocks(query);
     return [];
   }
 
@@ -73,6 +80,9 @@ export function withoutDatabase(): WithoutDatabase {
     beginTransaction: async () => undefined,
     commitTransaction: async () => undefined,
     rollbackTransaction: async () => undefined,
+    savepoint: async () => undefined,
+    rollbackToSavepoint: async () => undefined,
+    releaseSavepoint: async () => undefined,
     releaseConnection: async () => undefined,
     destroy: async () => undefined,
   };
@@ -90,7 +100,7 @@ export function withoutDatabase(): WithoutDatabase {
       dialect: 'sqlite',
       read: db,
       now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
-      commit: (change) => change(db),
+      ...groupCommits(db, { begin: async () => undefined, onCommit: () => undefined }),
       claim: (work) => work(db),
       close: () => db.destroy(),
     },

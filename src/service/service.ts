@@ -102,7 +102,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const app = createApp({
     storage,
     admit: createRateLimiter(rateLimit, () => performance.now()),
-    once: createOnce(storage),
+    ...createOnce(storage),
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     targets,

@@ -22,5 +22,6 @@ test('each change has a commit of its own, and one that fails ends no other', as
   );
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   expect(await storage.read.selectFrom('counters').select('value').executeTakeFirstOrThrow()).toEqual({ value: 19 });
-  expect(commits).toEqual(Array.from({ length: 20 }, () => 1));
+  // The one that failed was alone in its transaction, and nothing was left to commit.
+  expect(commits).toEqual(Array.from({ length: 19 }, () => 1));
 });

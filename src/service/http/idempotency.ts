@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
+import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Answer } from './problem-answer.ts';
@@ -40,63 +41,118 @@ export function keyedRequest({ tokenId, key, method, path, ifMatch, body }: Requ
   return { tokenId, key, fingerprint };
 }
 
-async function recall(
+const keyReused = (): Refusal =>
+  new Refusal(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used for a request with another path, body or If-Match. Use a new key for a new request.',
+  );
+
+const selectAnswers = aboutMany((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('remembered_answers', (join) =>
+      join.on('token_id', '=', textOf('tokenId')).on('remembered_answers.key', '=', textOf('key')),
+    )
+    .select([placeInList.as('place'), 'fingerprint', 'status', 'headers', 'body'])
+    .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedFor)}`),
+);
+
+/** What was answered to each request before, at its place in the list; a refusal where its key was used for another. */
+async function recallAll(
   db: Database,
   { now }: Storage,
-  { tokenId, key, fingerprint }: KeyedRequest,
-): Promise<Answer | undefined> {
-  const remembered = await db
-    .selectFrom('remembered_answers')
-    .selectAll()
-    .where('token_id', '=', tokenId)
-    .where('key', '=', key)
-    .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedFor)}`)
-    .executeTakeFirst();
-  if (remembered === undefined) return undefined;
-  if (remembered.fingerprint !== fingerprint) {
-    throw new Refusal(
-      'idempotency-key-reused',
-      'This Idempotency-Key was used for a request with another path, body or If-Match. Use a new key for a new request.',
-    );
+  requests: readonly (KeyedRequest | undefined)[],
+): Promise<readonly (Answer | Refusal | undefined)[]> {
+  const before = requests.map((): Answer | Refusal | undefined => undefined);
+  if (requests.every((request) => request === undefined)) return before;
+  const rows = await selectAnswers(
+    db,
+    now,
+    requests.map((request) => request ?? {}),
+  );
+  for (const { place, fingerprint, status, headers, body } of rows) {
+    before[place] =
+      fingerprint === requests[place]?.fingerprint
+        ? // Only rememberAll() writes this column.
+          {
+            status,
+            headers: { ...(JSON.parse(headers) as Record<string, string>), 'idempotency-replayed': 'true' },
+            body,
+          }
+        : keyReused();
   }
-  return {
-    status: remembered.status,
-    // Only remember() writes this column.
-    headers: { ...(JSON.parse(remembered.headers) as Record<string, string>), 'idempotency-replayed': 'true' },
-    body: remembered.body,
-  };
+  return before;
 }
 
-async function remember(db: Database, { now }: Storage, request: KeyedRequest, answer: Answer): Promise<void> {
-  const values = {
-    fingerprint: request.fingerprint,
-    status: answer.status,
-    headers: JSON.stringify(answer.headers),
-    body: answer.body,
-    created_at: now,
-  };
-  await db
+const insertAnswers = aboutMany((db, members, now) =>
+  db
     .insertInto('remembered_answers')
-    .values({ token_id: request.tokenId, key: request.key, ...values })
-    // What is there has outlived its time, or recall() would have found it.
-    .onConflict((conflict) => conflict.columns(['token_id', 'key']).doUpdateSet(values))
-    .execute();
+    .columns(['token_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select([
+          textOf('tokenId').as('token_id'),
+          textOf('key').as('key'),
+          textOf('fingerprint').as('fingerprint'),
+          numberOf('status').as('status'),
+          textOf('headers').as('headers'),
+          textOf('body').as('body'),
+          now.as('created_at'),
+        ])
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
+    )
+    // What is there has outlived its time, or recallAll() would have found it.
+    .onConflict((conflict) =>
+      conflict.columns(['token_id', 'key']).doUpdateSet(({ ref }) => ({
+        fingerprint: ref('excluded.fingerprint'),
+        status: ref('excluded.status'),
+        headers: ref('excluded.headers'),
+        body: ref('excluded.body'),
+        created_at: ref('excluded.created_at'),
+      })),
+    ),
+);
+
+interface Answered {
+  readonly request: KeyedRequest;
+  readonly answer: Answer;
+}
+
+async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<void> {
+  if (answered.length === 0) return;
+  const rows = answered.map(({ request, answer }) => ({
+    ...request,
+    ...answer,
+    headers: JSON.stringify(answer.headers),
+  }));
+  await insertAnswers(db, now, rows);
+}
+
+function orThrow(outcome: Answer | Refusal): Answer {
+  if (outcome instanceof Refusal) throw outcome;
+  return outcome;
+}
+
+/** What is asked many times at once, such as for locks: a refusal is a result like another, and ends no other request. */
+export interface ManyAtOnce<Asked> {
+  /** What refuses it already, by what has been committed. */
+  readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
+  /** In the order in which they came, with an outcome at the place of each. */
+  readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (Answer | Refusal)[]>;
 }
 
 /** Does what a request asks, once for each key: a change and its remembered answer are one transaction. */
 export function createOnce(storage: Storage) {
   const running = new Set<string>();
 
-  /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
-  return async function once<Prepared>(
-    request: KeyedRequest | undefined,
-    prepare: () => Promise<Prepared>,
-    change: (db: Database, prepared: Prepared) => Promise<Answer>,
-  ): Promise<Answer> {
-    if (request === undefined) {
-      const prepared = await prepare();
-      return storage.commit((db) => change(db, prepared));
-    }
+  async function recall(db: Database, request: KeyedRequest): Promise<Answer | undefined> {
+    const [before] = await recallAll(db, storage, [request]);
+    return before === undefined ? undefined : orThrow(before);
+  }
+
+  async function whileNoOtherRuns(request: KeyedRequest, work: () => Promise<Answer>): Promise<Answer> {
     const inFlight = `${request.tokenId} ${request.key}`;
     if (running.has(inFlight)) {
       throw new Refusal(
@@ -109,24 +165,82 @@ export function createOnce(storage: Storage) {
     }
     running.add(inFlight);
     try {
-      const before = await recall(storage.read, storage, request);
-      if (before !== undefined) return before;
-      const prepared = await prepare();
-      return await storage.commit(async (db) => {
-        // Again, in the transaction: another instance may have done it meanwhile.
-        const meanwhile = await recall(db, storage, request);
-        if (meanwhile !== undefined) return meanwhile;
-        const answer = await change(db, prepared);
-        await remember(db, storage, request, answer);
-        return answer;
-      });
+      return await work();
     } finally {
       running.delete(inFlight);
     }
-  };
+  }
+
+  /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
+  async function once<Prepared>(
+    request: KeyedRequest | undefined,
+    prepare: () => Promise<Prepared>,
+    change: (db: Database, prepared: Prepared) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (request === undefined) {
+      const prepared = await prepare();
+      return storage.commit((db) => change(db, prepared));
+    }
+    return whileNoOtherRuns(request, async () => {
+      const before = await recall(storage.read, request);
+      if (before !== undefined) return before;
+      const prepared = await prepare();
+      return storage.commit(async (db) => {
+        // Again, in the transaction: another instance may have done it meanwhile.
+        const meanwhile = await recall(db, request);
+        if (meanwhile !== undefined) return meanwhile;
+        const answer = await change(db, prepared);
+        await rememberAll(db, storage, [{ request, answer }]);
+        return answer;
+      });
+    });
+  }
+
+  /** The same for requests that are decided together, as many as wait. */
+  function onceOfMany<Asked>({ refusedBefore, decide }: ManyAtOnce<Asked>) {
+    interface Waiting {
+      readonly request: KeyedRequest | undefined;
+      readonly asked: Asked;
+    }
+
+    const commit = storage.commitTogether(async (db, waiting: readonly Waiting[]) => {
+      const before = await recallAll(
+        db,
+        storage,
+        waiting.map(({ request }) => request),
+      );
+      const open = waiting.filter((_, index) => before[index] === undefined);
+      const decided = await decide(
+        db,
+        open.map(({ asked }) => asked),
+      );
+      const answered = open.flatMap(({ request }, index): Answered[] => {
+        const answer = decided[index];
+        return request === undefined || answer === undefined || answer instanceof Refusal ? [] : [{ request, answer }];
+      });
+      await rememberAll(db, storage, answered);
+      const outcomes = decided.values();
+      return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
+    });
+
+    async function ask(request: KeyedRequest | undefined, asked: Asked): Promise<Answer> {
+      const refusal = await refusedBefore(asked);
+      if (refusal === undefined) return orThrow(await commit({ request, asked }));
+      // What stands in the way may be what the same request has done before.
+      const before = request === undefined ? undefined : await recall(storage.read, request);
+      if (before === undefined) throw refusal;
+      return before;
+    }
+
+    return (request: KeyedRequest | undefined, asked: Asked): Promise<Answer> =>
+      request === undefined ? ask(request, asked) : whileNoOtherRuns(request, () => ask(request, asked));
+  }
+
+  return { once, onceOfMany };
 }
 
-export type Once = ReturnType<typeof createOnce>;
+export type Once = ReturnType<typeof createOnce>['once'];
+export type OnceOfMany = ReturnType<typeof createOnce>['onceOfMany'];
 
 export const forgetOldAnswers = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedFor });

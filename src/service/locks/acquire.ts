@@ -4,10 +4,12 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { findLock } from './find.ts';
-import { recordAcquired, recordExpired } from './lock-events.ts';
+import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
+import { type FoundLock, findLocks } from './find.ts';
+import { acquiredEvent, expiredEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
 
 export interface LockRequest {
@@ -20,37 +22,122 @@ export interface LockRequest {
 }
 
 export type Acquisition =
-  | { readonly kind: 'acquired'; readonly lock: Lock }
+  | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number };
 
-/** One upsert decides: it takes the place of no lock, or of one that has expired by the database's clock. */
-export async function acquireLock(db: Database, now: Now, request: LockRequest): Promise<Acquisition> {
-  const { workspace, path, type, ttl, bearer, origin } = request;
-  const before = await findLock(db, now, workspace, path);
-  if (before?.live) return { kind: 'held', lock: lockOf(before), remainingSeconds: before.remainingSeconds };
-
-  const lock = {
-    id: `lock_${randomUUID()}`,
-    type,
-    token_id: bearer.id,
-    owner: bearer.name,
-    origin,
-    acquired_at: now,
-    expires_at: sql<number>`${now} + ${milliseconds(ttl)}`,
-    fence: sql<number>`(select value + 1 from counters where name = 'fence')`,
-  };
-  const taken = await db
+/** One upsert decides: a lock takes the place of none, or of one that has expired by the database's clock. */
+const upsertLocks = aboutMany((db, members, now) =>
+  db
     .insertInto('locks')
-    .values({ workspace_id: workspace, path, ...lock })
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'path']).doUpdateSet(lock).where(sql<boolean>`locks.expires_at <= ${now}`),
+    .columns([
+      'workspace_id',
+      'path',
+      'id',
+      'type',
+      'token_id',
+      'owner',
+      'origin',
+      'acquired_at',
+      'expires_at',
+      'fence',
+    ])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select([
+          textOf('workspace').as('workspace_id'),
+          textOf('path').as('path'),
+          textOf('id').as('id'),
+          textOf('type').as('type'),
+          textOf('token_id').as('token_id'),
+          textOf('owner').as('owner'),
+          textOf('origin').as('origin'),
+          now.as('acquired_at'),
+          sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
+          sql<number>`(select counters.value from counters where name = 'fence') + 1 + ${placeInList}`.as('fence'),
+        ])
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
     )
-    .returningAll()
-    .executeTakeFirst();
-  if (taken === undefined) return acquireLock(db, now, request);
+    .onConflict((conflict) =>
+      conflict
+        .columns(['workspace_id', 'path'])
+        .doUpdateSet(({ ref }) => ({
+          id: ref('excluded.id'),
+          type: ref('excluded.type'),
+          token_id: ref('excluded.token_id'),
+          owner: ref('excluded.owner'),
+          origin: ref('excluded.origin'),
+          acquired_at: ref('excluded.acquired_at'),
+          expires_at: ref('excluded.expires_at'),
+          fence: ref('excluded.fence'),
+        }))
+        .where(sql<boolean>`locks.expires_at <= ${now}`),
+    )
+    .returningAll(),
+);
 
-  await db.updateTable('counters').set({ value: taken.fence }).where('name', '=', 'fence').execute();
-  if (before !== undefined) await recordExpired(db, now, before);
-  await recordAcquired(db, now, taken);
-  return { kind: 'acquired', lock: lockOf(taken) };
+const heldBy = (found: FoundLock): Acquisition => ({
+  kind: 'held',
+  lock: lockOf(found),
+  remainingSeconds: found.remainingSeconds,
+});
+
+interface FreePlace {
+  readonly request: LockRequest;
+  readonly index: number;
+  /** Of the lock that is to be. */
+  readonly id: string;
+}
+
+const newLock = ({ id, request: { ttl, bearer, ...lock } }: FreePlace) => ({
+  ...lock,
+  id,
+  token_id: bearer.id,
+  owner: bearer.name,
+  ttl: milliseconds(ttl),
+});
+
+/**
+ * Decides requests in the order in which they are given, with the same few queries for any number of them. Of several for
+ * one path the first decides what the others find.
+ */
+export async function acquireLocks(
+  db: Database,
+  now: Now,
+  requests: readonly LockRequest[],
+): Promise<readonly Acquisition[]> {
+  const before = await findLocks(db, now, requests);
+  const decided = before.map((found) => (found?.live ? heldBy(found) : undefined));
+
+  const free = new Map<string, FreePlace>();
+  for (const [index, request] of requests.entries()) {
+    const place = JSON.stringify([request.workspace, request.path]);
+    if (decided[index] !== undefined || free.has(place)) continue;
+    free.set(place, { request, index, id: `lock_${randomUUID()}` });
+  }
+  if (free.size > 0) {
+    const asked = [...free.values()];
+    const taken = new Map((await upsertLocks(db, now, asked.map(newLock))).map((lock) => [lock.id, lock]));
+    const events: OccurredEvent[] = [];
+    let fence = 0;
+    for (const { id, index } of asked) {
+      const lock = taken.get(id);
+      if (lock === undefined) continue;
+      decided[index] = { kind: 'acquired', workspace: lock.workspace_id, lock: lockOf(lock) };
+      fence = Math.max(fence, lock.fence);
+      const expired = before[index];
+      if (expired !== undefined) events.push(expiredEvent(expired));
+      events.push(acquiredEvent(lock));
+    }
+    if (taken.size > 0) {
+      await db.updateTable('counters').set({ value: fence }).where('name', '=', 'fence').execute();
+      await recordEvents(db, now, events);
+    }
+  }
+
+  const open = requests.filter((_, index) => decided[index] === undefined);
+  if (open.length === 0) return decided.filter((acquisition) => acquisition !== undefined);
+  const later = [...(await acquireLocks(db, now, open))];
+  return decided.flatMap((acquisition) => acquisition ?? later.splice(0, 1));
 }

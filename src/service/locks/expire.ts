@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
-import { recordExpired } from './lock-events.ts';
+import { recordEvents } from '../webhooks/outbox.ts';
+import { expiredEvent } from './lock-events.ts';
 
 const atOnce = 500;
 
@@ -29,7 +30,7 @@ export async function removeExpiredLocks(storage: Storage): Promise<number> {
       .where(isOver(now))
       .returningAll()
       .execute();
-    for (const lock of removed) await recordExpired(db, now, lock);
+    await recordEvents(db, now, removed.map(expiredEvent));
     return removed.length;
   });
 }

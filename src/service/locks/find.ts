@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { aboutMany, placeInList, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
 
@@ -9,20 +10,40 @@ export interface FoundLock extends LockRow {
   readonly remainingSeconds: number;
 }
 
-export async function findLock(
+export interface LockPlace {
+  readonly workspace: string;
+  readonly path: string;
+}
+
+const selectLocks = aboutMany((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('locks', (join) =>
+      join.on('locks.workspace_id', '=', textOf('workspace')).on('locks.path', '=', textOf('path')),
+    )
+    .selectAll('locks')
+    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
+);
+
+/** The lock of each place, at the same place of the list. */
+export async function findLocks(
   db: Database,
   now: Now,
-  workspace: string,
-  path: string,
-): Promise<FoundLock | undefined> {
-  const row = await db
-    .selectFrom('locks')
-    .selectAll()
-    .select(sql<number>`expires_at - ${now}`.as('remaining'))
-    .where('workspace_id', '=', workspace)
-    .where('path', '=', path)
-    .executeTakeFirst();
-  if (row === undefined) return undefined;
-  const { remaining, ...lock } = row;
-  return { ...lock, live: remaining > 0, remainingSeconds: Math.ceil(remaining / 1_000) };
+  places: readonly LockPlace[],
+): Promise<readonly (FoundLock | undefined)[]> {
+  const rows = await selectLocks(
+    db,
+    now,
+    places.map(({ workspace, path }) => ({ workspace, path })),
+  );
+  const found = places.map((): FoundLock | undefined => undefined);
+  for (const { place, remaining, ...lock } of rows) {
+    found[place] = { ...lock, live: remaining > 0, remainingSeconds: Math.ceil(remaining / 1_000) };
+  }
+  return found;
+}
+
+export async function findLock(db: Database, now: Now, place: LockPlace): Promise<FoundLock | undefined> {
+  const [found] = await findLocks(db, now, [place]);
+  return found;
 }

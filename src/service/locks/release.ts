@@ -2,9 +2,10 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { recordEvents } from '../webhooks/outbox.ts';
 import { findLock } from './find.ts';
 import type { IdMatch } from './id-match.ts';
-import { recordReleased } from './lock-events.ts';
+import { releasedEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
 
 /** Who asks: a token, or the operator at the command line, who owns no lock. */
@@ -33,7 +34,7 @@ export async function releaseLock(
   now: Now,
   { workspace, path, match, releaser }: ReleaseRequest,
 ): Promise<Release> {
-  const found = await findLock(db, now, workspace, path);
+  const found = await findLock(db, now, { workspace, path });
   if (!found?.live) return { kind: 'absent' };
   const lock = lockOf(found);
   if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
@@ -45,7 +46,7 @@ export async function releaseLock(
     .where('path', '=', path)
     .returning(now.as('at'))
     .executeTakeFirstOrThrow();
-  await recordReleased(db, now, found, { at, by: releaser.name, forced: !own });
+  await recordEvents(db, now, [releasedEvent(found, { at, by: releaser.name, forced: !own })]);
   if (!own) {
     await recordAudit(db, now, {
       actor: releaser,

@@ -28,7 +28,7 @@ export async function renewLock(
   now: Now,
   { workspace, path, ttl, bearer, match }: RenewalRequest,
 ): Promise<Renewal> {
-  const found = await findLock(db, now, workspace, path);
+  const found = await findLock(db, now, { workspace, path });
   if (!found?.live) return { kind: 'absent' };
   if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
   if (found.token_id !== bearer.id) return { kind: 'another-token', lock: lockOf(found) };

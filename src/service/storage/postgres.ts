@@ -67,7 +67,7 @@ export async function openPostgresDialect(
     read: db,
     // Not now(): that is the time at which the transaction began, which may have waited for others since.
     now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
-    commit: groupCommits(db, { begin: excludeOtherWriters, onCommit }),
+    ...groupCommits(db, { begin: excludeOtherWriters, onCommit }),
     claim: (work) => db.transaction().execute(work),
     close: () => db.destroy(),
   };

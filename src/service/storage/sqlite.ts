@@ -68,13 +68,13 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
   const reading = new DatabaseSync(file, { timeout: busyTimeout, readOnly: true });
   const reader = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(reading) }) });
 
-  const commit = groupCommits(writer, { begin: async () => undefined, onCommit });
+  const grouped = groupCommits(writer, { begin: async () => undefined, onCommit });
   return {
     dialect: 'sqlite',
     read: reader,
     now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
-    commit,
-    claim: commit,
+    ...grouped,
+    claim: grouped.commit,
     async close() {
       await reader.destroy();
       await writer.destroy();

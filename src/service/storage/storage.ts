@@ -19,6 +19,13 @@ export interface Storage {
    * database it is given; when it throws, it alone is undone.
    */
   commit<T>(change: (db: Database) => Promise<T>): Promise<T>;
+  /**
+   * For changes of one kind, of which there are many: those that wait one behind the other are made by one call, and each
+   * gets the result at its place. When the call throws, it is undone, and made again for each of them alone.
+   */
+  commitTogether<Change, Result>(
+    make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
+  ): (change: Change) => Promise<Result>;
   /** A transaction for claiming work: it does not queue behind the changes of others where the database can do without. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   close(): Promise<void>;

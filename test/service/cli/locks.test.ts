@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLock } from '../../../src/service/locks/acquire.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { besideService } from './in-service.ts';
@@ -22,7 +22,7 @@ async function lockMany(count: number): Promise<void> {
     for (const path of paths) {
       if (!path.ok || !ttl.ok) throw new Error('These are a path and a ttl.');
       const request = { workspace: 'sample', path: path.value, ttl: ttl.value, bearer, origin: null };
-      await acquireLock(db, storage.now, { ...request, type: 'exclusive' });
+      await acquireLocks(db, storage.now, [{ ...request, type: 'exclusive' }]);
     }
   });
   await storage.close();

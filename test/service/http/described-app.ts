@@ -16,6 +16,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     storage: {} as Storage,
     admit: notHere,
     once: notHere,
+    onceOfMany: () => notHere,
     prepareSync: notHere,
     listBranches: notHere,
     targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLock } from '../../../src/service/locks/acquire.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { releaseLock } from '../../../src/service/locks/release.ts';
 import type { Actor } from '../../../src/service/operation/audit.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
@@ -51,15 +51,17 @@ export interface StoredDelivery {
 }
 
 export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
-  const acquisition = await acquireLock(db, now, {
-    workspace,
-    path: valueIn(parseLockPath(path)),
-    type: 'exclusive',
-    ttl: valueIn(parseTtl('1h')),
-    bearer,
-    origin: null,
-  });
-  if (acquisition.kind === 'held') throw new Error(`${path} is locked.`);
+  const [acquisition] = await acquireLocks(db, now, [
+    {
+      workspace,
+      path: valueIn(parseLockPath(path)),
+      type: 'exclusive',
+      ttl: valueIn(parseTtl('1h')),
+      bearer,
+      origin: null,
+    },
+  ]);
+  if (acquisition?.kind !== 'acquired') throw new Error(`${path} is locked.`);
   return acquisition.lock;
 }
 

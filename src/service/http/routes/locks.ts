@@ -2,15 +2,17 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import { acquireLock } from '../../locks/acquire.ts';
+import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
+import { findLock } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
+import { lockOf } from '../../locks/lock-row.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { renewLock } from '../../locks/renew.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { type AccessControl, insufficientScope } from '../access.ts';
 import type { Environment } from '../environment.ts';
-import type { Once } from '../idempotency.ts';
+import type { Once, OnceOfMany } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, actorOf, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
 import { originOf } from '../origin.ts';
@@ -25,6 +27,7 @@ export const longestRetryAfter = 5;
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
   readonly once: Once;
+  readonly onceOfMany: OnceOfMany;
   /** There may be something to tell the hooks. */
   readonly onLockEvent: () => void;
 }
@@ -32,7 +35,7 @@ export interface LockRoutes extends AccessControl {
 const heldBy = (lock: Lock): string =>
   `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
 
-const lockAnswer = (status: number, { id: workspace }: StoredWorkspace, lock: Lock): Answer =>
+const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
   jsonAnswer(status, lock, {
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
@@ -46,31 +49,29 @@ const anotherLock = (lock: Lock): Refusal =>
 
 type LockBody = z.output<typeof lockRequestSchema>;
 
-async function acquire(
-  { storage }: LockRoutes,
-  c: Context<Environment>,
-  db: Database,
-  workspace: StoredWorkspace,
-  body: LockBody,
-): Promise<Answer> {
-  const acquisition = await acquireLock(db, storage.now, {
-    ...body,
-    workspace: workspace.id,
-    bearer: bearerOf(c),
-    origin: originOf(c.req.header('referer')),
+const held = (lock: Lock, remainingSeconds: number): Refusal =>
+  new Refusal('locked', `${lock.path} is ${heldBy(lock)}.`, {
+    lock,
+    headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
   });
+
+function outcomeOf(acquisition: Acquisition): Answer | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
-      return lockAnswer(201, workspace, acquisition.lock);
-    case 'held': {
-      const { lock, remainingSeconds } = acquisition;
-      throw new Refusal('locked', `${lock.path} is ${heldBy(lock)}.`, {
-        lock,
-        headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
-      });
-    }
+      return lockAnswer(201, acquisition.workspace, acquisition.lock);
+    case 'held':
+      return held(acquisition.lock, acquisition.remainingSeconds);
   }
 }
+
+const createAcquire = ({ storage: { read, now }, onceOfMany }: LockRoutes) =>
+  onceOfMany<LockRequest>({
+    async refusedBefore(request) {
+      const found = await findLock(read, now, request);
+      return found?.live ? held(lockOf(found), found.remainingSeconds) : undefined;
+    },
+    decide: async (db, requests) => (await acquireLocks(db, now, requests)).map(outcomeOf),
+  });
 
 async function renew(
   { storage }: LockRoutes,
@@ -89,7 +90,7 @@ async function renew(
   });
   switch (renewal.kind) {
     case 'renewed':
-      return lockAnswer(200, workspace, renewal.lock);
+      return lockAnswer(200, workspace.id, renewal.lock);
     case 'absent':
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew: it was released, or it has expired.`);
     case 'another-lock':
@@ -107,6 +108,7 @@ async function renew(
 
 export function addLockRoutes(app: App, routes: LockRoutes): void {
   const { storage, once, onLockEvent } = routes;
+  const acquire = createAcquire(routes);
 
   addOperation(
     app,
@@ -126,14 +128,20 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
-      const answer = await once(
-        keyedRequestOf(c),
-        async () => undefined,
-        (db) =>
-          ifMatch === undefined
-            ? acquire(routes, c, db, workspace, body)
-            : renew(routes, c, db, workspace, body, ifMatch),
-      );
+      const request = keyedRequestOf(c);
+      const answer =
+        ifMatch === undefined
+          ? await acquire(request, {
+              ...body,
+              workspace: workspace.id,
+              bearer: bearerOf(c),
+              origin: originOf(c.req.header('referer')),
+            })
+          : await once(
+              request,
+              async () => undefined,
+              (db) => renew(routes, c, db, workspace, body, ifMatch),
+            );
       onLockEvent();
       return answer;
     },

@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { CompiledQuery, sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { type Acquisition, acquireLocks, type LockRequest } from '../../../src/service/locks/acquire.ts';
+import { findLocks } from '../../../src/service/locks/find.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { valueIn } from '../webhooks/samples.ts';
+
+const workspaces = ['game', 'tools'];
+const ttl = valueIn(parseTtl('1h'));
+
+const wanted = (path: string, owner: string, workspace = 'game'): LockRequest => ({
+  workspace,
+  path: valueIn(parseLockPath(path)),
+  type: 'exclusive',
+  ttl,
+  bearer: { id: `tok_${owner}`, name: owner, scopes: [], workspaces: null },
+  origin: null,
+});
+
+const inWords = (acquisition: Acquisition): string =>
+  `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
+
+describe.each(databaseKinds)('locks that are asked for together on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    for (const id of workspaces) {
+      await storage.commit((db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
+    }
+  });
+  afterAll(() => database.remove());
+
+  const empty = () => storage.commit((db) => db.deleteFrom('locks').execute());
+  const acquire = (...requests: readonly LockRequest[]) =>
+    storage.commit((db) => acquireLocks(db, storage.now, requests));
+  const expire = (path: string) =>
+    storage.commit((db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
+
+  beforeEach(empty);
+
+  test('the first that asks for a path gets it, and the others hear of it', async () => {
+    const answers = await acquire(wanted('a', 'ada'), wanted('a', 'bob'), wanted('b', 'bob'), wanted('a', 'cyd'));
+    expect(answers.map(inWords)).toEqual([
+      'a: acquired by ada',
+      'a: held by ada',
+      'b: acquired by bob',
+      'a: held by ada',
+    ]);
+  });
+
+  test('the same path of another workspace is another path', async () => {
+    const answers = await acquire(wanted('a', 'ada'), wanted('a', 'bob', 'tools'));
+    expect(answers.map(inWords)).toEqual(['a: acquired by ada', 'a: acquired by bob']);
+  });
+
+  test('fences go on by one, in the order of the requests, and a refusal takes none', async () => {
+    const fences = (answers: readonly Acquisition[]): readonly number[] => answers.map(({ lock }) => lock.fence);
+    const [first = 0] = fences(await acquire(wanted('a', 'ada')));
+    const answers = await acquire(wanted('a', 'bob'), wanted('b', 'bob'), wanted('b', 'cyd'), wanted('c', 'cyd'));
+    expect(fences(answers)).toEqual([first, first + 1, first + 1, first + 2]);
+    expect(fences(await acquire(wanted('d', 'ada')))).toEqual([first + 3]);
+  });
+
+  test('a path whose lock has expired is free', async () => {
+    await acquire(wanted('a', 'ada'), wanted('b', 'ada'));
+    await expire('a');
+    const answers = await acquire(wanted('a', 'bob'), wanted('b', 'bob'), wanted('a', 'cyd'));
+    expect(answers.map(inWords)).toEqual(['a: acquired by bob', 'b: held by ada', 'a: held by bob']);
+  });
+
+  test('together or one after the other, the same requests get the same locks', async () => {
+    const request = fc.record({
+      path: fc.constantFrom('a', 'b', 'c/d', 'ü'),
+      owner: fc.constantFrom('ada', 'bob'),
+      workspace: fc.constantFrom(...workspaces),
+    });
+    const requests = fc.array(request, { minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(requests, requests, fc.constantFrom('a', 'b'), async (before, after, expiring) => {
+        const run = async (together: boolean) => {
+          await empty();
+          const answers: Acquisition[] = [];
+          for (const some of [before, after]) {
+            const list = some.map(({ path, owner, workspace }) => wanted(path, owner, workspace));
+            const calls = together ? [list] : list.map((one) => [one]);
+            for (const call of calls) answers.push(...(await acquire(...call)));
+            await expire(expiring);
+          }
+          const fences = answers.map(({ lock }) => lock.fence);
+          return answers.map((answer, index) => `${inWords(answer)} ${(fences[index] ?? 0) - Math.min(...fences)}`);
+        };
+        expect(await run(true)).toEqual(await run(false));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('however many locks there are, looking for one does not look at all of them', async () => {
+    const { dialect } = storage;
+    await storage.commit((db) =>
+      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+        with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
+        select 'game', 'many/' || n, 'lock_' || n, 'exclusive', 't', 'o', 0, 8000000000000, 0 from numbers`.execute(db),
+    );
+    if (dialect === 'postgres') await storage.commit((db) => sql`analyze locks`.execute(db));
+    const texts: string[] = [];
+    const watched = storage.read.withPlugin({
+      transformQuery({ node, queryId }) {
+        texts.push(storage.read.getExecutor().compileQuery(node, queryId).sql);
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    // A query is built once for each clock, and this is another one.
+    await findLocks(watched, sql`${storage.now}`, [{ workspace: 'game', path: 'many/7' }]);
+    expect(texts).toHaveLength(1);
+    const list = JSON.stringify({ 0: { workspace: 'game', path: 'many/7' } });
+    const explain = dialect === 'sqlite' ? 'explain query plan' : 'explain';
+    const { rows } = await storage.read.executeQuery(CompiledQuery.raw(`${explain} ${texts[0]}`, [list, 1]));
+    expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
+  });
+});
