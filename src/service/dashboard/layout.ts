@@ -25,6 +25,7 @@ export interface View {
   readonly main: Markup;
   /** Beside those that every page has. */
   readonly scripts?: readonly string[];
+  readonly styles?: readonly string[];
 }
 
 interface Link {
@@ -74,9 +75,13 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
   </div>`;
 
 /** Everything around the content. `call` is absent where nobody is signed in. */
-async function pageOf({ title, place, main, scripts = [] }: View, call: PageCall | undefined): Promise<string> {
+async function pageOf(
+  { title, place, main, scripts = [], styles = [] }: View,
+  call: PageCall | undefined,
+): Promise<string> {
   const inWorkspace =
     call !== undefined && 'workspace' in place ? workspaceNavigation(place.workspace, place.tab, call.bearer) : '';
+  const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
   const script = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
   const page = await html`<!doctype html>
 <html lang="en" data-now="${call?.now ?? Date.now()}">
@@ -85,7 +90,7 @@ async function pageOf({ title, place, main, scripts = [] }: View, call: PageCall
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${title} · Workspaces</title>
-  <link rel="stylesheet" href="${assetPath('style.css')}">
+  ${['style.css', ...styles].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...scripts].map(script)}
 </head>

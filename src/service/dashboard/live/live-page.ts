@@ -33,20 +33,24 @@ const headers = {
   'x-accel-buffering': 'no',
 };
 
+/** Sends what there is, and then what happens, until nobody listens. */
+export type Follow = (listener: Listener) => Promise<void>;
+
 /**
- * Server-sent events: `follow` sends what there is, and then what happens, until nobody listens. With each event the
- * session is looked up anew, so that a revoked token is told nothing more.
+ * Server-sent events. `find` looks up what is to be followed, and refuses what is not there: once the answer has begun,
+ * a browser can no longer be told. With each event the session is looked up anew, so that a revoked token is told
+ * nothing more.
  */
 export function addLivePage(
   app: App,
   control: LiveControl,
   { path, access }: PageRoute,
-  follow: (call: PageCall, listener: Listener) => Promise<void>,
+  find: (call: PageCall) => Promise<Follow>,
 ): void {
   const { storage, stopping } = control;
   let listeners = 0;
 
-  function listen(call: PageCall): ReadableStream<Uint8Array> {
+  function listen(call: PageCall, follow: Follow): ReadableStream<Uint8Array> {
     const { secret } = call.c.get('session');
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
@@ -72,13 +76,15 @@ export function addLivePage(
     writer.closed.catch(() => left.abort());
     gone.addEventListener('abort', end, { once: true });
     // Whatever ends it, the page asks again, and is then told what is wrong.
-    follow(call, { send, gone })
+    follow({ send, gone })
       .catch(() => undefined)
       .finally(() => left.abort());
     return readable;
   }
 
-  app.get(path, requireSession(control, access), (c) => {
+  app.get(path, requireSession(control, access), async (c) => {
+    const call = callOf(c);
+    const follow = await find(call);
     if (stopping.aborted || listeners >= mostListeners) {
       throw new Refusal(
         'unavailable',
@@ -88,6 +94,6 @@ export function addLivePage(
         },
       );
     }
-    return new Response(listen(callOf(c)), { headers: { ...headers, 'x-request-id': c.get('requestId') } });
+    return new Response(listen(call, follow), { headers: { ...headers, 'x-request-id': c.get('requestId') } });
   });
 }
