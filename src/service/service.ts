@@ -18,6 +18,7 @@ import { claimSync } from './syncs/queue.ts';
 import { removeOldSyncs } from './syncs/remove-old.ts';
 import { runSync } from './syncs/run.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
+import { createLastUse } from './tokens/last-use.ts';
 import type { Cidr } from './webhooks/cidr.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
@@ -48,6 +49,7 @@ export interface Service {
 
 const pollMs = 500;
 const expiryEveryMs = 500;
+const lastUseEveryMs = 10_000;
 const tidyEveryMs = 10 * 60_000;
 const drainMs = 10_000;
 
@@ -86,6 +88,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     onError,
   );
+  const lastUse = createLastUse(storage, () => performance.now());
+  const stopNotingUse = repeat(lastUseEveryMs, lastUse.write, onError);
   const stopTidying = repeat(
     tidyEveryMs,
     async () => {
@@ -102,6 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const app = createApp({
     storage,
     admit: createRateLimiter(rateLimit, () => performance.now()),
+    noteUse: lastUse.note,
     ...createOnce(storage),
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
@@ -116,7 +121,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     stopping: stopping.signal,
   });
 
-  const stopWork = () => Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying()]);
+  const stopWork = async () => {
+    await Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying(), stopNotingUse()]);
+    await lastUse.write().catch(onError);
+  };
   try {
     const server = await startServer(app, host, port, {
       events: reportEvents(log, metrics, () => performance.now()),

@@ -40,16 +40,19 @@ function tokenFrom(authorization: string | undefined): string {
 export interface AccessControl {
   readonly storage: Storage;
   readonly admit: ReturnType<typeof createRateLimiter>;
+  /** A request has come in with this token. */
+  readonly noteUse: (tokenId: string) => void;
 }
 
 /** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
 export function admitBearer(
   c: Context<Environment>,
-  admit: AccessControl['admit'],
+  { admit, noteUse }: AccessControl,
   bearer: Bearer,
   access: Exclude<Access, 'anyone'>,
 ): void {
   c.set('bearer', bearer);
+  noteUse(bearer.id);
   const admission = admit(bearer.id);
   c.set('answerHeaders', admission.headers);
   if (admission.kind === 'refused') {
@@ -65,13 +68,13 @@ export function admitBearer(
 }
 
 export function requireAccess(
-  { storage, admit }: AccessControl,
+  control: AccessControl,
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
+    const authentication = await authenticate(control.storage, tokenFrom(c.req.header('authorization')));
     if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
-    admitBearer(c, admit, authentication.bearer, access);
+    admitBearer(c, control, authentication.bearer, access);
     await next();
   };
 }

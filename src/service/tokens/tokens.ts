@@ -24,6 +24,8 @@ export interface Token extends Bearer {
   readonly state: TokenState;
   readonly created_at: Timestamp;
   readonly expires_at: Timestamp | null;
+  /** Some seconds late, and null until then: see last-use.ts. */
+  readonly last_used_at: Timestamp | null;
 }
 
 export interface NewToken {
@@ -56,6 +58,7 @@ const tokenOf = (row: Row & { now: number }): Token => ({
   state: stateOf(row, row.now),
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
+  last_used_at: asTimestampOrNull(row.last_used_at),
 });
 
 const withNow = (db: Database, now: Now) => db.selectFrom('tokens').selectAll().select(now.as('now'));

@@ -77,8 +77,8 @@ describe('token list', () => {
   test('shows what each token may do, and never a secret', async () => {
     const { token, secret } = await json('token', 'create', '--name', 'shown', '--scopes', 'hooks:write');
     const { stdout } = await run('token', 'list');
-    expect(stdout.split('\n')[0]).toMatch(/^ID +NAME +STATE +SCOPES +WORKSPACES +CREATED +EXPIRES$/);
-    expect(stdout).toMatch(new RegExp(`^${token.id} +shown +active +hooks:write +all +\\S+ \\S+ UTC +never$`, 'm'));
+    expect(stdout.split('\n')[0]).toMatch(/^ID +NAME +STATE +SCOPES +WORKSPACES +CREATED +EXPIRES +LAST USED$/);
+    expect(stdout).toMatch(new RegExp(`^${token.id} +shown +active +hooks:write +all +\\S+ \\S+ UTC +never +-$`, 'm'));
     const { tokens } = await json('token', 'list');
     expect(tokens).toContainEqual(token);
     expect(stdout + JSON.stringify(tokens)).not.toContain(secret);
@@ -109,4 +109,18 @@ describe('token revoke', () => {
     expect(stdout + stderr).not.toContain('sss');
     expect(stderr).toContain('workspace-service token list');
   });
+});
+
+/** Last in this file, because the service that runs all the while writes a use down only some seconds after it. */
+test('token list shows when a token was used last', { timeout: 40_000 }, async () => {
+  const { token, secret } = await json('token', 'create', '--name', 'busy', '--scopes', 'sync');
+  expect(await statusWith(secret)).toBe(200);
+  const used = async () => (await json('token', 'list')).tokens.find(({ id }: { id: string }) => id === token.id);
+  await expect
+    .poll(used, { timeout: 30_000, interval: 1_000 })
+    .toMatchObject({ last_used_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
+  const { last_used_at } = await used();
+  const since = Date.parse(last_used_at) - Date.parse(token.created_at);
+  expect(since).toBeGreaterThanOrEqual(0);
+  expect((await run('token', 'list')).stdout).toMatch(new RegExp(`^${token.id} .* never +\\S+ \\S+ UTC$`, 'm'));
 });

@@ -15,6 +15,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     // Only what a request needs is asked of it.
     storage: {} as Storage,
     admit: notHere,
+    noteUse: () => undefined,
     once: notHere,
     onceOfMany: () => notHere,
     prepareSync: notHere,

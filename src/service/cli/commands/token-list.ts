@@ -9,7 +9,7 @@ import { commonFlags } from './common-flags.ts';
 export const tokenList = defineCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
-  details: [],
+  details: ['A use is written down some seconds after it; a service that is killed forgets the last ones.'],
   arguments: {},
   flags: commonFlags,
   example: '--json',
@@ -25,7 +25,7 @@ export const tokenList = defineCommand({
       ]);
       return;
     }
-    const rows = tokens.map(({ id, name, state, scopes, workspaces, created_at, expires_at }) => [
+    const rows = tokens.map(({ id, name, state, scopes, workspaces, created_at, expires_at, last_used_at }) => [
       id,
       name,
       state,
@@ -33,7 +33,11 @@ export const tokenList = defineCommand({
       workspaces?.join(',') ?? 'all',
       shownTime(created_at),
       expires_at === null ? 'never' : shownTime(expires_at),
+      last_used_at === null ? '' : shownTime(last_used_at),
     ]);
-    printLines(outside.stdout, table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES'], rows));
+    printLines(
+      outside.stdout,
+      table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'], rows),
+    );
   },
 });

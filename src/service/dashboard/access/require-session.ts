@@ -33,15 +33,15 @@ function withoutSession(c: Context<Environment>): Answer {
 
 /** For the dashboard what requireAccess() is for the API: the same scopes, and the same limit on requests. */
 export function requireSession(
-  { storage, admit }: AccessControl,
+  control: AccessControl,
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const secret = sessionSecretIn(c.req.header('cookie'));
-    const session = secret === undefined ? undefined : await authenticateSession(storage, secret);
+    const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
     if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
     c.set('session', { secret, now: session.now });
-    admitBearer(c, admit, session.bearer, access);
+    admitBearer(c, control, session.bearer, access);
     return next();
   };
 }

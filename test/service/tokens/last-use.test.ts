@@ -1,0 +1,154 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { createLastUse } from '../../../src/service/tokens/last-use.ts';
+import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
+
+const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: null } as const;
+
+/** Between two readings of the clock of the database, with the few milliseconds that rounding takes. */
+const slack = 5;
+
+describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+  });
+  afterAll(() => database.remove());
+
+  const makeTokens = (count: number): Promise<string[]> =>
+    storage.commit(async (db) => {
+      const ids: string[] = [];
+      while (ids.length < count) ids.push((await createToken(db, storage.now, newToken)).token.id);
+      return ids;
+    });
+  const databaseTime = async () =>
+    (await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow()).now;
+  const lastUses = async () =>
+    new Map((await listTokens(storage)).map(({ id, last_used_at }) => [id, last_used_at && Date.parse(last_used_at)]));
+
+  test('is written with the time at which it was, not with that of writing, and of no other token', async () => {
+    const [used = '', unused = ''] = await makeTokens(2);
+    let clock = 1_000;
+    const lastUse = createLastUse(storage, () => clock);
+    lastUse.note(used);
+    expect((await lastUses()).get(used)).toBeNull();
+    clock += 60_000;
+    const before = await databaseTime();
+    await lastUse.write();
+    const uses = await lastUses();
+    expect(uses.get(used)).toBeGreaterThanOrEqual(before - 60_000 - slack);
+    expect(uses.get(used)).toBeLessThanOrEqual((await databaseTime()) - 60_000 + slack);
+    expect(uses.get(unused)).toBeNull();
+  });
+
+  test('is the last of all uses that any instance has seen, in whatever order they write', async () => {
+    const use = fc.record({ instance: fc.nat(2), token: fc.nat(2), after: fc.integer({ min: 1_000, max: 9_000 }) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(use, { minLength: 1, maxLength: 8 }),
+        fc.shuffledSubarray([0, 1, 2], { minLength: 3 }),
+        async (uses, order) => {
+          const ids = await makeTokens(3);
+          let clock = 0;
+          const instances = [0, 1, 2].map(() => createLastUse(storage, () => clock));
+          const last = new Map<string, number>();
+          for (const { instance, token, after } of uses) {
+            clock += after;
+            instances[instance]?.note(ids[token] ?? '');
+            last.set(ids[token] ?? '', clock);
+          }
+          const began = await databaseTime();
+          for (const instance of order) await instances[instance]?.write();
+          const spent = (await databaseTime()) - began;
+          const shown = await lastUses();
+          for (const id of ids) {
+            const at = last.get(id);
+            if (at === undefined) {
+              expect(shown.get(id)).toBeNull();
+              continue;
+            }
+            const expected = began - (clock - at);
+            expect(shown.get(id)).toBeGreaterThanOrEqual(expected - slack);
+            expect(shown.get(id)).toBeLessThanOrEqual(expected + spent + slack);
+          }
+        },
+      ),
+      { numRuns: runs(10, 200) },
+    );
+  });
+
+  test('of very many tokens is one commit', async () => {
+    const ids = await makeTokens(1_203);
+    let commits = 0;
+    const counting = {
+      now: storage.now,
+      commit: <T>(change: Parameters<typeof storage.commit<T>>[0]) => {
+        commits += 1;
+        return storage.commit(change);
+      },
+    };
+    const lastUse = createLastUse(counting, () => 0);
+    for (const id of ids) lastUse.note(id);
+    await lastUse.write();
+    // Nothing was noted since.
+    await lastUse.write();
+    expect(commits).toBe(1);
+    const uses = await lastUses();
+    expect(ids.filter((id) => uses.get(id) === null)).toEqual([]);
+  });
+
+  test('that could not be written is written the next time, and what was noted meanwhile wins', async () => {
+    const [one = '', two = ''] = await makeTokens(2);
+    let clock = 0;
+    let isFull = true;
+    const failing = {
+      now: storage.now,
+      commit: async <T>(change: Parameters<typeof storage.commit<T>>[0]) => {
+        if (!isFull) return storage.commit(change);
+        lastUse.note(two);
+        throw new Error('The disk is full.');
+      },
+    };
+    const lastUse = createLastUse(failing, () => clock);
+    lastUse.note(one);
+    lastUse.note(two);
+    clock += 500_000;
+    await expect(lastUse.write()).rejects.toThrow('The disk is full.');
+    isFull = false;
+    const before = await databaseTime();
+    await lastUse.write();
+    const uses = await lastUses();
+    expect(uses.get(one)).toBeLessThan(before - 400_000);
+    expect(uses.get(two)).toBeGreaterThan(before - 100_000);
+  });
+
+  test('is in the database when a service has stopped: of requests that were refused, too, but not of wrong tokens', async () => {
+    let remove = async (): Promise<void> => undefined;
+    const service = await startTestService({
+      ...kind,
+      async open(onCommit) {
+        const opened = await kind.open(onCommit);
+        remove = opened.remove;
+        return { storage: opened.storage, remove: async () => undefined };
+      },
+    });
+    const [ends, lacks, rests] = [await service.token(), await service.token({ scopes: [] }), await service.token()];
+    const before = Date.now();
+    await service.ask('GET', '/v1/workspaces', { token: ends.secret });
+    expect((await service.ask('GET', '/v1/workspaces/w/locks', { token: lacks.secret })).status).toBe(403);
+    expect((await service.ask('GET', '/v1/workspaces', { token: `${rests.secret}x` })).status).toBe(401);
+    await service.stop();
+    const tokens = new Map((await listTokens(service.storage)).map((token) => [token.id, token]));
+    await remove();
+    for (const { id } of [ends, lacks]) {
+      expect(Date.parse(tokens.get(id)?.last_used_at ?? '')).toBeGreaterThanOrEqual(before - 1_000);
+    }
+    expect(tokens.get(rests.id)?.last_used_at).toBeNull();
+  });
+});
