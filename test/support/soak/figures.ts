@@ -39,7 +39,7 @@ export const declared = {
     'overlapping sets that were locked': count(exactly(runs(12, 160), 'All of them.')),
     'paths that two held at a time, or with a lower fence than before': none(invariant),
     'requests for a lock, of each job and second of its time': count(
-      atMost(5, 'The shortest pause is a quarter of a second, and a set that was begun is mostly given back.'),
+      atMost(runs(20, 2), 'Who waits pauses for a second at first, and longer each time; few jobs hardly wait.'),
     ),
   },
   'test/e2e/scenarios/cancelled.test.ts': {
