@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveWhy } from './hooks.ts';
 import type { ReceiverAnswer } from './receiver-answer.ts';
@@ -16,6 +17,8 @@ export interface ClaimedDelivery {
   readonly event: HookEventOccurrence;
   /** How many attempts were made before this one. */
   readonly attempts: number;
+  /** It was over before: this attempt is the only one. */
+  readonly again: boolean;
   /** Since the event, or since its hook was woken: what was held has its whole time from then on. */
   readonly ageMs: number;
   /** Names this claim: a later one of the same delivery has another. */
@@ -27,8 +30,10 @@ export interface ClaimedDelivery {
  * others wait, so that a receiver is never told of a release before the lock. The clock is read in a query of its own:
  * PostgreSQL would ask it anew for every row, and could not look its answer up in an index.
  */
-const due = (now: Now) =>
-  sql<boolean>`next_attempt_at <= (select ${now}) and (lease_until is null or lease_until < (select ${now}))`;
+const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
+
+/** No attempt is under way, or the instance that made it has died. */
+export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
 /** The hook that has waited longest, but for those that sleep or are busy enough. However much is due, each hook is one look. */
 async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]): Promise<string | undefined> {
@@ -51,6 +56,8 @@ async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]):
     .executeTakeFirst();
   return inTurn === undefined || inTurn.since === null ? undefined : inTurn.id;
 }
+
+const again: DeliveryStatus = 'again';
 
 export async function claimDelivery(
   { claim, dialect, now }: Storage,
@@ -82,7 +89,7 @@ export async function claimDelivery(
     // Only recordEvent() writes the column.
     const event = JSON.parse(row.event) as HookEventOccurrence;
     const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
-    return { id: row.id, hook, event, attempts: row.attempts, ageMs, lease };
+    return { id: row.id, hook, event, attempts: row.attempts, again: row.status === again, ageMs, lease };
   });
 }
 
@@ -115,7 +122,7 @@ export interface AttemptMade {
 
 type Columns = Partial<Selectable<Tables['deliveries']>>;
 
-const free: Columns = { lease_owner: null, lease_until: null };
+export const free: Columns = { lease_owner: null, lease_until: null };
 
 const over = (now: Now) => ({ ...free, next_attempt_at: null, finished_at: now });
 
@@ -139,7 +146,7 @@ export async function settleDelivery(
     .where('id', '=', id)
     .where('lease_owner', '=', lease);
 
-  async function finish(status: 'delivered' | 'failed', why: string | null): Promise<boolean> {
+  async function finish(status: Extract<DeliveryStatus, 'delivered' | 'failed'>, why: string | null): Promise<boolean> {
     const row = await mine
       .set({ ...over(now), status, last_error: why })
       .returning('ordering_key')
@@ -196,7 +203,7 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, w
   if (numUpdatedRows === 0n) return;
   await db
     .updateTable('deliveries')
-    .set({ ...over(now), status: 'dropped', last_error: why })
+    .set({ ...over(now), status: 'dropped' satisfies DeliveryStatus, last_error: why })
     .where('hook_id', '=', id)
     .where('finished_at', 'is', null)
     .execute();

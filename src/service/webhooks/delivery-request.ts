@@ -16,7 +16,7 @@ export interface DeliveryRequest {
   readonly secrets: readonly string[];
 }
 
-interface Receiver {
+export interface Receiver {
   readonly url: string;
   readonly format: HookFormat;
   readonly secret: WebhookSecret;

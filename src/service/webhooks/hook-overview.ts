@@ -1,13 +1,19 @@
 import type { Hook } from '../../interface/resources.ts';
 import type { Database } from '../storage/storage.ts';
-import { hookOf } from './hooks.ts';
+import { hookOf, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
 
 /** A hook and how its deliveries fare, for the operator. */
 export interface HookOverview extends Hook {
+  /** Null while it is active. */
+  readonly inactive_why: InactiveWhy | null;
   readonly pending_deliveries: number;
+  /** Of the latest hundred: to count them all would take longer the more there are. */
+  readonly failed_deliveries: number;
   /** Why the latest of the deliveries that had trouble had it; null when none is remembered. */
   readonly last_error: string | null;
 }
+
+const latest = 100;
 
 export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
   const rows = await db
@@ -21,6 +27,19 @@ export async function listHooks(db: Database, workspace: string): Promise<HookOv
         .select(({ fn }) => fn.countAll<number>().as('count'))
         .as('pending'),
       select
+        .selectFrom((within) =>
+          within
+            .selectFrom('deliveries')
+            .whereRef('hook_id', '=', 'hooks.id')
+            .orderBy('sequence', 'desc')
+            .limit(latest)
+            .select('status')
+            .as('latest'),
+        )
+        .where('status', '=', 'failed')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .as('failed'),
+      select
         .selectFrom('deliveries')
         .whereRef('hook_id', '=', 'hooks.id')
         .where('last_error', 'is not', null)
@@ -33,9 +52,11 @@ export async function listHooks(db: Database, workspace: string): Promise<HookOv
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(({ pending, last_error, ...hook }) => ({
+  return rows.map(({ pending, failed, last_error, ...hook }) => ({
     ...hookOf(hook),
+    inactive_why: inactiveWhyOf(hook),
     pending_deliveries: Number(pending),
+    failed_deliveries: Number(failed),
     last_error,
   }));
 }

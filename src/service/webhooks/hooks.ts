@@ -5,6 +5,7 @@ import type { Actor } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
+import type { Receiver } from './delivery-request.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { recordHookAudit } from './hook-audit.ts';
 import { newSecret, type WebhookSecret } from './secret.ts';
@@ -18,8 +19,15 @@ const eventsOf = (row: HookRow): HookEvent[] => {
 };
 const branchesOf = (row: HookRow): string[] | null => JSON.parse(row.branches ?? 'null') as string[] | null;
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
-export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
-export const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
+const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
+const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
+
+export const receiverOf = (row: HookRow): Receiver => ({
+  url: row.url,
+  format: formatOf(row),
+  secret: secretOf(row),
+  headers: headersOf(row),
+});
 
 /** Somebody paused it, or its receiver answered 410 and wants nothing more. */
 export type InactiveWhy = 'paused' | 'gone';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Now } from '../storage/storage.ts';
+import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, wantsEvent } from './hooks.ts';
 
@@ -30,7 +31,7 @@ async function addDelivery(db: Database, now: Now, hook: HookRow, { event, subje
       hook_id: hook.id,
       ordering_key: subject.orderingKey,
       event: JSON.stringify({ ...event, id }),
-      status: 'pending',
+      status: 'pending' satisfies DeliveryStatus,
       attempts: 0,
       next_attempt_at: choose()
         .when(

@@ -11,7 +11,7 @@ import {
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
-import { formatOf, headersOf, secretOf } from './hooks.ts';
+import { receiverOf } from './hooks.ts';
 import type { ReceiverAnswer } from './receiver-answer.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 import type { TargetCheck } from './target-address.ts';
@@ -43,8 +43,7 @@ async function attempt(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Attempted> {
-  const receiver = { url: hook.url, format: formatOf(hook), secret: secretOf(hook), headers: headersOf(hook) };
-  const request = deliveryRequest(receiver, event, new Date());
+  const request = deliveryRequest(receiverOf(hook), event, new Date());
   // The hook was registered again in another format, which cannot express an event that is still under way.
   if (!request.ok) return { kind: 'impossible', why: request.why };
   return deliver(request.value, { check: targets, timeoutMs, signal });
@@ -53,12 +52,12 @@ async function attempt(
 /** Undefined when the attempt was called off, which says nothing about the receiver. */
 function endOf(
   outcome: Attempted,
-  { attempts, ageMs }: ClaimedDelivery,
+  { attempts, again, ageMs }: ClaimedDelivery,
   schedule: DeliveryTerms['schedule'],
 ): DeliveryEnd | undefined {
   const later = (why: string, atLeastSeconds = 0): DeliveryEnd => {
     const wait = schedule(attempts + 1);
-    if (wait === undefined || ageMs > longestAgeMs) return { kind: 'given-up', why };
+    if (wait === undefined || again || ageMs > longestAgeMs) return { kind: 'given-up', why };
     return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), why };
   };
   switch (outcome.kind) {

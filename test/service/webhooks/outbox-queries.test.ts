@@ -1,6 +1,7 @@
 import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import {
   abandonDelivery,
   type ClaimedDelivery,
@@ -9,7 +10,9 @@ import {
   renewDelivery,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
+import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
+import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
@@ -128,6 +131,15 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     const ofTheDead = await claim([]);
     expect(await renewDelivery(watched, ofTheDead)).toBe(true);
     await abandonDelivery(watched, ofTheDead);
+    const row = await findHook(storage.read, 'game', dead);
+    if (row === undefined) throw new Error('There is no such hook.');
+    const { deliveries, next } = await listDeliveries(watched, row, { limit: 20 });
+    expect((await listDeliveries(watched, row, { limit: 20, before: next })).deliveries).toHaveLength(20);
+    expect(await findDelivery(watched, row, deliveries[0]?.id ?? '')).toBeDefined();
+    for (const delivery of ['msg_0_0', 'msg_3_0', ofTheDead.id]) {
+      const request = { workspace: 'game', hook: dead, delivery, actor };
+      expect(await watched.commit((db) => sendAgain(db, now, request))).toMatchObject({ kind: 'sent-again' });
+    }
     expect(await settle(await claim([]), 'gone')).toBe(true);
     await removeOldDeliveries(watched);
 

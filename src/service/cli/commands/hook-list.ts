@@ -1,16 +1,11 @@
-import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
+import { listHooks } from '../../webhooks/hook-overview.ts';
+import { shownUrl } from '../../webhooks/shown-url.ts';
 import { defineCommand } from '../command.ts';
 import { withStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { commonFlags } from './common-flags.ts';
 import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
-
-/** Without the query, where many receivers expect a secret. */
-function withoutQuery(hook: HookOverview): HookOverview {
-  const { origin, pathname, search } = new URL(hook.url);
-  return { ...hook, url: `${origin}${pathname}${search === '' ? '' : '?…'}` };
-}
 
 export const hookList = defineCommand({
   name: 'hook list',
@@ -22,7 +17,7 @@ export const hookList = defineCommand({
   async run({ flags, arguments: { workspace: id }, environment, outside }) {
     const hooks = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
-      return (await listHooks(storage.read, id)).map(withoutQuery);
+      return (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook.url) }));
     });
     if (flags.json) {
       printJson(outside.stdout, { hooks });

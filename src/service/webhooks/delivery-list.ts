@@ -1,0 +1,113 @@
+import type { Selectable } from 'kysely';
+import type { Timestamp } from '../../interface/resources.ts';
+import type { Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import type { HookEventOccurrence } from './event.ts';
+import { type HookRow, inactiveWhyOf } from './hooks.ts';
+import { type ReceiverAnswer, storedAnswer } from './receiver-answer.ts';
+
+export type DeliveryState =
+  | { readonly kind: 'delivered' | 'failed' | 'dropped'; readonly at: Timestamp }
+  | { readonly kind: 'under-way' }
+  /** Next time at this time, or as soon as its turn comes when that is over. */
+  | { readonly kind: 'waiting'; readonly until: Timestamp }
+  /** An earlier one about the same has to be over first. */
+  | { readonly kind: 'behind-another' }
+  /** Its hook is paused. */
+  | { readonly kind: 'held' };
+
+export interface LastAttempt {
+  readonly at: Timestamp;
+  readonly duration_ms: number;
+  /** Null when there was none. */
+  readonly answer: ReceiverAnswer | null;
+}
+
+/** Nothing of it is secret. What a receiver has answered is text from elsewhere. */
+export interface DeliveryOverview {
+  readonly id: string;
+  readonly event: HookEventOccurrence;
+  readonly state: DeliveryState;
+  /** It was over before, and somebody had it sent again. */
+  readonly again: boolean;
+  readonly attempts: number;
+  readonly created_at: Timestamp;
+  /** Null before the first, and of attempts that were made by an earlier version of the service. */
+  readonly last_attempt: LastAttempt | null;
+  /** Why the last attempt failed. */
+  readonly last_error: string | null;
+}
+
+export interface DeliveryPage {
+  /** The newest first. */
+  readonly deliveries: readonly DeliveryOverview[];
+  /** What to give as `before` for the next page; undefined on the last one. */
+  readonly next: number | undefined;
+}
+
+interface DeliveryQuery {
+  readonly limit: number;
+  readonly before?: number | undefined;
+}
+
+const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
+  read.selectFrom('deliveries').selectAll().select(now.as('now')).where('hook_id', '=', hook.id);
+
+export async function listDeliveries(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  hook: HookRow,
+  { limit, before }: DeliveryQuery,
+): Promise<DeliveryPage> {
+  const rows = await ofHook(read, now, hook)
+    .$if(before !== undefined, (deliveries) => deliveries.where('sequence', '<', before ?? 0))
+    .orderBy('sequence', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
+  return {
+    deliveries: page.map((row) => overviewOf(hook, row)),
+    next: rows.length > limit ? page.at(-1)?.sequence : undefined,
+  };
+}
+
+export async function findDelivery(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  hook: HookRow,
+  id: string,
+): Promise<DeliveryOverview | undefined> {
+  const row = await ofHook(read, now, hook).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : overviewOf(hook, row);
+}
+
+type ReadRow = Selectable<Tables['deliveries']> & { readonly now: number };
+
+const overviewOf = (hook: HookRow, row: ReadRow): DeliveryOverview => ({
+  id: row.id,
+  // Only recordEvent() writes the column.
+  event: JSON.parse(row.event) as HookEventOccurrence,
+  state: stateOf(hook, row),
+  again: row.status === 'again',
+  attempts: row.attempts,
+  created_at: asTimestamp(row.created_at),
+  last_attempt:
+    row.last_attempt_at === null
+      ? null
+      : {
+          at: asTimestamp(row.last_attempt_at),
+          duration_ms: row.last_duration_ms ?? 0,
+          answer: storedAnswer(row.last_answer),
+        },
+  last_error: row.last_error,
+});
+
+function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt_at, now }: ReadRow): DeliveryState {
+  if (finished_at !== null) {
+    const kind = status === 'delivered' || status === 'dropped' ? status : 'failed';
+    return { kind, at: asTimestamp(finished_at) };
+  }
+  if (lease_until !== null && lease_until >= now) return { kind: 'under-way' };
+  if (inactiveWhyOf(hook) !== null) return { kind: 'held' };
+  if (next_attempt_at === null) return { kind: 'behind-another' };
+  return { kind: 'waiting', until: asTimestamp(next_attempt_at) };
+}

@@ -1,0 +1,116 @@
+import type { Selectable } from 'kysely';
+import type { Actor } from '../operation/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { free, notLeased } from './delivery-queue.ts';
+import type { DeliveryStatus } from './delivery-status.ts';
+import { recordHookAudit } from './hook-audit.ts';
+import { findHook, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+
+export interface SendAgainRequest {
+  readonly workspace: string;
+  readonly hook: string;
+  readonly delivery: string;
+  readonly actor: Actor;
+}
+
+export type SendAgain =
+  /** After an earlier one about the same, where that is not over. */
+  | { readonly kind: 'sent-again'; readonly due: 'at-once' | 'after-another' }
+  | { readonly kind: 'refused'; readonly why: string }
+  | { readonly kind: 'absent' };
+
+type DeliveryRow = Selectable<Tables['deliveries']>;
+
+const refused = (why: string): SendAgain => ({ kind: 'refused', why });
+
+const whyInactive: Readonly<Record<InactiveWhy, string>> = {
+  paused: 'The webhook is paused: resume it first.',
+  gone: 'The receiver has answered 410, that it wants nothing more. If it does again, resume the webhook first.',
+};
+
+/**
+ * Makes a delivery due, under the id that it had: a receiver can tell that it is a repetition. One that was over gets one
+ * attempt, and is over again. Whoever calls it wakes the deliveries once this is committed.
+ */
+export async function sendAgain(
+  db: Database,
+  now: Now,
+  { workspace, hook: hookId, delivery: id, actor }: SendAgainRequest,
+): Promise<SendAgain> {
+  const hook = await findHook(db, workspace, hookId);
+  if (hook === undefined) return { kind: 'absent' };
+  const delivery = await db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('id', '=', id)
+    .where('hook_id', '=', hook.id)
+    .executeTakeFirst();
+  if (delivery === undefined) return { kind: 'absent' };
+  const inactive = inactiveWhyOf(hook);
+  if (inactive !== null) return refused(whyInactive[inactive]);
+  const sent = await (delivery.finished_at === null ? hurry : reopen)(db, now, delivery);
+  if (sent.kind === 'sent-again') {
+    await recordHookAudit(db, now, { actor, action: 'delivery.sent-again', hook, more: { delivery: id } });
+  }
+  return sent;
+}
+
+/** One that is not over does not wait for its time any more. */
+async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
+  if (next_attempt_at === null) {
+    return refused('It waits for an earlier delivery about the same: send that one again, and this one follows.');
+  }
+  const { numUpdatedRows } = await db
+    .updateTable('deliveries')
+    .set({ ...free, next_attempt_at: now })
+    .where('id', '=', id)
+    .where(notLeased(now))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n
+    ? { kind: 'sent-again', due: 'at-once' }
+    : refused('An attempt at it is under way. Try again in a moment, if it fails.');
+}
+
+/** One that is over takes its old place in the line of its key. */
+async function reopen(
+  db: Database,
+  now: Now,
+  { id, sequence, hook_id, ordering_key }: DeliveryRow,
+): Promise<SendAgain> {
+  const first = await db
+    .selectFrom('deliveries')
+    .select('sequence')
+    .where('hook_id', '=', hook_id)
+    .where('ordering_key', '=', ordering_key)
+    .where('finished_at', 'is', null)
+    .orderBy('sequence')
+    .limit(1)
+    .executeTakeFirst();
+  const waits = first !== undefined && first.sequence < sequence;
+  if (first !== undefined && !waits && !(await stepBack(db, now, first.sequence))) {
+    return refused('An attempt at a later delivery about the same is under way. Try again in a moment.');
+  }
+  await db
+    .updateTable('deliveries')
+    .set({
+      ...free,
+      status: 'again' satisfies DeliveryStatus,
+      finished_at: null,
+      next_attempt_at: waits ? null : now,
+    })
+    .where('id', '=', id)
+    .execute();
+  return { kind: 'sent-again', due: waits ? 'after-another' : 'at-once' };
+}
+
+/** It is due when the one before it is over. False while an attempt is under way: the two would race each other. */
+async function stepBack(db: Database, now: Now, sequence: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('deliveries')
+    .set({ ...free, next_attempt_at: null })
+    .where('sequence', '=', sequence)
+    .where(notLeased(now))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
