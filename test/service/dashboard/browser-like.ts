@@ -6,7 +6,8 @@ export interface Visitor {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Sends a form as the page at `from` has it, with these fields. */
   submit(from: string, path: string, fields?: Readonly<Record<string, string | readonly string[]>>): Promise<Reply>;
-  post(path: string, fields: Fields, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** A header that is undefined is left out. */
+  post(path: string, fields: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   signIn(secret: string): Promise<Reply>;
   cookie(): string;
 }
@@ -16,6 +17,9 @@ type Fields = Readonly<Record<string, string | readonly string[]>>;
 const accept = 'text/html,application/xhtml+xml';
 
 export const formTokenIn = (page: string): string => /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+const present = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 
 function encode(fields: Fields): string {
   const body = new URLSearchParams();
@@ -45,13 +49,13 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
       keep(
         await ask(baseUrl, 'POST', path, {
           raw: encode(fields),
-          headers: {
+          headers: present({
             accept,
             cookie: cookie(),
             origin: baseUrl,
             'content-type': 'application/x-www-form-urlencoded',
             ...headers,
-          },
+          }),
         }),
       ),
     async submit(from, path, fields = {}) {

@@ -51,7 +51,9 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     for (const elsewhere of [
       'https://evil.example',
       '//evil.example',
+      '//evil.example/page',
       '/\\evil.example',
+      '/.//evil.example',
       '/\t/evil.example',
       '',
       'x',
@@ -116,7 +118,8 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
 
   describe('a form', () => {
     const refusedSites = [
-      ['without a word where it comes from', { origin: '' }],
+      ['without a word where it comes from', { origin: undefined }],
+      ['that says nothing where it comes from', { origin: '' }],
       ['of another site', { origin: 'https://evil.example' }],
       ['of a page that hides where it comes from', { origin: 'null' }],
       ['of another site, by the browser itself', { 'sec-fetch-site': 'cross-site' }],
