@@ -1,4 +1,4 @@
-import { type Compilable, type CompiledQuery, type RawBuilder, sql } from 'kysely';
+import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Database, Now } from './storage.ts';
 
 interface MemberRow {
@@ -13,10 +13,16 @@ const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**
  * The members of a list as the rows of a query. Both databases have a `json_each` that makes a row of each field of an
- * object. The limit is for the planner of PostgreSQL, which would take any list for one of a hundred members and rather
- * read a whole table.
+ * object. That of SQLite has further columns, `id`, `type` and `path` among them: beside it a column needs the name of
+ * its table.
  */
-const members = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
+const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
+
+/** The planner of PostgreSQL takes any list for one of a hundred members, and would rather read a whole table. */
+const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
+
+const membersFor = (db: Database): Members =>
+  db.getExecutor().adapter instanceof PostgresAdapter ? countedMembers : members;
 
 export type Members = typeof members;
 
@@ -40,7 +46,7 @@ export function aboutMany<Row>(
   function queryFor(db: Database, now: Now): CompiledQuery<Row> {
     const known = built.get(now);
     if (known !== undefined) return known;
-    const query = build(db, members, now).compile();
+    const query = build(db, membersFor(db), now).compile();
     built.set(now, query);
     return query;
   }

@@ -124,7 +124,9 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     expect(texts).toHaveLength(1);
     const list = JSON.stringify({ 0: { workspace: 'game', path: 'many/7' } });
     const explain = dialect === 'sqlite' ? 'explain query plan' : 'explain';
-    const { rows } = await storage.read.executeQuery(CompiledQuery.raw(`${explain} ${texts[0]}`, [list, 1]));
+    const { rows } = await storage.read.executeQuery(
+      CompiledQuery.raw(`${explain} ${texts[0]}`, dialect === 'sqlite' ? [list] : [list, 1]),
+    );
     expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
   });
 });
