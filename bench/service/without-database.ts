@@ -25,14 +25,17 @@ export interface WithoutDatabase {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The rows that acquireLocks() inserts, which are the members of its one list. */
-function insertedLocks({ parameters }: CompiledQuery): Row[] {
+/** The list that a query is about: aboutMany() makes it a parameter. */
+function membersOf({ parameters }: CompiledQuery): readonly Row[] {
   const list = parameters.find((parameter) => typeof parameter === 'string' && parameter.startsWith('{'));
-  // Written by aboutMany().
-  const asked = Object.values(JSON.parse(String(list)) as Record<string, Row>);
+  // aboutMany() has written it.
+  return list === undefined ? [] : Object.values(JSON.parse(String(list)) as Record<string, Row>);
+}
+
+function insertedLocks(query: CompiledQuery): Row[] {
   const now = Date.now();
   const times = { acquired_at: now, expires_at: now + 3_600_000 };
-  return asked.map(({ workspace, ttl, ...lock }, index) => ({
+  return membersOf(query).map(({ workspace, ttl, ...lock }, index) => ({
     workspace_id: workspace,
     ...lock,
     ...times,
@@ -61,8 +64,10 @@ export function withoutDatabase(): WithoutDatabase {
   };
 
   function rowsOf(query: CompiledQuery): Row[] {
-    if (query.sql.includes('from "tokens"')) return [tokenRow];
-    if (query.sql.includes('from "workspaces"')) return [{ id: workspace, remote: 'file:///nowhere' }];
+    if (query.sql.includes('join "tokens"')) return membersOf(query).map((_, place) => ({ ...tokenRow, place }));
+    if (query.sql.includes('join "workspaces"')) {
+      return membersOf(query).map((_, place) => ({ id: workspace, remote: 'file:///nowhere', place }));
+    }
     if (query.sql.startsWith('insert into "locks"')) return insertedLocks(query);
     return [];
   }

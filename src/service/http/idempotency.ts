@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { aboutMany, atTheirPlaces, numberOf, placeInList, textOf } from '../storage/about-many.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Answer } from './problem-answer.ts';
@@ -63,25 +63,19 @@ async function recallAll(
   { now }: Storage,
   requests: readonly (KeyedRequest | undefined)[],
 ): Promise<readonly (Answer | Refusal | undefined)[]> {
-  const before = requests.map((): Answer | Refusal | undefined => undefined);
-  if (requests.every((request) => request === undefined)) return before;
+  if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
   const rows = await selectAnswers(
     db,
     now,
     requests.map((request) => request ?? {}),
   );
-  for (const { place, fingerprint, status, headers, body } of rows) {
-    before[place] =
-      fingerprint === requests[place]?.fingerprint
-        ? // Only rememberAll() writes this column.
-          {
-            status,
-            headers: { ...(JSON.parse(headers) as Record<string, string>), 'idempotency-replayed': 'true' },
-            body,
-          }
-        : keyReused();
-  }
-  return before;
+  return atTheirPlaces(requests, rows).map((row, index) => {
+    if (row === undefined) return undefined;
+    if (row.fingerprint !== requests[index]?.fingerprint) return keyReused();
+    // Only rememberAll() writes this column.
+    const headers = JSON.parse(row.headers) as Record<string, string>;
+    return { status: row.status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: row.body };
+  });
 }
 
 const insertAnswers = aboutMany((db, members, now) =>

@@ -26,10 +26,10 @@ export const syncParameter = workspaceParameter.extend({
 });
 
 /** The workspace that the request addresses, if its token may know of it. */
-export async function addressedWorkspace(c: Context<Environment>, { read }: Storage): Promise<StoredWorkspace> {
+export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<StoredWorkspace> {
   const id = c.req.param('id') ?? '';
   // An id that cannot be one is not asked for: it may have characters that a database refuses.
-  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(read, bearerOf(c), id) : undefined;
+  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(storage, bearerOf(c), id) : undefined;
   if (workspace === undefined) throw noSuchWorkspace(id);
   return workspace;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
-import { aboutMany, placeInList, textOf } from '../storage/about-many.ts';
+import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
+import { askTogether } from '../storage/ask-together.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
 
@@ -36,12 +37,15 @@ export async function findLocks(
     now,
     places.map(({ workspace, path }) => ({ workspace, path })),
   );
-  const found = places.map((): FoundLock | undefined => undefined);
-  for (const { place, remaining, ...lock } of rows) {
-    found[place] = { ...lock, live: remaining > 0, remainingSeconds: Math.ceil(remaining / 1_000) };
-  }
-  return found;
+  return atTheirPlaces(places, rows).map((row) => {
+    if (row === undefined) return undefined;
+    const { place, remaining, ...lock } = row;
+    return { ...lock, live: remaining > 0, remainingSeconds: Math.ceil(remaining / 1_000) };
+  });
 }
+
+/** As many requests ask for it at the same time; in a transaction it is findLock(). */
+export const findCommittedLock = askTogether(findLocks);
 
 export async function findLock(db: Database, now: Now, place: LockPlace): Promise<FoundLock | undefined> {
   const [found] = await findLocks(db, now, [place]);

@@ -62,3 +62,13 @@ export function aboutMany<Row>(
     return rows;
   };
 }
+
+/** For each member of a list the row that was found for it. */
+export function atTheirPlaces<Row extends { readonly place: number }>(
+  list: readonly unknown[],
+  rows: readonly Row[],
+): readonly (Row | undefined)[] {
+  const found = list.map((): Row | undefined => undefined);
+  for (const row of rows) found[row.place] = row;
+  return found;
+}

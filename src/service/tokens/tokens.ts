@@ -4,6 +4,8 @@ import type { Duration } from '../../interface/duration.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
+import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
+import { askTogether } from '../storage/ask-together.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
@@ -108,10 +110,27 @@ export type Authentication =
   | { readonly kind: 'known'; readonly bearer: Bearer }
   | { readonly kind: 'refused'; readonly why: string };
 
+const selectTokens = aboutMany((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('tokens', (join) => join.on('tokens.hash', '=', textOf('hash')))
+    .selectAll('tokens')
+    .select([placeInList.as('place'), now.as('now')]),
+);
+
+const tokenOfHash = askTogether(async (db, now, hashes: readonly string[]) => {
+  const rows = await selectTokens(
+    db,
+    now,
+    hashes.map((hash) => ({ hash })),
+  );
+  return atTheirPlaces(hashes, rows);
+});
+
 /** Asked anew for every request, so that expiry and revocation hold at once. */
-export async function authenticate({ read, now }: Storage, secret: string): Promise<Authentication> {
+export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
   const hash = tokenHash(secret);
-  const row = await withNow(read, now).where('hash', '=', hash).executeTakeFirst();
+  const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash))
     return { kind: 'refused', why: 'The API token is not known here.' };
   return judgeToken(row);

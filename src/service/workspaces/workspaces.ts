@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { shownRemote } from '../git/remote.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
+import { askTogether } from '../storage/ask-together.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 
@@ -25,13 +27,29 @@ export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(workspaceOf);
 }
 
+const selectWorkspaces = aboutMany((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
+    .select([placeInList.as('place'), 'workspaces.id', 'workspaces.remote']),
+);
+
+const workspaceWithId = askTogether(async (db, now, ids: readonly string[]) => {
+  const rows = await selectWorkspaces(
+    db,
+    now,
+    ids.map((id) => ({ id })),
+  );
+  return atTheirPlaces(ids, rows);
+});
+
 /** Undefined too for a workspace that the token is not meant to know of. */
 export async function findVisibleWorkspace(
-  db: Database,
+  storage: Storage,
   bearer: Bearer,
   id: string,
 ): Promise<StoredWorkspace | undefined> {
-  return maySee(bearer, id) ? findWorkspace(db, id) : undefined;
+  return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
 export function findWorkspace(db: Database, id: string): Promise<StoredWorkspace | undefined> {

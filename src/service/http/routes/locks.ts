@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
-import { findLock } from '../../locks/find.ts';
+import { findCommittedLock } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { releaseLock } from '../../locks/release.ts';
@@ -64,13 +64,13 @@ function outcomeOf(acquisition: Acquisition): Answer | Refusal {
   }
 }
 
-const createAcquire = ({ storage: { read, now }, onceOfMany }: LockRoutes) =>
+const createAcquire = ({ storage, onceOfMany }: LockRoutes) =>
   onceOfMany<LockRequest>({
     async refusedBefore(request) {
-      const found = await findLock(read, now, request);
+      const found = await findCommittedLock(storage, request);
       return found?.live ? held(lockOf(found), found.remainingSeconds) : undefined;
     },
-    decide: async (db, requests) => (await acquireLocks(db, now, requests)).map(outcomeOf),
+    decide: async (db, requests) => (await acquireLocks(db, storage.now, requests)).map(outcomeOf),
   });
 
 async function renew(
