@@ -9,7 +9,22 @@ export const secretHash = (secret: string): string => createHash('sha256').updat
 export const formToken = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('form').digest('base64url');
 
-export function isFormToken(given: string, sessionSecret: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(formToken(sessionSecret))];
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
   return one.length === other.length && timingSafeEqual(one, other);
+}
+
+export const isFormToken = (given: string, sessionSecret: string): boolean => isSame(given, formToken(sessionSecret));
+
+const seal = (text: string, sessionSecret: string): string =>
+  createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');
+
+/** What a page gives a form to bring back: whoever sends it cannot have made it up. */
+export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
+
+/** Undefined when no page of this session has given it. */
+export function unsealed(given: string, sessionSecret: string): string | undefined {
+  const [mac = '', ...rest] = given.split('.');
+  const text = rest.join('.');
+  return isSame(mac, seal(text, sessionSecret)) ? text : undefined;
 }

@@ -1,6 +1,6 @@
 import { type Actor, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { createToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
+import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
 
 /** For everybody who makes a token: what is not recorded cannot be asked about later. */
 export async function createTokenBy(
@@ -8,8 +8,9 @@ export async function createTokenBy(
   now: Now,
   actor: Actor,
   newToken: NewToken,
+  tokenId?: string,
 ): Promise<{ readonly token: Token; readonly secret: string }> {
-  const created = await createToken(db, now, newToken);
+  const created = await createToken(db, now, newToken, tokenId);
   const { id, name, scopes, workspaces, expires_at } = created.token;
   await recordAudit(db, now, {
     actor,
@@ -17,6 +18,23 @@ export async function createTokenBy(
     detail: { token: id, name, scopes, workspaces, expires_at },
   });
   return created;
+}
+
+export type OnceCreated =
+  | { readonly kind: 'created'; readonly token: Token; readonly secret: string }
+  /** There is one with this id: it was asked for before, and its secret is not known any more. */
+  | { readonly kind: 'made-before'; readonly token: Token };
+
+/** However often it is asked for the token with this id, it is made once. */
+export async function createTokenOnce(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, ...newToken }: NewToken & { readonly id: string },
+): Promise<OnceCreated> {
+  const token = await findToken(db, now, id);
+  if (token !== undefined) return { kind: 'made-before', token };
+  return { kind: 'created', ...(await createTokenBy(db, now, actor, newToken, id)) };
 }
 
 /** Nothing is recorded of a token that had been revoked already. */

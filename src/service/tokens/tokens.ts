@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
 import { milliseconds } from '../../interface/duration.ts';
@@ -10,6 +9,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import { newTokenSecret, sameHash, tokenHash } from './secret.ts';
+import { newTokenId } from './token-id.ts';
 
 /** What a request may do, once its token has been found. */
 export interface Bearer {
@@ -70,9 +70,9 @@ export async function createToken(
   db: Database,
   now: Now,
   { name, scopes, workspaces, lifetime }: NewToken,
+  id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
-  const id = `tok_${randomUUID()}`;
   const { created_at } = await db
     .insertInto('tokens')
     .values({
@@ -94,6 +94,11 @@ export async function createToken(
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
+}
+
+export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {
+  const row = await withNow(db, now).where('id', '=', id).executeTakeFirst();
+  return row && tokenOf(row);
 }
 
 export type Revocation = 'revoked' | 'already-revoked' | 'unknown';

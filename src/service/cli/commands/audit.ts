@@ -1,12 +1,13 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { durationUpTo } from '../../duration-up-to.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
+import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { defineCommand } from '../command.ts';
 import { optional, withDefault } from '../line/flag.ts';
 import { didYouMean } from '../line/nearest.ts';
-import { durationUpTo, wholeNumber } from '../line/values.ts';
+import { wholeNumber } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { table } from '../output/table.ts';
@@ -22,12 +23,6 @@ function parseAction(text: string): Parsed<string> {
   return isAuditAction(text)
     ? accepted(text)
     : refused(`${didYouMean(text, auditActions)}The actions are ${auditActions.join(', ')}.`);
-}
-
-function parseActor(text: string): Parsed<string> {
-  return looksLikeTokenSecret(text)
-    ? refused('This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.')
-    : accepted(text.normalize('NFC'));
 }
 
 /** In pages, so that no query is long; the limit alone says how many there are in the end. */
@@ -80,7 +75,7 @@ export const audit = defineCommand({
     actor: optional(
       { placeholder: 'ACTOR', what: 'only what this token did, by its name or id, or operator:NAME' },
       'default all',
-      parseActor,
+      parseAuditActor,
     ),
     before: optional(
       { placeholder: 'N', what: 'only entries that are older than the one of this number' },

@@ -1,15 +1,8 @@
+import { durationUpTo } from '../../duration-up-to.ts';
 import { parseCidr } from '../../webhooks/cidr.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../line/flag.ts';
-import {
-  durationUpTo,
-  logLevels,
-  parseHost,
-  parseLogLevel,
-  parseRateLimit,
-  parseTrustedProxy,
-  wholeNumber,
-} from '../line/values.ts';
+import { logLevels, parseHost, parseLogLevel, parseRateLimit, parseTrustedProxy, wholeNumber } from '../line/values.ts';
 import { commonFlags } from './common-flags.ts';
 
 const longestSync = { seconds: 7 * 86_400 };

@@ -1,26 +1,23 @@
 import type { Storage } from '../../storage/storage.ts';
 import { whyNotLimited } from '../../tokens/admin-limit.ts';
 import { createTokenBy } from '../../tokens/audited.ts';
+import { parseLifetime } from '../../tokens/lifetime.ts';
 import { parseTokenName } from '../../tokens/token-name.ts';
+import { unknownWorkspaces } from '../../tokens/unknown-workspaces.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { list, optional, required, requiredList } from '../line/flag.ts';
 import { didYouMean } from '../line/nearest.ts';
-import { durationUpTo, parseScope, scopeLines } from '../line/values.ts';
+import { parseScope, scopeLines } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { shownTime } from '../output/times.ts';
 import { commonFlags } from './common-flags.ts';
 
-const longestLifetime = { seconds: 36_500 * 86_400 };
-
-/** A mistyped id would make a token that sees nothing, and that would see a workspace made later by that name. */
 async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
-  const known = (await listWorkspaces(read)).map(({ id }) => id);
-  const unknown = ids.filter((id) => !known.includes(id));
+  const { unknown, known } = await unknownWorkspaces(read, ids);
   if (unknown.length === 0) return;
   const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
   const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
@@ -38,7 +35,7 @@ export const tokenCreate = defineCommand({
     expires: optional(
       { placeholder: 'DURATION', what: 'when it ends, such as 12h or 90d' },
       'default never',
-      durationUpTo(longestLifetime, '36500d'),
+      parseLifetime,
     ),
     workspaces: list(
       { placeholder: 'LIST', what: 'the only workspaces it may see, separated by commas' },

@@ -1,4 +1,3 @@
-import { type Duration, parseDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
@@ -24,17 +23,6 @@ export const wholeNumber =
     return number >= least && number <= most
       ? accepted(number)
       : refused(`It has to be a whole number from ${least} to ${most}${hint}.`);
-  };
-
-/** Of at least a second, and so short that a time that lies as far ahead still has a date. */
-export const durationUpTo =
-  (most: Duration, named: string) =>
-  (text: string): Parsed<Duration> => {
-    const duration = parseDuration(text);
-    if (!duration.ok) return duration;
-    return duration.value.seconds >= 1 && duration.value.seconds <= most.seconds
-      ? duration
-      : refused(`It has to be from 1s to ${named}.`);
   };
 
 const fastestRate = 1_000_000;

@@ -1,3 +1,5 @@
+import { scopes } from '../../../interface/scopes.ts';
+import { curlLine, shellVariables, workflowStep } from '../../first-steps.ts';
 import type { DevSetup } from './dev.ts';
 
 /** The one place that shows the link. */
@@ -8,28 +10,24 @@ export const invitation = (link: string): string[] => [
   `  ${link}`,
 ];
 
+const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
+
 /** What there is to try in development. The token is shown here alone. */
-export const welcome = (baseUrl: string, { token, workspace }: DevSetup): string[] => [
-  '',
-  'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
-  'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
-  '',
-  `  export WORKSPACE_BASE_URL=${baseUrl}`,
-  `  export WORKSPACE_TOKEN=${token}`,
-  `  export WORKSPACE_ID=${workspace}`,
-  '',
-  'Try it:',
-  '',
-  '  curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"',
-  '',
-  'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
-  '',
-  '  - uses: <owner>/workspace-automation@v1',
-  '    with:',
-  '      operation: lock',
-  `      base-url: ${baseUrl}`,
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a workflow names a secret.
-  '      token: ${{ secrets.WORKSPACE_TOKEN }}',
-  `      workspace: ${workspace}`,
-  '      path: Content/Hero.uasset',
-];
+export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
+  const steps = { baseUrl, workspace, scopes };
+  return [
+    '',
+    'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
+    'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
+    '',
+    ...indented(shellVariables(steps, token)),
+    '',
+    'Try it:',
+    '',
+    ...indented([curlLine]),
+    '',
+    'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
+    '',
+    ...indented(workflowStep(steps)),
+  ];
+}

@@ -1,0 +1,12 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { looksLikeTokenSecret } from '../tokens/secret.ts';
+
+/** Whose entries are looked for. The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+export function parseAuditActor(text: string): Parsed<string> {
+  if (looksLikeTokenSecret(text)) {
+    return refused(
+      'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
+    );
+  }
+  return /\p{Cc}/u.test(text) ? refused('Nobody has a name with control characters.') : accepted(text.normalize('NFC'));
+}

@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import type { Storage } from '../storage/storage.ts';
+
+/** What somebody may count on that a token has made. */
+export interface Dependents {
+  /** Held now. They stay when the token is revoked, until they are released or end. */
+  readonly locks: number;
+  /** Some of them, those that end last. */
+  readonly someLocks: readonly { readonly workspace: string; readonly path: string }[];
+  /** Of people who are signed in to the dashboard with it. They end with it. */
+  readonly sessions: number;
+}
+
+const mostShown = 5;
+
+export async function dependentsOf({ read, now }: Storage, tokenId: string): Promise<Dependents> {
+  const live = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
+  const [count, someLocks, sessions] = await Promise.all([
+    live.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),
+    live
+      .select(['workspace_id as workspace', 'path'])
+      .orderBy('expires_at', 'desc')
+      .orderBy('workspace_id')
+      .orderBy('path')
+      .limit(mostShown)
+      .execute(),
+    read
+      .selectFrom('sessions')
+      .select(({ fn }) => fn.countAll<number>().as('sessions'))
+      .where('token_id', '=', tokenId)
+      .where(sql<boolean>`expires_at > ${now}`)
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { locks: Number(count.locks), someLocks, sessions: Number(sessions.sessions) };
+}

@@ -1,0 +1,73 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Actor } from '../../../src/service/operation/audit.ts';
+import { readAudit } from '../../../src/service/operation/read-audit.ts';
+import { startSession } from '../../../src/service/sessions/sessions.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { createTokenOnce } from '../../../src/service/tokens/audited.ts';
+import { dependentsOf } from '../../../src/service/tokens/dependents.ts';
+import { newTokenId } from '../../../src/service/tokens/token-id.ts';
+import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
+const ci = { name: 'ci', scopes: ['locks:write'], workspaces: null, lifetime: null } as const;
+
+describe.each(databaseKinds)('a token on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  beforeEach(async () => {
+    database = await kind.open();
+    storage = database.storage;
+  });
+  afterEach(() => database.remove());
+
+  test('is made once, however often and however many at once ask for it', async () => {
+    const id = newTokenId();
+    const make = () => storage.commit((db) => createTokenOnce(db, storage.now, actor, { id, ...ci }));
+    const made = [...(await Promise.all([make(), make(), make()])), await make()];
+    expect(made.map(({ kind }) => kind).toSorted()).toEqual(['created', 'made-before', 'made-before', 'made-before']);
+    expect(made.filter((one) => 'secret' in one)).toHaveLength(1);
+    expect(await listTokens(storage)).toMatchObject([{ id, name: 'ci' }]);
+    expect((await readAudit(storage, { limit: 10 })).entries).toMatchObject([{ action: 'token.created' }]);
+  });
+
+  test('has what depends on it: its live locks, and who is signed in with it', async () => {
+    await storage.commit((db) =>
+      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
+    );
+    const { token } = await storage.commit((db) => createToken(db, storage.now, ci));
+    const { token: other } = await storage.commit((db) => createToken(db, storage.now, ci));
+    const lock = (bearer: typeof token, path: string, seconds: number) =>
+      storage.commit((db) =>
+        db
+          .insertInto('locks')
+          .values({
+            workspace_id: 'game',
+            path,
+            id: `lock_${path}`,
+            type: 'exclusive',
+            token_id: bearer.id,
+            owner: bearer.name,
+            origin: null,
+            acquired_at: storage.now,
+            expires_at: sql<number>`${storage.now} + ${seconds * 1_000}`,
+            fence: 1,
+          })
+          .execute(),
+      );
+    for (let index = 0; index < 7; index += 1) await lock(token, `Content/${index}.uasset`, 100 * (index + 1));
+    await lock(other, 'Content/other.uasset', 1_000);
+    await storage.commit((db) =>
+      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'Content/6.uasset').execute(),
+    );
+    await storage.commit((db) => startSession(db, storage.now, { bearer: token, address: null, by: 'token' }));
+    expect(await dependentsOf(storage, token.id)).toEqual({
+      locks: 6,
+      someLocks: [5, 4, 3, 2, 1].map((index) => ({ workspace: 'game', path: `Content/${index}.uasset` })),
+      sessions: 1,
+    });
+    expect(await dependentsOf(storage, 'tok_none')).toEqual({ locks: 0, someLocks: [], sessions: 0 });
+  });
+});
