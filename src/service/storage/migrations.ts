@@ -100,6 +100,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     ...appendOnly('audit'),
   ],
   () => ['alter table hooks add column resumed_at bigint'],
+  () => ['alter table syncs add column requested_by text'],
 ];
 
 /** The message is a sentence for a person. */

@@ -58,6 +58,8 @@ export interface Tables {
     finished_at: number | null;
     lease_owner: string | null;
     lease_until: number | null;
+    /** The name of the token that asked for it. */
+    requested_by: string | null;
   };
   readonly locks: {
     workspace_id: string;

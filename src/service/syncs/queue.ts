@@ -24,6 +24,8 @@ export interface QueuedSync {
   readonly workspace: string;
   readonly branch: string;
   readonly estimatedObjects: number;
+  /** The name of the token. Who joins the sync later is not kept. */
+  readonly requestedBy: string;
 }
 
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
@@ -39,7 +41,7 @@ export async function findQueued(db: Database, workspace: string, branch: string
 
 /** Joins the sync of the branch that is queued already, if there is one: it will fetch what this one would. */
 export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise<Sync> {
-  const { workspace, branch, estimatedObjects } = sync;
+  const { workspace, branch, estimatedObjects, requestedBy } = sync;
   const inserted = await db
     .insertInto('syncs')
     .values({
@@ -50,6 +52,7 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
       estimated_objects: estimatedObjects,
       received_objects: 0,
       attempts: 0,
+      requested_by: requestedBy,
       created_at: now,
     })
     .onConflict((conflict) =>

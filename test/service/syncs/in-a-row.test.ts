@@ -23,7 +23,9 @@ describe.each(databaseKinds)('syncs of a branch one after the other on $name', (
   /** Undefined when what was queued has to wait. */
   async function queueAndClaim(workspace = 'game', branch = 'main'): Promise<ClaimedSync | undefined> {
     const { storage } = database;
-    await storage.commit((db) => enqueue(db, storage.now, { workspace, branch, estimatedObjects: 0 }));
+    await storage.commit((db) =>
+      enqueue(db, storage.now, { workspace, branch, estimatedObjects: 0, requestedBy: 'ada' }),
+    );
     return claimSync(storage);
   }
 

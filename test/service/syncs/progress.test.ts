@@ -16,7 +16,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     const { now } = storage;
     await storage.commit((db) => addWorkspace(db, now, { id: 'w', remote: 'https://git.example.com/a.git' }));
     const { sync_id } = await storage.commit((db) =>
-      enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100 }),
+      enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100, requestedBy: 'ada' }),
     );
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');

@@ -1,12 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import { parseBranchName } from '../../git/branch-name.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { enqueue, findSync, isSyncId } from '../../syncs/queue.ts';
+import { findSync, isSyncId } from '../../syncs/queue.ts';
+import { startPrepared } from '../../syncs/start.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { AccessControl } from '../access.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
+import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, syncParameter, workspaceParameter } from '../parameters.ts';
 import { invalid, Refusal } from '../refusal.ts';
 import { keyHeader, parsedBy, syncSchema } from '../schemas.ts';
@@ -27,13 +28,6 @@ const syncRequestSchema = z
       .openapi({ type: 'string', description: 'The short name, without refs/heads/.', example: 'main' }),
   })
   .openapi('SyncRequest');
-
-const mostNamed = 5;
-
-const some = (names: readonly string[]): string =>
-  names.length === 0
-    ? 'It has none yet.'
-    : `It has ${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''}.`;
 
 export function addSyncRoutes(app: App, routes: SyncRoutes): void {
   const { storage, once, prepareSync, onQueued } = routes;
@@ -59,17 +53,11 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
         async (db, preparation) => {
-          switch (preparation.kind) {
-            case 'unknown-branch': {
-              const detail = `The remote has no branch ${branch}. ${some(preparation.known)}`;
-              throw invalid({ pointer: '#/branch', detail });
-            }
-            case 'ready': {
-              const { estimatedObjects } = preparation;
-              const sync = await enqueue(db, storage.now, { workspace: workspace.id, branch, estimatedObjects });
-              return jsonAnswer(202, sync, { location: `/v1/workspaces/${workspace.id}/syncs/${sync.sync_id}` });
-            }
-          }
+          const wanted = { workspace: workspace.id, branch, requestedBy: bearerOf(c).name };
+          const start = await startPrepared(db, storage.now, wanted, preparation);
+          if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.why });
+          const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
+          return jsonAnswer(202, start.sync, { location });
         },
       );
       onQueued();

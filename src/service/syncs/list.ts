@@ -1,0 +1,83 @@
+import type { Sync } from '../../interface/resources.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type SyncRow, syncOf } from './sync-row.ts';
+
+/** With what is not part of the API's resource. */
+export interface RecordedSync extends Sync {
+  /** The name of the token that was first to ask for it; null when an earlier version of the service queued it. */
+  readonly requested_by: string | null;
+}
+
+/** A place in the history: a time in milliseconds, and which of those that were asked for in it. */
+export interface SyncPosition {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+export interface SyncQuery {
+  readonly branch?: string | undefined;
+  /** Only what is older: the `next` of the page before. */
+  readonly before?: SyncPosition | undefined;
+  readonly limit: number;
+}
+
+export interface SyncPage {
+  /** The newest first, by when they were asked for. */
+  readonly syncs: readonly RecordedSync[];
+  /** What to go on before; undefined on the last page. */
+  readonly next: SyncPosition | undefined;
+}
+
+const recordedSyncOf = (row: SyncRow): RecordedSync => ({ ...syncOf(row), requested_by: row.requested_by });
+
+export async function listSyncs(
+  { read }: Pick<Storage, 'read'>,
+  workspace: string,
+  { branch, before, limit }: SyncQuery,
+): Promise<SyncPage> {
+  let syncs = read.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
+  if (branch !== undefined) syncs = syncs.where('branch', '=', branch);
+  if (before !== undefined) {
+    const { createdAt, id } = before;
+    syncs = syncs
+      .where('created_at', '<=', createdAt)
+      .where(({ or, eb }) => or([eb('created_at', '<', createdAt), eb('id', '<', id)]));
+  }
+  const rows = await syncs
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    syncs: page.map(recordedSyncOf),
+    next: rows.length > limit && last !== undefined ? { createdAt: last.created_at, id: last.id } : undefined,
+  };
+}
+
+/** Those that wait or run: one of each at the most for a branch. */
+export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
+  const rows = await read
+    .selectFrom('syncs')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where('finished_at', 'is', null)
+    .orderBy('created_at')
+    .execute();
+  return rows.map(syncOf);
+}
+
+export async function findRecordedSync(
+  { read }: Pick<Storage, 'read'>,
+  workspace: string,
+  id: string,
+): Promise<RecordedSync | undefined> {
+  const row = await read
+    .selectFrom('syncs')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && recordedSyncOf(row);
+}
