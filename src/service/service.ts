@@ -24,6 +24,7 @@ import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
 import { createListBranches } from './workspaces/branches.ts';
+import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
 export interface ServiceOptions {
@@ -110,6 +111,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...createOnce(storage),
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
+    remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),
     targets,
     metrics,
     log,

@@ -3,6 +3,7 @@ import type { HookRoutes } from '../http/routes/hooks.ts';
 import type { LockRoutes } from '../http/routes/locks.ts';
 import type { SyncRoutes } from '../http/routes/syncs.ts';
 import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
+import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { addAssets } from './assets.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addWorkspaceListPage } from './pages/workspace-list.ts';
@@ -11,6 +12,7 @@ export type DashboardParts = LockRoutes &
   HookRoutes &
   SyncRoutes &
   WorkspaceRoutes & {
+    readonly remoteMemory: RemoteMemory;
     /** Ends what a page would otherwise go on listening to. */
     readonly stopping: AbortSignal;
   };

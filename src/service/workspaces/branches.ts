@@ -3,9 +3,10 @@ import { GitError } from '../git/git-error.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import type { Remotes } from './remotes.ts';
+import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-const patience = { timeoutMs: 10_000 };
+export const listingPatience = { timeoutMs: 10_000 };
 
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
@@ -13,23 +14,18 @@ export type BranchListing =
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
-export function createListBranches({ read }: Storage, remotes: Remotes): ListBranches {
+export function createListBranches(storage: Storage, remotes: Remotes): ListBranches {
   return async (workspace) => {
     try {
-      const { branches, defaultBranch } = await remotes.branches(workspace, patience);
-      const rows = await read
-        .selectFrom('synced_branches')
-        .selectAll()
-        .where('workspace_id', '=', workspace.id)
-        .execute();
-      const synced = new Map(rows.map((row) => [row.name, row]));
+      const { branches, defaultBranch } = await remotes.branches(workspace, listingPatience);
+      const synced = await syncedBranches(storage, workspace.id);
       return {
         kind: 'listed',
         branches: [...branches].map(([name, head]) => ({
           name,
           head,
           synced_head: synced.get(name)?.head ?? null,
-          synced_at: asTimestampOrNull(synced.get(name)?.synced_at ?? null),
+          synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
           default: name === defaultBranch,
         })),
       };

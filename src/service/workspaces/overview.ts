@@ -1,17 +1,30 @@
 import { sql } from 'kysely';
-import type { Sync, Timestamp, Workspace } from '../../interface/resources.ts';
+import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { syncOf } from '../syncs/sync-row.ts';
-import { listWorkspaces } from './workspaces.ts';
+import { allSyncedBranches, type SyncedBranches } from './synced-branches.ts';
+import { type StoredWorkspace, workspaceOf } from './workspaces.ts';
 
-export interface WorkspaceOverview extends Workspace {
-  readonly locks: number;
-  /** The newest, whether it has ended or not. */
-  readonly lastSync: { readonly branch: string; readonly status: Sync['status']; readonly at: Timestamp } | null;
+export interface LastSync {
+  readonly id: string;
+  readonly branch: string;
+  readonly status: SyncStatus;
+  /** When it ended, or began, or was asked for: whatever came last. */
+  readonly at: Timestamp;
 }
 
-async function countLocks({ read, now }: Storage): Promise<Map<string, number>> {
+export interface WorkspaceOverview extends Workspace {
+  /** For whoever asks its remote. */
+  readonly stored: StoredWorkspace;
+  /** Those that are held now. */
+  readonly locks: number;
+  /** The one that was asked for last, whether it has ended or not. */
+  readonly lastSync: LastSync | null;
+  readonly synced: SyncedBranches;
+}
+
+async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, number>> {
   const counts = await read
     .selectFrom('locks')
     .select('workspace_id')
@@ -22,7 +35,8 @@ async function countLocks({ read, now }: Storage): Promise<Map<string, number>> 
   return new Map(counts.map(({ workspace_id, locks }) => [workspace_id, Number(locks)]));
 }
 
-async function lastSyncs({ read }: Storage): Promise<Map<string, NonNullable<WorkspaceOverview['lastSync']>>> {
+/** One step in the index for each workspace, however many syncs it has had. */
+async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSync>> {
   const rows = await read
     .selectFrom('workspaces')
     .innerJoin('syncs', (join) =>
@@ -31,7 +45,7 @@ async function lastSyncs({ read }: Storage): Promise<Map<string, NonNullable<Wor
           .select('newest.id')
           .whereRef('newest.workspace_id', '=', 'workspaces.id')
           .orderBy('newest.created_at', 'desc')
-          .orderBy('newest.id')
+          .orderBy('newest.id', 'desc')
           .limit(1),
       ),
     )
@@ -40,20 +54,31 @@ async function lastSyncs({ read }: Storage): Promise<Map<string, NonNullable<Wor
   return new Map(
     rows.map((row) => [
       row.workspace_id,
-      { branch: row.branch, status: syncOf(row).status, at: asTimestamp(row.finished_at ?? row.created_at) },
+      {
+        id: row.id,
+        branch: row.branch,
+        status: syncOf(row).status,
+        at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
+      },
     ]),
   );
 }
 
-export async function overviewOfWorkspaces(storage: Storage): Promise<WorkspaceOverview[]> {
-  const [workspaces, locks, syncs] = await Promise.all([
-    listWorkspaces(storage.read),
+const noBranches: SyncedBranches = new Map();
+
+/** By id. */
+export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
+  const [workspaces, locks, syncs, synced] = await Promise.all([
+    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
     countLocks(storage),
     lastSyncs(storage),
+    allSyncedBranches(storage),
   ]);
-  return workspaces.map((workspace) => ({
-    ...workspace,
-    locks: locks.get(workspace.id) ?? 0,
-    lastSync: syncs.get(workspace.id) ?? null,
+  return workspaces.map((row) => ({
+    ...workspaceOf(row),
+    stored: { id: row.id, remote: row.remote },
+    locks: locks.get(row.id) ?? 0,
+    lastSync: syncs.get(row.id) ?? null,
+    synced: synced.get(row.id) ?? noBranches,
   }));
 }

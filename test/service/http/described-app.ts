@@ -20,6 +20,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     onceOfMany: () => notHere,
     prepareSync: notHere,
     listBranches: notHere,
+    remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
     targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
     metrics: createMetrics(),
     trustedProxies: [],

@@ -1,0 +1,115 @@
+import type { BranchName } from '../git/branch-name.ts';
+import { GitError } from '../git/git-error.ts';
+import { limitParallel } from '../operation/limit.ts';
+import type { Storage } from '../storage/storage.ts';
+import { listingPatience } from './branches.ts';
+import type { Remotes } from './remotes.ts';
+import type { StoredWorkspace } from './workspaces.ts';
+
+/** Times are in milliseconds, by the database's clock. */
+export interface RemoteListing {
+  readonly branches: ReadonlyMap<BranchName, string>;
+  readonly defaultBranch: BranchName | undefined;
+  /** It tells what the remote had no earlier than then. */
+  readonly askedAt: number;
+}
+
+export interface RemoteFailure {
+  /** A sentence for a person. */
+  readonly why: string;
+  readonly askedAt: number;
+}
+
+/** What this instance knows of a remote, without asking it. */
+export interface KnownRemote {
+  /** Its last answer. */
+  readonly listing: RemoteListing | undefined;
+  /** Only when it was asked in vain since. */
+  readonly failure: RemoteFailure | undefined;
+}
+
+/**
+ * A remote takes up to ten seconds to answer, and a page shows many: pages show what is known, and ask meanwhile. An
+ * instance keeps to itself what it knows, for it can be asked again at any time.
+ */
+export interface RemoteMemory {
+  known(workspace: StoredWorkspace): KnownRemote;
+  /** Asks now, together with all who ask while the remote takes its time. */
+  ask(workspace: StoredWorkspace): Promise<KnownRemote>;
+  /** Asks soon, unless that is intended already, and behind whatever somebody waits for. */
+  askSoon(workspace: StoredWorkspace): void;
+}
+
+export interface RemoteMemoryParts {
+  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly remotes: Remotes;
+  readonly stopping: AbortSignal;
+}
+
+/** So few of the processes that requests may start are taken by what nobody waits for. */
+const mostInBackground = 2;
+
+/** Those that were asked longest ago are forgotten beyond it. */
+const mostRemembered = 1_000;
+
+const nothing: KnownRemote = { listing: undefined, failure: undefined };
+
+/** When the remote was asked last. */
+export const lastAsked = ({ listing, failure }: KnownRemote): number =>
+  failure?.askedAt ?? listing?.askedAt ?? Number.NEGATIVE_INFINITY;
+
+export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
+  const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
+  const asking = new Map<string, Promise<KnownRemote>>();
+  const intended = new Set<string>();
+  const inBackground = limitParallel(mostInBackground);
+
+  function known({ id, remote }: StoredWorkspace): KnownRemote {
+    const remembered = memory.get(id);
+    // A workspace may be removed, and another one added by the same name.
+    return remembered?.remote === remote ? remembered.known : nothing;
+  }
+
+  function remember({ id, remote }: StoredWorkspace, learnt: KnownRemote): KnownRemote {
+    memory.delete(id);
+    memory.set(id, { remote, known: learnt });
+    const [oldest] = memory.keys();
+    if (memory.size > mostRemembered && oldest !== undefined) memory.delete(oldest);
+    return learnt;
+  }
+
+  async function askNow(workspace: StoredWorkspace): Promise<KnownRemote> {
+    const { at: askedAt } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    try {
+      const answer = await remotes.branches(workspace, { ...listingPatience, signal: stopping });
+      return remember(workspace, { listing: { ...answer, askedAt }, failure: undefined });
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      return remember(workspace, { listing: known(workspace).listing, failure: { why: error.message, askedAt } });
+    }
+  }
+
+  function ask(workspace: StoredWorkspace): Promise<KnownRemote> {
+    const key = JSON.stringify([workspace.id, workspace.remote]);
+    const running = asking.get(key);
+    if (running !== undefined) return running;
+    const asked = askNow(workspace).finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  }
+
+  return {
+    known,
+    ask,
+    askSoon(workspace) {
+      if (intended.has(workspace.id)) return;
+      intended.add(workspace.id);
+      inBackground(async () => {
+        intended.delete(workspace.id);
+        if (!stopping.aborted) await ask(workspace);
+      })
+        // The database does not answer. The next page that is opened tells so.
+        .catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { type KnownRemote, lastAsked } from './remote-memory.ts';
+import type { SyncedBranches } from './synced-branches.ts';
+
+export const standings = ['behind', 'current', 'unsynced', 'unknown'] as const;
+
+/** How what the mirror has of a branch stands to what the remote has: unknown while the remote has not answered. */
+export type Standing = (typeof standings)[number];
+
+export interface BranchStanding {
+  readonly name: string;
+  readonly standing: Standing;
+  /** The commit that the remote has, as far as it is known. */
+  readonly head: string | undefined;
+  readonly synced: { readonly head: string; readonly at: number } | undefined;
+  readonly isDefault: boolean;
+}
+
+function standingOf(head: string | undefined, synced: string | undefined): Standing {
+  if (synced === undefined) return head === undefined ? 'unknown' : 'unsynced';
+  if (head === undefined) return 'unknown';
+  return head === synced ? 'current' : 'behind';
+}
+
+/** Long enough that pages which are opened one after the other do not each ask the remote. */
+export const isOutdated = (known: KnownRemote, synced: SyncedBranches, now: number, maxAgeMs: number): boolean => {
+  const askedAt = lastAsked(known);
+  return now - askedAt > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= askedAt);
+};
+
+/**
+ * Of every branch of the remote, the default one first; where the remote is not known, of every branch that was synced.
+ * A sync that ended after the remote was asked may have brought what is newer than its answer, or older: it depends on
+ * when it began, and so it is not known until the remote is asked again.
+ */
+export function branchStandings({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStanding[] {
+  if (listing === undefined) {
+    return [...synced].map(([name, { head, syncedAt }]) => ({
+      name,
+      standing: 'unknown',
+      head: undefined,
+      synced: { head, at: syncedAt },
+      isDefault: false,
+    }));
+  }
+  const { branches, defaultBranch, askedAt } = listing;
+  return [...branches]
+    .map(([name, listed]): BranchStanding => {
+      const known = synced.get(name);
+      const isClear = known === undefined || known.head === listed || known.syncedAt < askedAt;
+      const head = isClear ? listed : undefined;
+      return {
+        name,
+        standing: standingOf(head, known?.head),
+        head,
+        synced: known && { head: known.head, at: known.syncedAt },
+        isDefault: name === defaultBranch,
+      };
+    })
+    .sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
+}
+
+export type StandingCounts = Readonly<Record<Standing, number>>;
+
+export function countStandings(branches: readonly BranchStanding[]): StandingCounts {
+  const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
+  for (const { standing } of branches) counts[standing] += 1;
+  return counts;
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import { GitError } from '../../../src/service/git/git-error.ts';
+import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { branchNamed } from '../../support/git-service.ts';
+
+describe.each(databaseKinds)('what is remembered of remotes on $name', ({ open }) => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await open();
+  });
+  afterAll(() => database.remove());
+
+  const game = { id: 'game', remote: 'https://git.example.com/game.git' };
+  const answer = (head: string): RemoteBranches => ({
+    branches: new Map<BranchName, string>([[branchNamed('main'), head]]),
+    defaultBranch: branchNamed('main'),
+  });
+
+  /** Remotes whose answers the test gives, in the order in which they are asked for. */
+  function setUp() {
+    const asked: { readonly id: string; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
+    const stopping = new AbortController();
+    const memory = createRemoteMemory({
+      storage: database.storage,
+      stopping: stopping.signal,
+      remotes: {
+        branches({ id }) {
+          const reply = Promise.withResolvers<RemoteBranches>();
+          asked.push({ id, reply });
+          return reply.promise;
+        },
+        estimate: () => Promise.reject(new Error('It is not asked for.')),
+      },
+    });
+    const next = (count: number) => expect.poll(() => asked.length, { timeout: 20_000 }).toBe(count);
+    return { memory, asked, next, stopping };
+  }
+
+  test('knows nothing at first, then the last answer, and still has it when the remote falls silent', async () => {
+    const { memory, asked, next } = setUp();
+    expect(memory.known(game)).toEqual({ listing: undefined, failure: undefined });
+    const first = memory.ask(game);
+    await next(1);
+    asked[0]?.reply.resolve(answer('1'));
+    expect((await first).listing).toMatchObject({ ...answer('1'), askedAt: expect.any(Number) });
+    const second = memory.ask(game);
+    await next(2);
+    expect(memory.known(game).failure).toBeUndefined();
+    asked[1]?.reply.reject(new GitError('timeout', 'It did not answer in time.'));
+    await second;
+    expect(memory.known(game)).toMatchObject({
+      listing: { branches: answer('1').branches },
+      failure: { why: 'It did not answer in time.' },
+    });
+    const third = memory.ask(game);
+    await next(3);
+    asked[2]?.reply.resolve(answer('2'));
+    expect((await third).failure).toBeUndefined();
+  });
+
+  test('asks once for all who ask at the same time', async () => {
+    const { memory, asked, next } = setUp();
+    const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
+    await next(1);
+    asked[0]?.reply.resolve(answer('1'));
+    await all;
+    expect(asked).toHaveLength(1);
+  });
+
+  test('does not take the remote of a removed workspace for that of another by its name', async () => {
+    const { memory, asked, next } = setUp();
+    const first = memory.ask(game);
+    await next(1);
+    asked[0]?.reply.resolve(answer('1'));
+    await first;
+    expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
+  });
+
+  test('asks two remotes at a time for those who do not wait, and at once for whoever does', async () => {
+    const { memory, asked, next, stopping } = setUp();
+    for (const id of ['a', 'b', 'c', 'c', 'd']) memory.askSoon({ ...game, id });
+    await next(2);
+    const waited = memory.ask({ ...game, id: 'd' });
+    await next(3);
+    expect(asked.map(({ id }) => id)).toEqual(['a', 'b', 'd']);
+    asked[0]?.reply.resolve(answer('1'));
+    await next(4);
+    expect(asked[3]?.id).toBe('c');
+    stopping.abort();
+    for (const { reply } of asked) reply.reject(new GitError('aborted', 'The service stops.'));
+    await waited;
+    expect(asked).toHaveLength(4);
+  });
+});

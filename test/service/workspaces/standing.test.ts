@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import type { RemoteListing } from '../../../src/service/workspaces/remote-memory.ts';
+import { branchStandings, countStandings, isOutdated } from '../../../src/service/workspaces/standing.ts';
+import type { SyncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
+import { branchNamed } from '../../support/git-service.ts';
+
+const listed = (branches: Readonly<Record<string, string>>, askedAt: number): RemoteListing => ({
+  branches: new Map<BranchName, string>(Object.entries(branches).map(([name, head]) => [branchNamed(name), head])),
+  defaultBranch: branchNamed('main'),
+  askedAt,
+});
+const synced = (branches: Readonly<Record<string, readonly [string, number]>>): SyncedBranches =>
+  new Map(Object.entries(branches).map(([name, [head, syncedAt]]) => [name, { head, syncedAt }]));
+
+test('each branch of the remote is behind, up to date or never synced, and the default one comes first', () => {
+  const listing = listed({ a: '2', b: '1', main: '7' }, 100);
+  const standings = branchStandings({ listing, failure: undefined }, synced({ a: ['1', 50], main: ['7', 50] }));
+  expect(standings.map(({ name, standing }) => [name, standing])).toEqual([
+    ['main', 'current'],
+    ['a', 'behind'],
+    ['b', 'unsynced'],
+  ]);
+  expect(countStandings(standings)).toEqual({ behind: 1, current: 1, unsynced: 1, unknown: 0 });
+});
+
+test('what was synced is still told of when the remote is not known', () => {
+  const standings = branchStandings({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
+  expect(standings).toEqual([
+    { name: 'main', standing: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
+  ]);
+});
+
+/**
+ * The remote goes from one commit to the next; it is asked once, and a sync reads it at some time and ends at some
+ * later one. Whatever the order, no branch is said to be up to date or behind when it was the other when it was asked.
+ */
+test('a sync that ends after the remote was asked never makes a branch look better or worse than it was', () => {
+  const time = fc.integer({ min: 0, max: 10 });
+  fc.assert(
+    fc.property(time, time, time, time, (pushedAt, askedAt, readAt, took) => {
+      const headAt = (at: number): string => (at >= pushedAt ? 'new' : 'old');
+      const syncedAt = readAt + took;
+      const known = { listing: listed({ main: headAt(askedAt) }, askedAt), failure: undefined };
+      const branches = synced({ main: [headAt(readAt), syncedAt] });
+      const [{ standing } = { standing: 'missing' }] = branchStandings(known, branches);
+      const truth = headAt(readAt) === headAt(Math.max(askedAt, syncedAt)) ? 'current' : 'behind';
+      const atAsking = headAt(readAt) === headAt(askedAt) ? 'current' : 'behind';
+      expect([truth, atAsking, 'unknown']).toContain(standing);
+      // What is unknown is asked for again.
+      if (standing === 'unknown') expect(isOutdated(known, branches, askedAt, 1_000)).toBe(true);
+      if (syncedAt < askedAt) expect(standing).toBe(atAsking);
+    }),
+  );
+});
+
+test('what is known is outdated after a while, and by a sync that ended since', () => {
+  const known = { listing: listed({ main: '1' }, 100), failure: undefined };
+  expect(isOutdated(known, synced({ main: ['1', 99] }), 150, 60)).toBe(false);
+  expect(isOutdated(known, synced({ main: ['1', 99] }), 161, 60)).toBe(true);
+  expect(isOutdated(known, synced({ main: ['1', 100] }), 150, 60)).toBe(true);
+  expect(isOutdated({ listing: undefined, failure: undefined }, synced({}), 0, 60)).toBe(true);
+});
