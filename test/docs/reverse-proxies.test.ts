@@ -9,6 +9,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
+import { readAudit } from '../../src/service/operation/read-audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -18,11 +19,16 @@ import { products, programOf, type ReverseProxy, startReverseProxy } from '../su
 import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
+import { selfHosting, snippetWith } from './pages.ts';
 
 const [kind] = databaseKinds;
 if (kind === undefined) throw new Error('There is no database to test on.');
 
 const { cert, key } = selfSigned('localhost');
+
+/** As the page tells to set it. */
+const [, trustedProxy = ''] =
+  /^WORKSPACE_SERVICE_TRUSTED_PROXY=(.*)$/m.exec(snippetWith(selfHosting, 'TRUSTED_PROXY=')) ?? [];
 
 let service: RunningService;
 let token: string;
@@ -33,7 +39,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'workspace-proxies-'));
   certificate = join(folder, 'certificate.pem');
   await writeFile(certificate, cert);
-  service = await startTestService(kind);
+  service = await startTestService(kind, { trustedProxies: [trustedProxy] });
   token = (await service.token({ name: 'ada' })).secret;
 });
 afterAll(async () => {
@@ -62,6 +68,8 @@ interface Answer {
 }
 
 interface Sent {
+  /** Of this machine. */
+  readonly from?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string;
@@ -88,7 +96,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
   });
 
   /** The target goes over the wire as it is here. */
-  async function send(method: string, target: string, { headers = {}, json, raw }: Sent = {}): Promise<Answer> {
+  async function send(method: string, target: string, { from, headers = {}, json, raw }: Sent = {}): Promise<Answer> {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const sent = request({
       method,
@@ -98,6 +106,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       path: target,
       ca: cert,
       agent: false,
+      ...(from !== undefined && { localAddress: from }),
       headers: {
         host: `localhost:${proxy.port}`,
         authorization: `Bearer ${token}`,
@@ -220,12 +229,56 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     }
   });
 
-  test('the service gets the headers of the client, and none about it', async () => {
-    await send('GET', '/v1/workspaces', { headers: { 'idempotency-key': 'one', referer: 'https://ci.example.com/1' } });
+  test('the service gets the headers of the client, and its address once', async () => {
+    const client = { 'idempotency-key': 'one', referer: 'https://ci.example.com/1' };
+    const headers = { ...client, 'x-forwarded-for': '198.51.100.1' };
+    await send('GET', '/v1/workspaces', { headers });
     const [head = ''] = tap.heads();
     expect(head.toLowerCase()).toContain('\r\nidempotency-key: one\r\n');
     expect(head.toLowerCase()).toContain('\r\nreferer: https://ci.example.com/1\r\n');
-    expect(head).not.toMatch(/^(x-forwarded|forwarded|via)/im);
+    expect(head.match(/^x-forwarded-for:.*/gim)).toEqual([expect.stringMatching(/^x-forwarded-for: 127\.0\.0\.1$/i)]);
+    expect(head).not.toMatch(/^(forwarded|via|x-real)/im);
+  });
+
+  describe('the service knows whose request it is', () => {
+    const from = '127.0.0.9';
+    beforeEach((context) => {
+      if (process.platform !== 'linux')
+        leaveOut(context, 'This machine has one loopback address, and the proxy has it.');
+    });
+
+    test.each<{ readonly name: string; readonly headers: Sent['headers'] }>([
+      { name: 'nothing', headers: {} },
+      { name: 'another address', headers: { 'x-forwarded-for': '198.51.100.1' } },
+      { name: 'the address of the proxy behind its own', headers: { 'x-forwarded-for': `${from}, 127.0.0.1` } },
+      { name: 'an unfinished list', headers: { 'x-forwarded-for': '198.51.100.1,' } },
+      { name: 'a header for this one connection', headers: { connection: 'close, X-Forwarded-For' } },
+      {
+        name: 'its own, for this one connection',
+        headers: { 'x-forwarded-for': '198.51.100.1', connection: 'x-forwarded-for, close' },
+      },
+      { name: 'the standard form', headers: { forwarded: 'for=198.51.100.1', 'x-real-ip': '198.51.100.1' } },
+      { name: 'a name much like it', headers: { x_forwarded_for: '198.51.100.1' } },
+    ])('when the client writes $name', async ({ headers }) => {
+      const workspace = await service.workspace();
+      const { secret: holder } = await service.token();
+      const locks = `/v1/workspaces/${workspace}/locks`;
+      await service.ask('POST', locks, { token: holder, json: lockOf('Content/Hero.uasset') });
+      const target = `${locks}/Content%2FHero.uasset?force=true`;
+      const released = await send('DELETE', target, { from, ...(headers && { headers }) });
+      expect(released.status).toBe(204);
+      const { entries } = await readAudit(service.storage, { limit: 1 });
+      expect(entries).toMatchObject([
+        { action: 'lock.force-released', actor: 'ada', address: from, detail: { workspace } },
+      ]);
+      const id = String(released.headers['x-request-id']);
+      const lineOf = () =>
+        service
+          .log()
+          .split('\n')
+          .find((line) => line.includes(id) && line.includes('"request"'));
+      await expect.poll(lineOf, { timeout: 10_000 }).toContain(`"origin_address":"${from}"`);
+    });
   });
 
   test('the log of the proxy leads to the log of the service, and has no token', async () => {

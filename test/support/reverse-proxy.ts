@@ -96,7 +96,7 @@ const apache: Product = {
       `ErrorLog ${join(folder, 'error.log')}`,
       loadModules('mpm_event', 'unixd', 'authz_core', 'log_config'),
       // What the configuration itself says that it needs.
-      loadModules('env', 'proxy', 'proxy_http', 'reqtimeout', 'socache_shmcb', 'ssl'),
+      loadModules('env', 'headers', 'proxy', 'proxy_http', 'reqtimeout', 'socache_shmcb', 'ssl'),
       loadModules('filter', 'deflate'),
       'SetOutputFilter DEFLATE',
       `Listen 127.0.0.1:${port}`,
