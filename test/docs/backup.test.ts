@@ -43,7 +43,7 @@ test('a backup of a running service on SQLite brings back what it had', async (c
   if (!(await has('sqlite3'))) leaveOut(context, 'There is no sqlite3 on this machine.');
   const history = await beforeBackup(service, {});
   const recorded = audit();
-  expect(recorded).toMatchObject([{ action: 'lock.force-released' }]);
+  expect(recorded.at(-1)).toMatchObject({ action: 'lock.force-released' });
   await runSnippet(snippetWith(selfHosting, 'VACUUM INTO'), places());
   const later = await afterBackup(service, {}, history);
   // As after a crash, with a journal that belongs to the database that is lost.
@@ -58,7 +58,8 @@ test('a backup of a running service on SQLite brings back what it had', async (c
   expect(told.trim().split('\n')).toEqual(['systemctl stop workspace-service', 'systemctl start workspace-service']);
   service = await startServiceProcess({ folder });
   await expectRestored(service, {}, later);
-  expect(audit()).toEqual(recorded);
+  // The start in development has made another token.
+  expect(audit()).toEqual([...recorded, expect.objectContaining({ action: 'token.created' })]);
 });
 
 test('a mirror that is removed is fetched again, whole', async () => {

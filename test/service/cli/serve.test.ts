@@ -63,6 +63,15 @@ describe('serve', () => {
     expect(log).toContain('listening');
   });
 
+  test('believes the proxies that it is told to trust, of any that are named', async () => {
+    const service = await startService('--trusted-proxy', '192.0.2.1,198.51.100.0/24', '--trusted-proxy', '127.0.0.1');
+    const headers = { 'x-forwarded-for': '192.0.2.7, 203.0.113.9, 198.51.100.3' };
+    const { headers: answered } = await ask(service.baseUrl, 'GET', '/workspaces', { token: service.token, headers });
+    const id = answered.get('x-request-id') ?? '';
+    const line = await service.command.logLine((text) => text.includes(id));
+    expect(JSON.parse(line)).toMatchObject({ msg: 'request', origin_address: '203.0.113.9' });
+  });
+
   test('takes its flags from the environment', async () => {
     const environment = {
       WORKSPACE_SERVICE_PORT: '0',
