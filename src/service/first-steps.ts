@@ -32,13 +32,6 @@ export function workflowStep({ baseUrl, workspace, scopes }: FirstSteps): readon
   ];
 }
 
-/** The variables of a shell that curlLine() uses. */
-export const shellVariables = ({ baseUrl, workspace }: FirstSteps, token: string): readonly string[] => [
-  `export WORKSPACE_BASE_URL=${baseUrl}`,
-  `export WORKSPACE_TOKEN=${token}`,
-  `export WORKSPACE_ID=${workspace}`,
-];
-
-/** Any token may do this. */
+/** Any token may do this. In a shell whose variables have the address, the workspace and the token. */
 export const curlLine =
   'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';

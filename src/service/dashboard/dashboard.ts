@@ -5,8 +5,12 @@ import type { SyncRoutes } from '../http/routes/syncs.ts';
 import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { addAssets } from './assets.ts';
+import { addAuditPage } from './audit/audit-page.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addWorkspaceListPage } from './pages/workspace-list.ts';
+import { addNewTokenPages } from './tokens/new-token.ts';
+import { addRevokeTokenPages } from './tokens/revoke-token.ts';
+import { addTokenListPage } from './tokens/token-list.ts';
 
 export type DashboardParts = LockRoutes &
   HookRoutes &
@@ -22,4 +26,8 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
+  addTokenListPage(app, parts);
+  addNewTokenPages(app, parts);
+  addRevokeTokenPages(app, parts);
+  addAuditPage(app, parts);
 }

@@ -1,6 +1,7 @@
 import { type Actor, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
+import { unknownWorkspaces } from './unknown-workspaces.ts';
 
 /** For everybody who makes a token: what is not recorded cannot be asked about later. */
 export async function createTokenBy(
@@ -23,7 +24,8 @@ export async function createTokenBy(
 export type OnceCreated =
   | { readonly kind: 'created'; readonly token: Token; readonly secret: string }
   /** There is one with this id: it was asked for before, and its secret is not known any more. */
-  | { readonly kind: 'made-before'; readonly token: Token };
+  | { readonly kind: 'made-before'; readonly token: Token }
+  | { readonly kind: 'unknown-workspaces'; readonly ids: readonly string[] };
 
 /** However often it is asked for the token with this id, it is made once. */
 export async function createTokenOnce(
@@ -34,6 +36,8 @@ export async function createTokenOnce(
 ): Promise<OnceCreated> {
   const token = await findToken(db, now, id);
   if (token !== undefined) return { kind: 'made-before', token };
+  const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
+  if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown };
   return { kind: 'created', ...(await createTokenBy(db, now, actor, newToken, id)) };
 }
 

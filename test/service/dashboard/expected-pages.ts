@@ -15,4 +15,10 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'POST', path: '/sign-in/link', need: 'anyone' },
   { method: 'POST', path: '/sign-out', need: 'any-token' },
   { method: 'GET', path: '/', need: 'any-token' },
+  { method: 'GET', path: '/tokens', need: 'admin' },
+  { method: 'POST', path: '/tokens', need: 'admin' },
+  { method: 'GET', path: '/tokens/new', need: 'admin' },
+  { method: 'GET', path: '/tokens/:token/revoke', need: 'admin' },
+  { method: 'POST', path: '/tokens/:token/revoke', need: 'admin' },
+  { method: 'GET', path: '/audit', need: 'admin' },
 ];

@@ -1,5 +1,5 @@
 import { scopes } from '../../../interface/scopes.ts';
-import { curlLine, shellVariables, workflowStep } from '../../first-steps.ts';
+import { curlLine, workflowStep } from '../../first-steps.ts';
 import type { DevSetup } from './dev.ts';
 
 /** The one place that shows the link. */
@@ -10,24 +10,23 @@ export const invitation = (link: string): string[] => [
   `  ${link}`,
 ];
 
-const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
-
 /** What there is to try in development. The token is shown here alone. */
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
-  const steps = { baseUrl, workspace, scopes };
   return [
     '',
     'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
     'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
     '',
-    ...indented(shellVariables(steps, token)),
+    `  export WORKSPACE_BASE_URL=${baseUrl}`,
+    `  export WORKSPACE_TOKEN=${token}`,
+    `  export WORKSPACE_ID=${workspace}`,
     '',
     'Try it:',
     '',
-    ...indented([curlLine]),
+    `  ${curlLine}`,
     '',
     'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
     '',
-    ...indented(workflowStep(steps)),
+    ...workflowStep({ baseUrl, workspace, scopes }).map((line) => `  ${line}`),
   ];
 }

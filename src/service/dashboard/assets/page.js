@@ -20,9 +20,10 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// A button that copies is of no use without JavaScript: it is hidden until this is here.
+// A button that copies is of no use without JavaScript, nor on plain http beyond this machine, where browsers let no
+// page write to the clipboard: it stays hidden there.
 for (const button of document.querySelectorAll('button[data-copies]')) {
-  if (!(button instanceof HTMLButtonElement)) continue;
+  if (!(button instanceof HTMLButtonElement) || !isSecureContext) continue;
   button.hidden = false;
   button.addEventListener('click', async () => {
     const source = document.getElementById(button.dataset['copies'] ?? '');

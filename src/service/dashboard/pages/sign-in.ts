@@ -57,7 +57,8 @@ const linkForm = (link: string): View =>
       <button class="primary" autofocus>Sign in as administrator</button>
     </form>`);
 
-function noticeOf({ ended, out }: { readonly ended: string; readonly out: string }): string | undefined {
+function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
+  if (revoked !== '') return 'The token that you were signed in with is revoked, and your session has ended.';
   if (ended !== '') return 'Your session has ended, and nothing was changed. Sign in again.';
   return out === '' ? undefined : 'You have signed out.';
 }
@@ -86,10 +87,10 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   }
 
   async function showSignIn(c: Context<Environment>): Promise<Answer> {
-    const { link, to, ended, out } = queryOf({ c }, 'link', 'to', 'ended', 'out');
+    const { link, to, ...ended } = queryOf({ c }, 'link', 'to', 'ended', 'out', 'revoked');
     if (looksLikeLinkSecret(link)) return showOpenPage(linkForm(link));
     if (await isSignedIn(c)) return seeOther(localPath(to));
-    const notice = noticeOf({ ended, out });
+    const notice = noticeOf(ended);
     return showOpenPage(tokenForm({ to: localPath(to), ...(notice !== undefined && { notice }) }));
   }
 
