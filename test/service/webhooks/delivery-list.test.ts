@@ -37,6 +37,9 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     const [id, other] = [await hook(url), await hook(otherUrl)];
     const paths = Array.from({ length: 9 }, (_, index) => `file-${index}`);
     for (const path of paths) await acquire(path);
+    // No link to a page on which there is nothing.
+    expect((await listDeliveries(storage, await rowOf(id), { limit: paths.length })).next).toBeUndefined();
+    expect((await listDeliveries(storage, await rowOf(id), { limit: paths.length - 1 })).next).toBeDefined();
     let more = 0;
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 12 }), async (limit) => {

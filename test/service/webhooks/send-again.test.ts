@@ -278,7 +278,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
             await db.deleteFrom('locks').execute();
           }),
         ),
-      { numRuns: runs(kind.name === 'SQLite' ? 25 : 8, 500) },
+      { numRuns: runs(kind.name === 'SQLite' ? 25 : 8, 150) },
     );
   });
 });

@@ -59,6 +59,10 @@ test('where the text is cut off, the secret that it ends in is gone as far as it
   );
 });
 
+test('of a secret that begins like another nothing is left', () => {
+  expect(withoutSecrets('key: abcd-efgh', ['abcd', 'abcd-efgh'], false)).toBe('key: ***');
+});
+
 test('text without a secret stays as it is', () => {
   const text = 'a $& (b) [c] *** \n {"ok": true}';
   expect(withoutSecrets(text, ['s3cret', 'Bearer s3cret'], false)).toBe(text);
