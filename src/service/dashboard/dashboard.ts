@@ -6,7 +6,10 @@ import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { addAssets } from './assets.ts';
 import { addAuditPage } from './audit/audit-page.ts';
+import { addBranchPages } from './pages/branch-list.ts';
+import { addOneSyncPage } from './pages/one-sync.ts';
 import { addSignInPages } from './pages/sign-in.ts';
+import { addSyncHistoryPage } from './pages/sync-history.ts';
 import { addWorkspaceListPage } from './pages/workspace-list.ts';
 import { addNewTokenPages } from './tokens/new-token.ts';
 import { addRevokeTokenPages } from './tokens/revoke-token.ts';
@@ -30,4 +33,7 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addNewTokenPages(app, parts);
   addRevokeTokenPages(app, parts);
   addAuditPage(app, parts);
+  addBranchPages(app, parts);
+  addSyncHistoryPage(app, parts);
+  addOneSyncPage(app, parts);
 }

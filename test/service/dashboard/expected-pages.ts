@@ -21,4 +21,10 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/tokens/:token/revoke', need: 'admin' },
   { method: 'POST', path: '/tokens/:token/revoke', need: 'admin' },
   { method: 'GET', path: '/audit', need: 'admin' },
+  { method: 'GET', path: '/workspaces/:id', need: 'any-token' },
+  { method: 'GET', path: '/workspaces/:id/summary', need: 'any-token' },
+  { method: 'POST', path: '/workspaces/:id/sync', need: 'sync' },
+  { method: 'GET', path: '/workspaces/:id/syncs', need: 'sync' },
+  { method: 'GET', path: '/workspaces/:id/syncs/:sync', need: 'sync' },
+  { method: 'GET', path: '/workspaces/:id/syncs/:sync/events', need: 'sync' },
 ];

@@ -34,3 +34,6 @@ export function updateTimes() {
     if (time.textContent !== text) time.textContent = text;
   }
 }
+
+/** @param {string} timestamp */
+export const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;

@@ -10,3 +10,6 @@ export const literal = (text: string): Markup => html`<code><bdi>${safeText(text
 
 export const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+/** Like safeText(), but for the ends of lines, for where they are shown as such. */
+export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');

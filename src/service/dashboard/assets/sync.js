@@ -1,0 +1,91 @@
+import { fullTime, updateTimes } from './times.js';
+
+/** Follows a sync until it is over. */
+
+/**
+ * @typedef {object} Course
+ * @property {string} status
+ * @property {boolean} isOver
+ * @property {{ value: number, max: number } | null} progress
+ * @property {Record<string, string>} texts
+ * @property {Record<string, string | null>} times
+ */
+
+/** @param {string} selector */
+const one = (selector) => document.querySelector(selector);
+
+const page = one('[data-events]');
+const live = one('[data-live]');
+let isOver = page?.hasAttribute('data-over') ?? true;
+/** @type {EventSource | undefined} */
+let source;
+
+/** @param {Element | null | undefined} element @param {boolean} isShown */
+function show(element, isShown) {
+  if (element instanceof HTMLElement) element.hidden = !isShown;
+}
+
+/** What labels it in a list of facts comes right before it. @param {Element} fact @param {boolean} isShown */
+function showFact(fact, isShown) {
+  show(fact, isShown);
+  if (fact.previousElementSibling?.matches('dt')) show(fact.previousElementSibling, isShown);
+}
+
+/** @param {Element | null} element @param {string} text */
+function write(element, text) {
+  if (element !== null && element.textContent !== text) element.textContent = text;
+}
+
+/** @param {Course} course */
+function update({ status, isOver: ended, progress, texts, times }) {
+  const state = one('[data-state]');
+  if (state !== null) state.className = `state ${status}`;
+  write(state, status);
+  for (const [name, text] of Object.entries(texts)) {
+    const fact = one(`[data-text="${name}"]`);
+    write(fact, text);
+    if (fact !== null) showFact(fact, text !== '');
+  }
+  for (const [name, at] of Object.entries(times)) {
+    const fact = one(`[data-time="${name}"]`);
+    if (fact === null || at === null) continue;
+    const time = fact.querySelector('time');
+    time?.setAttribute('datetime', at);
+    time?.setAttribute('title', fullTime(at));
+    showFact(fact, true);
+  }
+  updateTimes();
+  const bar = one('progress');
+  if (bar instanceof HTMLProgressElement && progress !== null) {
+    bar.max = progress.max;
+    bar.value = progress.value;
+  }
+  show(one('.progress'), progress !== null);
+  isOver = ended;
+  show(live, !isOver);
+  show(one('[data-again]'), isOver);
+}
+
+function disconnect() {
+  source?.close();
+  source = undefined;
+}
+
+function connect() {
+  if (isOver || source !== undefined || page === null) return;
+  const opened = new EventSource(page.getAttribute('data-events') ?? '');
+  source = opened;
+  opened.addEventListener('open', () => write(live, 'This page follows the sync.'));
+  opened.addEventListener('course', (event) => {
+    update(JSON.parse(event.data));
+    if (isOver) disconnect();
+  });
+  opened.addEventListener('error', () => {
+    const isTriedAgain = opened.readyState !== EventSource.CLOSED;
+    write(live, isTriedAgain ? 'Not connected; it is tried again.' : 'Not connected. Reload the page.');
+  });
+}
+
+// A browser has six connections to a host: a page that nobody sees leaves its own to others.
+document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
+if (!document.hidden) connect();

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import type { Page } from 'playwright-core';
+import { expect, onTestFinished } from 'vitest';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
+import { test } from '../../../support/browser/browser-test.ts';
+import { phone } from '../../../support/browser/open-page.ts';
+import { realDatabaseKinds } from '../../../support/databases.ts';
+import { temporaryFolder } from '../../../support/git-folders.ts';
+import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
+import { createRepository } from '../../../support/git-repository.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
+
+const patience = { timeout: 30_000 };
+
+/** A service, a git server that behaves as the test wants, and a repository on it. */
+async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
+  const folder = await temporaryFolder();
+  const remote = createRepository(folder, 'assets.git');
+  const server = await startGitHttpsServer({ folder, ...behaviour });
+  const service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'), {
+    environment: { ...process.env, GIT_SSL_CAINFO: server.certificate },
+  });
+  onTestFinished(() => service.stop());
+  const workspace = await service.workspace(server.address('assets.git'));
+  return { service, remote, workspace, server };
+}
+
+async function signIn(page: Page, service: RunningService, to: string): Promise<void> {
+  const { secret } = await service.token();
+  await page.goto(`${service.baseUrl}/sign-in?to=${encodeURIComponent(to)}`);
+  await page.getByLabel('API token').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${service.baseUrl}${to}`);
+}
+
+const expectNoScrolling = async (page: Page) =>
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+
+test('a sync is started from the page of its workspace, and followed to its end without a reload', async ({
+  openPage,
+}) => {
+  const going = Promise.withResolvers<void>();
+  onTestFinished(() => going.resolve());
+  const { service, remote, workspace } = await startAll({
+    // A part of the pack is there, and the rest comes when the test has seen it.
+    beforeSending: (sent) => (sent > 400_000 ? going.promise : Promise.resolve()),
+  });
+  const asset = (index: number) => [`Content/${index}.uasset`, randomBytes(6_000)] as const;
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, index) => asset(index)));
+  const hostile = '"><b>x</b>\u202e\'main';
+  remote.commit({ branch: 'main', files }, { branch: hostile, from: 'main', files: { a: '1' } });
+
+  const page = await openPage();
+  await signIn(page, service, '/');
+  const summary = page.locator('[data-summary]');
+  await summary.getByText('never synced').waitFor(patience);
+  expect(await summary.textContent()).toContain('2 branches');
+  await expectAccessible(page);
+
+  await page.getByRole('link', { name: workspace }).click();
+  const names = page.locator('tbody th');
+  await expect.poll(() => names.count(), patience).toBe(2);
+  expect(await names.first().textContent()).toContain('main default');
+  expect(await names.last().textContent()).toContain('"><b>x</b>\\u{202e}\'main');
+  expect(await page.locator('main b').count()).toBe(0);
+  await expectAccessible(page);
+
+  await page.getByRole('button', { name: 'Sync main', exact: true }).click();
+  await page.waitForURL(/\/syncs\/sync_/);
+  await page.evaluate('globalThis.isSamePage = true');
+  const state = page.locator('[data-state]');
+  await expect.poll(() => state.textContent(), patience).toBe('running');
+  const bar = page.getByRole('progressbar', { name: 'Objects received' });
+  await bar.waitFor(patience);
+  await expect
+    .poll(() => bar.evaluate((element) => Number(element.getAttribute('value'))), patience)
+    .toBeGreaterThan(0);
+  await expectAccessible(page);
+  going.resolve();
+  await expect.poll(() => state.textContent(), patience).toBe('succeeded');
+  expect(await page.locator('[data-text="head"]').textContent()).toBe(remote.head('main'));
+  expect(await page.locator('[data-text="objects"]').textContent()).toMatch(/^\d+$/);
+  expect(await bar.isVisible()).toBe(false);
+  expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+  await page.getByText('by ada').waitFor();
+  await expectAccessible(page);
+
+  // What was pushed since shows as soon as the remote has been asked.
+  remote.commit({ branch: 'main', files: { b: '2' } });
+  await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
+  await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
+});
+
+test('a remote that refuses ends a sync with its words, and the history shows them, on a phone as well', async ({
+  openPage,
+}) => {
+  const { service, workspace } = await startAll({
+    answer: (_request, response) => {
+      response.writeHead(500).end('no');
+      return true;
+    },
+  });
+  const page = await openPage({ viewport: phone });
+  await signIn(page, service, `/workspaces/${workspace}`);
+  await page.getByText('The remote did not answer').waitFor(patience);
+  await expectAccessible(page);
+  await expectNoScrolling(page);
+
+  for (let round = 0; round < 2; round += 1) {
+    await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
+    await page.getByLabel('Sync a branch by its name').fill('main');
+    await page.getByRole('button', { name: 'Sync', exact: true }).click();
+    await page.waitForURL(/\/syncs\/sync_/);
+    await expect.poll(() => page.locator('[data-state]').textContent(), patience).toBe('failed');
+    expect(await page.locator('[data-text="error"]').textContent()).toContain('500');
+  }
+  await page.getByRole('button', { name: 'Sync again' }).waitFor();
+  await expectAccessible(page);
+  await expectNoScrolling(page);
+
+  await page.getByRole('link', { name: 'All syncs of this branch' }).click();
+  const chart = page.getByRole('img', { name: /How long 2 syncs took.* 2 failed\./ });
+  await chart.waitFor();
+  expect(await page.getByRole('row', { name: /failed/ }).count()).toBe(2);
+  await expectAccessible(page);
+  await expectNoScrolling(page);
+});
+
+test('a remote that takes its time does not keep the page: it shows what was synced, and then the branches', async ({
+  openPage,
+}) => {
+  const answering = Promise.withResolvers<void>();
+  onTestFinished(() => answering.resolve());
+  const { service, remote, workspace } = await startAll({
+    answer: async () => {
+      await answering.promise;
+      return false;
+    },
+  });
+  remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'new', from: 'main', files: { a: '2' } });
+  await service.storage.commit((db) =>
+    db
+      .insertInto('synced_branches')
+      .values({ workspace_id: workspace, name: 'main', head: '1'.repeat(40), synced_at: 1, received_objects: 1 })
+      .execute(),
+  );
+  const page = await openPage();
+  const plain = await openPage({ javaScript: false });
+  await signIn(page, service, `/workspaces/${workspace}`);
+  await signIn(plain, service, `/workspaces/${workspace}`);
+  for (const each of [page, plain]) {
+    await each.getByText('The remote has not answered yet.').waitFor();
+    expect(await each.locator('tbody tr').count()).toBe(1);
+  }
+  await expectAccessible(page);
+  answering.resolve();
+  await page.getByRole('row', { name: /^new/ }).waitFor(patience);
+  expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
+  await plain.getByRole('link', { name: 'Look again' }).click();
+  await plain.getByRole('row', { name: /^new/ }).waitFor(patience);
+
+  // Without scripts, too, a sync can be started, and its page looked at again until it is over.
+  await plain.getByRole('button', { name: 'Sync new' }).click();
+  await plain.waitForURL(/\/syncs\/sync_/);
+  await expect
+    .poll(async () => {
+      const again = plain.getByRole('link', { name: 'Look again' });
+      if (await again.isVisible()) await again.click();
+      return plain.locator('[data-state]').textContent();
+    }, patience)
+    .toBe('succeeded');
+});
