@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createOnce } from '../../../src/service/http/idempotency.ts';
 import type { Answer } from '../../../src/service/http/problem-answer.ts';
 import { Refusal } from '../../../src/service/http/refusal.ts';
@@ -32,6 +32,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
       begin();
       await end;
     });
+    onTestFinished(endIt);
     await begun;
     const refused = await lock(workspace, 'a');
     expect([refused.status, refused.body.lock.id]).toEqual([409, taken.id]);
@@ -43,13 +44,26 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
     expect((await free).status).toBe(201);
   });
 
-  test('takes it when the lock ends between the look and the turn of the request', async () => {
+  // PGlite has one connection, which the change that is under way keeps.
+  test.skipIf(kind.name === 'PGlite')('is decided in its turn when it was free at the look of several', async () => {
+    const workspace = await service.workspace();
+    const { promise: end, resolve: endIt } = Promise.withResolvers<void>();
+    onTestFinished(endIt);
+    const change = service.storage.commit(() => end);
+    const asked = ['a', 'a', 'b'].map((path) => lock(workspace, path));
+    endIt();
+    await change;
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect([statuses.slice(0, 2).sort(), statuses[2]]).toEqual([[201, 409], 201]);
+  });
+
+  test('takes it as soon as the lock has expired, though its row may still be there', async () => {
     const workspace = await service.workspace();
     await lock(workspace, 'a');
-    const ended = service.storage.commit((db) =>
+    expect((await lock(workspace, 'a')).status).toBe(409);
+    await service.storage.commit((db) =>
       db.updateTable('locks').set({ expires_at: 0 }).where('workspace_id', '=', workspace).execute(),
     );
-    await ended;
     expect((await lock(workspace, 'a')).status).toBe(201);
   });
 });
