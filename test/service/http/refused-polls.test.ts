@@ -32,7 +32,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
       begin();
       await end;
     });
-    onTestFinished(endIt);
+    onTestFinished(() => endIt());
     await begun;
     const refused = await lock(workspace, 'a');
     expect([refused.status, refused.body.lock.id]).toEqual([409, taken.id]);
@@ -48,7 +48,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
   test.skipIf(kind.name === 'PGlite')('is decided in its turn when it was free at the look of several', async () => {
     const workspace = await service.workspace();
     const { promise: end, resolve: endIt } = Promise.withResolvers<void>();
-    onTestFinished(endIt);
+    onTestFinished(() => endIt());
     const change = service.storage.commit(() => end);
     const asked = ['a', 'a', 'b'].map((path) => lock(workspace, path));
     endIt();
