@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import { recordAudit } from '../operation/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { createToken } from '../tokens/tokens.ts';
+import { createTokenBy } from '../tokens/audited.ts';
+import { newTokenId } from '../tokens/token-id.ts';
 import { newSecret, secretHash } from './secret.ts';
 import { sessionMs, startSession } from './sessions.ts';
 
@@ -54,16 +54,10 @@ export async function useSignInLink(
     .where(sql<boolean>`expires_at > ${now}`)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return undefined;
-  const { token } = await createToken(db, now, {
-    name: 'administrator',
-    scopes: ['admin'],
-    workspaces: null,
-    lifetime: { seconds: sessionMs / 1_000 },
-  });
-  await recordAudit(db, now, {
-    actor: { name: token.name, tokenId: token.id, address },
-    action: 'token.created',
-    detail: { token: token.id, name: token.name, scopes: token.scopes, expires_at: token.expires_at },
-  });
+  const administrator = { name: 'administrator', scopes: ['admin'], workspaces: null } as const;
+  const tokenId = newTokenId();
+  const actor = { name: administrator.name, tokenId, address };
+  const lifetime = { seconds: sessionMs / 1_000 };
+  const { token } = await createTokenBy(db, now, actor, { ...administrator, lifetime }, tokenId);
   return startSession(db, now, { bearer: token, address, by: 'link' });
 }
