@@ -49,8 +49,8 @@ function whose({ token_id }: RecordedEntry): Markup {
 function row(entry: RecordedEntry, now: number): Markup {
   const { sequence, at, address } = entry;
   return html`<tr>
-    <td data-label="When">${time(at, now)}</td>
-    <td data-label="What">${sentence(entry)}
+    <td>${time(at, now)}</td>
+    <td>${sentence(entry)}
       <details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${json(entry)}</details></td>
     <td data-label="Token">${whose(entry)}</td>
     <td data-label="Address">${address === null ? html`<span class="faint">none</span>` : literal(address)}</td>

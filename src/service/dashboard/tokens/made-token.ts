@@ -27,8 +27,8 @@ export function madeTokenView({ token, secret, origin, workspace = '<workspace>'
   const step = workflowStep({ baseUrl, workspace, scopes: token.scopes }).join('\n');
   const commands = [
     `export WORKSPACE_BASE_URL=${baseUrl} WORKSPACE_ID=${workspace}`,
-    'read -rs WORKSPACE_TOKEN',
-    curlLine,
+    // In one line: what is pasted behind it would be taken for the secret.
+    `read -rs WORKSPACE_TOKEN && ${curlLine}`,
   ].join('\n');
   const main = html`
     <p class="notice" role="status">The token ${given(token.name)} is made. <strong>Keep its secret now: it is never shown again.</strong></p>
@@ -43,7 +43,7 @@ export function madeTokenView({ token, secret, origin, workspace = '<workspace>'
     ${copied('step', 'the step', html`<pre id="step">${step}</pre>`)}
     ${origin.protocol === 'http:' && !loopback.test(origin.hostname) ? plainHttp : ''}
     <h2>In a shell</h2>
-    <p>The second line waits for the secret, and keeps it out of the history:</p>
+    <p>The second line waits for the secret, which stays out of the history, and lists branches with it:</p>
     ${copied('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Keep this token', place: { section: 'tokens' }, main, styles: ['tokens.css'] };

@@ -84,11 +84,11 @@ function confirmation(call: PageCall, asked: Confirmation): View {
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
       ${formField(call)}<button class="danger">Revoke the token</button> <a class="button" href="/tokens">Cancel</a>
     </form>`;
-  return { title: `Revoke ${token.name}?`, place: { section: 'tokens' }, main };
+  return { title: `Revoke the token ${token.name}?`, place: { section: 'tokens' }, main };
 }
 
 const over = ({ name, state }: Token): View => ({
-  title: `Revoke ${name}?`,
+  title: `The token ${name} is over`,
   place: { section: 'tokens' },
   main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was revoked already' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,

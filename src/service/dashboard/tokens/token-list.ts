@@ -36,14 +36,14 @@ function row({ bearer, now }: PageCall, token: Token): Markup {
       ? html`<a href="/tokens/${id}/revoke">Revoke<span class="visually-hidden"> ${given(name)}</span></a>`
       : '';
   return html`<tr id="${id}">
-    <th scope="row">${given(name)}${own}<div class="faint">${literal(id)}</div></th>
-    <td data-label="State"><span class="state ${state}">${state}</span></td>
+    <th scope="row">${given(name)}${own}<div class="id">${literal(id)}</div></th>
+    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span></td>
     <td data-label="Scopes">${shownScopes(scopes)}</td>
     <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
     <td data-label="Created">${time(created_at, now)}</td>
     <td data-label="Expires">${shownEnd(token, now)}</td>
     <td data-label="Last used">${shownLastUse(token, now)}</td>
-    <td>${revoke}</td>
+    <td class="nowrap">${revoke}</td>
   </tr>`;
 }
 

@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { recordAudit } from '../../../../src/service/operation/audit.ts';
+import { offerSignInLink } from '../../../../src/service/sessions/sign-in-link.ts';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
+import { test } from '../../../support/browser/browser-test.ts';
+import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { realDatabaseKinds } from '../../../support/databases.ts';
+import { startJob } from '../../../support/runner/start-job.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { hostileTexts } from '../hostile.ts';
+
+let service: RunningService;
+let workspace: string;
+beforeAll(async () => {
+  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
+  workspace = await service.workspace();
+});
+afterAll(() => service.stop());
+
+/** Before the other test, which makes an administrator: from then on there is no link. */
+test('an administrator makes a token, a workflow uses it, and it is revoked', async ({ openPage }) => {
+  const page = await openPage();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
+  await page.goto(`${service.baseUrl}/sign-in?link=${await offerSignInLink(service.storage)}`);
+  await page.getByRole('button', { name: 'Sign in as administrator' }).click();
+
+  await page.getByRole('link', { name: 'Tokens' }).click();
+  await page.getByText('signed in with it').waitFor();
+  await page.getByRole('link', { name: 'New token' }).click();
+  await expectAccessible(page);
+  await page.getByLabel('Name').fill('ci of dragon');
+  await page.getByLabel('locks:write').check();
+  await page.getByLabel('in 30 days').check();
+  await page.getByLabel('only these').check();
+  await page.getByLabel(workspace).check();
+  await page.getByRole('button', { name: 'Make the token' }).click();
+
+  const secret = await page.locator('code#secret').innerText();
+  expect(secret).toMatch(/^wsa_[\w-]{43}$/);
+  await page.getByRole('button', { name: 'Copy the secret' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+  const step = await page.locator('pre#step').innerText();
+  expect(step).toContain(`base-url: ${service.baseUrl}/v1`);
+  expect(step).toContain(`workspace: ${workspace}`);
+  await expectAccessible(page);
+
+  await page.reload();
+  await expectProblem(page, /status of 409/);
+  await page.getByRole('heading', { name: 'This token was made before' }).waitFor();
+  expect(await page.content()).not.toContain(secret);
+
+  const job = await startJob({
+    env: { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_ID: workspace, WORKSPACE_TOKEN: secret },
+    secrets: [secret],
+  });
+  const path = 'Content/Hero.uasset';
+  const locked = await job.run({ with: { operation: 'lock', path, 'auto-release': 'false' } });
+  expect(locked.outputs, locked.log).toMatchObject({ status: 'acquired' });
+
+  const row = page.getByRole('row', { name: 'ci of dragon' });
+  await page.goto(`${service.baseUrl}/tokens`);
+  await expectAccessible(page);
+  await row.getByRole('link', { name: 'Revoke ci of dragon' }).click();
+  await page.getByText(`${path} in ${workspace}`).waitFor();
+  await expectAccessible(page);
+  const unlocked = await job.run({ with: { operation: 'unlock', path } });
+  expect(unlocked.outputs, unlocked.log).toMatchObject({ status: 'released' });
+  // The service writes a use down some seconds after it.
+  const lastUse = async () => {
+    await page.goto(`${service.baseUrl}/tokens`);
+    return row.getByRole('cell').nth(5).innerText();
+  };
+  await expect.poll(lastUse, { timeout: 30_000, interval: 500 }).toMatch(/^(?:now|\d+ s ago)$/);
+
+  await row.getByRole('link', { name: 'Revoke' }).click();
+  await page.getByRole('button', { name: 'Revoke the token' }).click();
+  await page.getByText('The token is revoked: no request gets in with it.').waitFor();
+  expect(await row.getByRole('cell').first().innerText()).toContain('revoked');
+  const refused = await job.run({ with: { operation: 'list-locks' } });
+  expect(refused.conclusion).toBe('failure');
+  expect(refused.log).toContain('has been revoked');
+
+  await page.getByRole('link', { name: 'Audit' }).click();
+  const told = page.getByRole('row');
+  await told.getByText('administrator revoked the token ci of dragon').waitFor();
+  await told.getByText(`administrator made the token ci of dragon with locks:write, only in ${workspace}`).waitFor();
+  await told.getByText('administrator signed in with the link of the first start').waitFor();
+  await page.getByText('Details of entry').first().click();
+  await page.getByText('"action": "token.revoked"').waitFor();
+  await expectAccessible(page);
+  await page.getByLabel('Action').selectOption('token.revoked');
+  await page.getByRole('button', { name: 'Show' }).click();
+  expect(await told.count()).toBe(2);
+  expect(await page.content()).not.toContain(secret);
+});
+
+async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+}
+
+test('all of it works on a phone without JavaScript, with hostile names', async ({ openPage }) => {
+  const { storage } = service;
+  const { secret } = await service.token({ name: 'Ada', scopes: ['admin'] });
+  for (const text of hostileTexts) await service.token({ name: text, workspaces: ['x'.repeat(64), 'game'] });
+  await storage.commit(async (db) => {
+    for (const text of hostileTexts) {
+      const actor = { name: text, tokenId: text, address: text };
+      const detail = { workspace: text, path: text, owner: text, reason: text };
+      await recordAudit(db, storage.now, { actor, action: 'lock.force-released', detail });
+    }
+  });
+  const page = await openPage({ viewport: phone, javaScript: false });
+  await page.goto(`${service.baseUrl}/sign-in`);
+  await page.getByLabel('API token').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+
+  await page.getByRole('link', { name: 'Tokens' }).click();
+  await page.getByRole('rowheader').getByText('<script>alert(1)</script>').waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+
+  await page.getByRole('link', { name: 'New token' }).click();
+  await page.getByLabel('Name').fill('nightly');
+  await page.getByLabel('after another time').check();
+  await page.getByLabel('That time').fill('soon');
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  await expectProblem(page, /status of 422/);
+  await page.getByText('No token was made.').waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+  await page.getByLabel('sync').check();
+  await page.getByLabel('That time').fill('45d');
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.locator('code#secret').waitFor();
+  expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+  await expectNoSidewaysScrolling(page);
+
+  await page.getByRole('link', { name: 'Audit' }).click();
+  await page.getByText('made the token nightly with sync').waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+});
