@@ -1,9 +1,11 @@
+import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Actor, recordAudit } from '../operation/audit.ts';
+import { type Actor, type AuditEntry, recordAudit } from '../operation/audit.ts';
+import { aboutMany, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
-import { findLock } from './find.ts';
+import { type FoundLock, findLocks } from './find.ts';
 import type { IdMatch } from './id-match.ts';
 import { releasedEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
@@ -29,37 +31,72 @@ export type Release =
   | { readonly kind: 'another-lock'; readonly lock: Lock }
   | { readonly kind: 'another-token'; readonly lock: Lock };
 
-export async function releaseLock(
+interface Granted extends ReleaseRequest {
+  readonly found: FoundLock;
+}
+
+const isOwn = ({ found, releaser }: Granted): boolean => found.token_id === releaser.tokenId;
+
+const deleteLocks = aboutMany((db, members, now) =>
+  db
+    .deleteFrom('locks')
+    .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`)
+    .returning(['id', now.as('at')]),
+);
+
+function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
+  const { id, owner, origin } = found;
+  const { reason } = releaser;
+  return {
+    actor: releaser,
+    action: 'lock.force-released',
+    detail: { workspace, path, lock: id, owner, origin, ...(reason !== undefined && { reason }) },
+  };
+}
+
+async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
+  if (granted.length === 0) return;
+  const deleted = await deleteLocks(
+    db,
+    now,
+    granted.map(({ workspace, path }) => ({ workspace, path })),
+  );
+  const times = new Map(deleted.map(({ id, at }) => [id, at]));
+  const events = granted.flatMap((release) => {
+    const at = times.get(release.found.id);
+    const { name: by } = release.releaser;
+    return at === undefined ? [] : [releasedEvent(release.found, { at, by, forced: !isOwn(release) })];
+  });
+  await recordEvents(db, now, events);
+  for (const release of granted) {
+    if (!isOwn(release)) await recordAudit(db, now, auditOf(release));
+  }
+}
+
+/** Decides requests in the order in which they are given, with the same few queries for any number of them. */
+export async function releaseLocks(
   db: Database,
   now: Now,
-  { workspace, path, match, releaser }: ReleaseRequest,
-): Promise<Release> {
-  const found = await findLock(db, now, { workspace, path });
-  if (!found?.live) return { kind: 'absent' };
-  const lock = lockOf(found);
-  if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
-  const own = found.token_id === releaser.tokenId;
-  if (!own && !releaser.force) return { kind: 'another-token', lock };
-  const { at } = await db
-    .deleteFrom('locks')
-    .where('workspace_id', '=', workspace)
-    .where('path', '=', path)
-    .returning(now.as('at'))
-    .executeTakeFirstOrThrow();
-  await recordEvents(db, now, [releasedEvent(found, { at, by: releaser.name, forced: !own })]);
-  if (!own) {
-    await recordAudit(db, now, {
-      actor: releaser,
-      action: 'lock.force-released',
-      detail: {
-        workspace,
-        path,
-        lock: lock.id,
-        owner: lock.owner,
-        origin: lock.origin,
-        ...(releaser.reason !== undefined && { reason: releaser.reason }),
-      },
-    });
-  }
-  return { kind: 'released', lock };
+  requests: readonly ReleaseRequest[],
+): Promise<readonly Release[]> {
+  const locks = await findLocks(db, now, requests);
+  const granted = new Map<string, Granted>();
+  const releases = requests.map((request, index): Release => {
+    const found = locks[index];
+    if (!found?.live || granted.has(found.id)) return { kind: 'absent' };
+    const lock = lockOf(found);
+    const { match, releaser } = request;
+    if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
+    const release = { ...request, found };
+    if (!isOwn(release) && !releaser.force) return { kind: 'another-token', lock };
+    granted.set(found.id, release);
+    return { kind: 'released', lock };
+  });
+  await takeAway(db, now, [...granted.values()]);
+  return releases;
+}
+
+export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<Release> {
+  const [release = { kind: 'absent' }] = await releaseLocks(db, now, [request]);
+  return release;
 }

@@ -13,7 +13,7 @@ const notHere = (): never => {
 export const describedApp = (parts: Partial<AppParts> = {}): App =>
   createApp({
     // Only what a request needs is asked of it.
-    storage: {} as Storage,
+    storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
     admit: notHere,
     noteUse: () => undefined,
     once: notHere,

@@ -6,7 +6,7 @@ import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/ac
 import { findCommittedLock } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
 import { lockOf } from '../../locks/lock-row.ts';
-import { releaseLock } from '../../locks/release.ts';
+import { type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
 import { renewLock } from '../../locks/renew.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
@@ -109,6 +109,9 @@ async function renew(
 export function addLockRoutes(app: App, routes: LockRoutes): void {
   const { storage, once, onLockEvent } = routes;
   const acquire = createAcquire(routes);
+  const commitRelease = storage.commitTogether((db, requests: readonly ReleaseRequest[]) =>
+    releaseLocks(db, storage.now, requests),
+  );
 
   addOperation(
     app,
@@ -174,14 +177,12 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       const ifMatch = c.req.header('if-match');
       const admin = grants(bearer.scopes, 'locks:admin');
       const asked = query.force === 'true';
-      const release = await storage.commit((db) =>
-        releaseLock(db, storage.now, {
-          workspace: workspace.id,
-          path,
-          match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
-          releaser: { ...actorOf(c), force: asked && admin },
-        }),
-      );
+      const release = await commitRelease({
+        workspace: workspace.id,
+        path,
+        match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
+        releaser: { ...actorOf(c), force: asked && admin },
+      });
       switch (release.kind) {
         case 'released':
           onLockEvent();

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { CompiledQuery, type KyselyPlugin, sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { type Release, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { valueIn } from '../webhooks/samples.ts';
+
+describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    await storage.commit((db) =>
+      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
+    );
+  });
+  afterAll(() => database.remove());
+
+  const bearer = (name: string) => ({ id: `tok_${name}`, name, scopes: [], workspaces: null });
+  const take = (paths: readonly string[]) =>
+    storage.commit((db) =>
+      acquireLocks(
+        db,
+        storage.now,
+        paths.map((path) => ({
+          workspace: 'game',
+          path: valueIn(parseLockPath(path)),
+          type: 'exclusive',
+          ttl: valueIn(parseTtl('1h')),
+          bearer: bearer('ada'),
+          origin: null,
+        })),
+      ),
+    );
+  const back = (path: string, by = 'ada', force = false, matches = true): ReleaseRequest => ({
+    workspace: 'game',
+    path: valueIn(parseLockPath(path)),
+    match: matches ? null : () => false,
+    releaser: { name: by, tokenId: `tok_${by}`, address: null, force },
+  });
+  const release = (...requests: readonly ReleaseRequest[]) =>
+    storage.commit((db) => releaseLocks(db, storage.now, requests));
+  const left = async (): Promise<readonly string[]> =>
+    (await storage.read.selectFrom('locks').select('path').orderBy('path').execute()).map(({ path }) => path);
+  const audited = async (): Promise<number> =>
+    (await storage.read.selectFrom('audit').select('action').where('action', '=', 'lock.force-released').execute())
+      .length;
+  const kinds = (releases: readonly Release[]): readonly string[] => releases.map(({ kind: ended }) => ended);
+
+  beforeEach(() => storage.commit((db) => db.deleteFrom('locks').execute()));
+
+  test('each is decided by itself, in the order in which they came, and the others stay', async () => {
+    await take(['a', 'b', 'c', 'd', 'e']);
+    const before = await audited();
+    const releases = await release(
+      back('a', 'bob'),
+      back('a'),
+      back('a'),
+      back('b', 'ada', false, false),
+      back('c', 'root', true),
+      back('z'),
+      back('e'),
+    );
+    expect(kinds(releases)).toEqual([
+      'another-token',
+      'released',
+      'absent',
+      'another-lock',
+      'released',
+      'absent',
+      'released',
+    ]);
+    expect(await left()).toEqual(['b', 'd']);
+    expect(await audited()).toBe(before + 1);
+  });
+
+  test('together or one after the other, the same releases end in the same way', async () => {
+    const request = fc.record({
+      path: fc.constantFrom('a', 'b', 'c'),
+      by: fc.constantFrom('ada', 'bob'),
+      force: fc.boolean(),
+      matches: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 8 }), async (asked) => {
+        const requests = asked.map(({ path, by, force, matches }) => back(path, by, force, matches));
+        const run = async (calls: readonly (readonly ReleaseRequest[])[]) => {
+          await storage.commit((db) => db.deleteFrom('locks').execute());
+          await take(['a', 'b']);
+          const ended: string[] = [];
+          for (const call of calls) ended.push(...kinds(await release(...call)));
+          return [ended, await left()];
+        };
+        expect(await run([requests])).toEqual(await run(requests.map((one) => [one])));
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  test('however many locks there are, taking one away looks at that one', async () => {
+    // What PostgreSQL does depends on how many there are.
+    if (storage.dialect === 'postgres') return;
+    await take(['a']);
+    const texts: string[] = [];
+    const watching: KyselyPlugin = {
+      transformQuery({ node, queryId }) {
+        texts.push(storage.read.getExecutor().compileQuery(node, queryId).sql);
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    // A query is built once for each clock, and this is another one.
+    const clock = sql<number>`${storage.now}`;
+    await storage.commit((db) => releaseLocks(db.withPlugin(watching), clock, [back('a')]));
+    const deleting = texts.find((text) => text.startsWith('delete from "locks"'));
+    const list = JSON.stringify({ 0: { workspace: 'game', path: 'a' } });
+    const { rows } = await storage.read.executeQuery(CompiledQuery.raw(`explain query plan ${deleting}`, [list]));
+    expect(JSON.stringify(rows)).toContain('SEARCH locks USING');
+  });
+});
