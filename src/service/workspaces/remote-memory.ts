@@ -12,12 +12,15 @@ export interface RemoteListing {
   readonly defaultBranch: BranchName | undefined;
   /** It tells what the remote had no earlier than then. */
   readonly askedAt: number;
+  readonly answeredAt: number;
 }
 
 export interface RemoteFailure {
   /** A sentence for a person. */
   readonly why: string;
   readonly askedAt: number;
+  /** When it was given up. */
+  readonly answeredAt: number;
 }
 
 /** What this instance knows of a remote, without asking it. */
@@ -54,10 +57,6 @@ const mostRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
-/** When the remote was asked last. */
-export const lastAsked = ({ listing, failure }: KnownRemote): number =>
-  failure?.askedAt ?? listing?.askedAt ?? Number.NEGATIVE_INFINITY;
-
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
   const asking = new Map<string, Promise<KnownRemote>>();
@@ -80,12 +79,14 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
 
   async function askNow(workspace: StoredWorkspace): Promise<KnownRemote> {
     const { at: askedAt } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    const began = performance.now();
+    const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
       const answer = await remotes.branches(workspace, { ...listingPatience, signal: stopping });
-      return remember(workspace, { listing: { ...answer, askedAt }, failure: undefined });
+      return remember(workspace, { listing: { ...answer, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return remember(workspace, { listing: known(workspace).listing, failure: { why: error.message, askedAt } });
+      return remember(workspace, { listing: known(workspace).listing, failure: { why: error.message, ...times() } });
     }
   }
 

@@ -1,4 +1,4 @@
-import { type KnownRemote, lastAsked } from './remote-memory.ts';
+import type { KnownRemote } from './remote-memory.ts';
 import type { SyncedBranches } from './synced-branches.ts';
 
 export const standings = ['behind', 'current', 'unsynced', 'unknown'] as const;
@@ -21,11 +21,20 @@ function standingOf(head: string | undefined, synced: string | undefined): Stand
   return head === synced ? 'current' : 'behind';
 }
 
-/** Long enough that pages which are opened one after the other do not each ask the remote. */
-export const isOutdated = (known: KnownRemote, synced: SyncedBranches, now: number, maxAgeMs: number): boolean => {
-  const askedAt = lastAsked(known);
-  return now - askedAt > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= askedAt);
-};
+/**
+ * Whether the remote is to be asked again. The age counts from the answer: a remote that takes longer than an answer
+ * holds would never have one.
+ */
+export function isOutdated(
+  { listing, failure }: KnownRemote,
+  synced: SyncedBranches,
+  now: number,
+  maxAgeMs: number,
+): boolean {
+  const last = failure ?? listing;
+  if (last === undefined) return true;
+  return now - last.answeredAt > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= last.askedAt);
+}
 
 /**
  * Of every branch of the remote, the default one first; where the remote is not known, of every branch that was synced.

@@ -45,7 +45,11 @@ describe.each(databaseKinds)('what is remembered of remotes on $name', ({ open }
     const first = memory.ask(game);
     await next(1);
     asked[0]?.reply.resolve(answer('1'));
-    expect((await first).listing).toMatchObject({ ...answer('1'), askedAt: expect.any(Number) });
+    expect((await first).listing).toMatchObject({
+      ...answer('1'),
+      askedAt: expect.any(Number),
+      answeredAt: expect.any(Number),
+    });
     const second = memory.ask(game);
     await next(2);
     expect(memory.known(game).failure).toBeUndefined();

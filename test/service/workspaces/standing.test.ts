@@ -6,10 +6,11 @@ import { branchStandings, countStandings, isOutdated } from '../../../src/servic
 import type { SyncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
 import { branchNamed } from '../../support/git-service.ts';
 
-const listed = (branches: Readonly<Record<string, string>>, askedAt: number): RemoteListing => ({
+const listed = (branches: Readonly<Record<string, string>>, askedAt: number, answeredAt = askedAt): RemoteListing => ({
   branches: new Map<BranchName, string>(Object.entries(branches).map(([name, head]) => [branchNamed(name), head])),
   defaultBranch: branchNamed('main'),
   askedAt,
+  answeredAt,
 });
 const synced = (branches: Readonly<Record<string, readonly [string, number]>>): SyncedBranches =>
   new Map(Object.entries(branches).map(([name, [head, syncedAt]]) => [name, { head, syncedAt }]));
@@ -60,5 +61,10 @@ test('what is known is outdated after a while, and by a sync that ended since', 
   expect(isOutdated(known, synced({ main: ['1', 99] }), 150, 60)).toBe(false);
   expect(isOutdated(known, synced({ main: ['1', 99] }), 161, 60)).toBe(true);
   expect(isOutdated(known, synced({ main: ['1', 100] }), 150, 60)).toBe(true);
+  // An answer that was long in coming is new all the same, or whoever waits for it would never see it.
+  const slow = { listing: listed({ main: '1' }, 100, 190), failure: undefined };
+  expect(isOutdated(slow, synced({}), 200, 60)).toBe(false);
+  const silent = { ...known, failure: { why: 'No.', askedAt: 100, answeredAt: 190 } };
+  expect(isOutdated(silent, synced({}), 200, 60)).toBe(false);
   expect(isOutdated({ listing: undefined, failure: undefined }, synced({}), 0, 60)).toBe(true);
 });

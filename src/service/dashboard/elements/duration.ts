@@ -1,5 +1,3 @@
-import type { Sync } from '../../../interface/resources.ts';
-
 const parts = (whole: number, each: number): readonly [number, number] => [Math.floor(whole / each), whole % each];
 
 /** As exact as a person compares: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
@@ -12,10 +10,4 @@ export function duration(milliseconds: number): string {
   if (minutes < 60) return restSeconds === 0 ? `${minutes} min` : `${minutes} min ${restSeconds} s`;
   const [hours, restMinutes] = parts(minutes, 60);
   return restMinutes === 0 ? `${hours} h` : `${hours} h ${restMinutes} min`;
-}
-
-/** How long a sync ran, without the time it waited for its turn; undefined until it has ended. */
-export function runTime({ started_at, finished_at }: Sync): number | undefined {
-  if (started_at === null || finished_at === null) return undefined;
-  return Date.parse(finished_at) - Date.parse(started_at);
 }

@@ -7,13 +7,13 @@ import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
 import { isOutdated } from '../../workspaces/standing.ts';
 import type { DashboardParts } from '../dashboard.ts';
-import { branchSummary } from '../elements/branch-summary.ts';
 import { empty } from '../elements/empty.ts';
 import type { Markup } from '../elements/markup.ts';
 import { given, literal, plural } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { showPage } from '../layout.ts';
 import { addPage, type PageCall } from '../page.ts';
+import { branchSummary } from '../syncs/branch-summary.ts';
 
 /** For so long an answer of a remote is recent enough for a list of many. */
 export const recentMs = 60_000;
@@ -56,7 +56,7 @@ function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory)
 
 function table(call: PageCall, workspaces: readonly WorkspaceOverview[], memory: RemoteMemory): Markup {
   const { scopes } = call.bearer;
-  return html`<table class="cards">
+  return html`<table class="folds">
     <thead><tr>
       <th scope="col">Workspace</th>
       <th scope="col">Branches</th>

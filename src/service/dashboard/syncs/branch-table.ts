@@ -4,13 +4,13 @@ import { safeText } from '../../safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type BranchStanding, countStandings, type Standing, standings } from '../../workspaces/standing.ts';
+import { empty } from '../elements/empty.ts';
+import type { Markup } from '../elements/markup.ts';
+import { literal, plural, safeLines } from '../elements/text.ts';
+import { time } from '../elements/time.ts';
 import { formField } from '../layout.ts';
 import type { PageCall } from '../page.ts';
 import { commit } from './commit.ts';
-import { empty } from './empty.ts';
-import type { Markup } from './markup.ts';
-import { literal, plural, safeLines } from './text.ts';
-import { time } from './time.ts';
 
 /** A branch that could not be synced, as it was asked for. */
 export interface RefusedBranch {
@@ -54,7 +54,7 @@ function remoteState(view: BranchView, now: number): Markup {
   const { failure } = known;
   const shown = whatIsShown(view, now);
   const awaited = isAwaited
-    ? html`<p class="notice" data-awaits="/workspaces/${workspace}/summary" role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="">Look again</a></p>`
+    ? html`<p class="notice" data-awaits="/workspaces/${workspace}/summary?awaited=true" role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="">Look again</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
@@ -136,7 +136,7 @@ function table(call: PageCall, view: BranchView): Markup {
   const pages = Math.ceil(found.length / pageSize);
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
-  return html`<table class="cards branches">
+  return html`<table class="folds branches">
     <thead><tr>
       <th scope="col">Branch</th>
       <th scope="col">State</th>

@@ -12,11 +12,11 @@ import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-bra
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { seeOther } from '../answer.ts';
 import type { DashboardParts } from '../dashboard.ts';
-import { branchSummary } from '../elements/branch-summary.ts';
-import { branchPage, type RefusedBranch } from '../elements/branch-table.ts';
 import { showPage } from '../layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../page.ts';
-import { recentMs } from './workspace-list.ts';
+import { recentMs } from '../pages/workspace-list.ts';
+import { branchSummary } from './branch-summary.ts';
+import { branchPage, type RefusedBranch } from './branch-table.ts';
 
 /** Most remotes answer within it; a page that takes longer seems broken. */
 const patienceMs = 1_000;
@@ -72,7 +72,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   async function start(call: ActionCall): Promise<Answer> {
     const workspace = await workspaceOf(call, storage);
-    const typed = call.form.text('branch').trim();
+    const typed = call.form.text('branch').replaceAll(/^ +| +$/g, '');
     const branch = parseBranchName(typed);
     if (!branch.ok) return show(call, workspace, { typed, why: branch.why });
     const preparation = await prepareSync(workspace, branch.value);
@@ -94,7 +94,8 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     const workspace = await workspaceOf(call, storage);
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
-    const known = isOutdated(before, synced, call.now, recentMs) ? await remoteMemory.ask(workspace) : before;
+    const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
+    const known = isWanted ? await remoteMemory.ask(workspace) : before;
     return {
       status: 200,
       headers: {

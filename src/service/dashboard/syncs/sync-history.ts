@@ -6,15 +6,16 @@ import { listSyncs, type RecordedSync, type SyncPage, type SyncPosition } from '
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { DashboardParts } from '../dashboard.ts';
-import { duration, runTime } from '../elements/duration.ts';
-import { durationChart } from '../elements/duration-chart.ts';
+import { duration } from '../elements/duration.ts';
 import { empty } from '../elements/empty.ts';
 import type { Markup } from '../elements/markup.ts';
-import { syncError } from '../elements/sync-error.ts';
 import { given, literal } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { showPage } from '../layout.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../page.ts';
+import { durationChart } from './duration-chart.ts';
+import { runTime } from './run-time.ts';
+import { syncError } from './sync-error.ts';
 
 const pageSize = 50;
 /** One bar says nothing about others. */
@@ -91,7 +92,7 @@ function pageLinks(workspace: string, branch: string, { next }: SyncPage, isLate
 }
 
 const table = (call: PageCall, workspace: string, syncs: readonly RecordedSync[]): Markup =>
-  html`<table class="cards syncs">
+  html`<table class="folds syncs">
     <thead><tr>
       <th scope="col">State</th>
       <th scope="col">Branch</th>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { Markup } from './markup.ts';
-import { safeLines } from './text.ts';
+import type { Markup } from '../elements/markup.ts';
+import { safeLines } from '../elements/text.ts';
 
 /** Longer ones would push everything else out of sight. */
 const longestOpen = 160;

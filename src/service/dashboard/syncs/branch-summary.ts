@@ -1,7 +1,7 @@
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { branchStandings, countStandings } from '../../workspaces/standing.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
-import { plural } from './text.ts';
+import { plural } from '../elements/text.ts';
 
 /** What is known of the branches of a workspace, in a few words. */
 export interface BranchSummary {

@@ -7,13 +7,14 @@ import { safeText } from '../../safe-text.ts';
 import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import type { DashboardParts } from '../dashboard.ts';
-import { duration, runTime } from '../elements/duration.ts';
+import { duration } from '../elements/duration.ts';
 import type { Markup } from '../elements/markup.ts';
 import { given, literal, safeLines } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { formField, showPage } from '../layout.ts';
 import { addLivePage } from '../live/live-page.ts';
 import { addPage, type PageCall, workspaceOf } from '../page.ts';
+import { runTime } from './run-time.ts';
 import { objects } from './sync-history.ts';
 
 /** The row is written each second while the sync runs (see syncs/run.ts), whichever instance runs it. */

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { duration } from './duration.ts';
-import type { Markup } from './markup.ts';
-import { plural } from './text.ts';
+import { duration } from '../elements/duration.ts';
+import type { Markup } from '../elements/markup.ts';
+import { plural } from '../elements/text.ts';
 
 export interface ChartedSync {
   readonly milliseconds: number;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './markup.ts';
+import type { Markup } from '../elements/markup.ts';
 
 /** Enough to tell commits of a repository apart; all of it on hover. */
 const shown = 10;
