@@ -1,0 +1,160 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Scope } from '../../../../src/interface/scopes.ts';
+import { realDatabaseKinds } from '../../../support/databases.ts';
+import { createRepository, type Repository } from '../../../support/git-repository.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { formTokenIn, type Visitor, visit } from '../browser-like.ts';
+import { expectHarmless } from '../hostile.ts';
+
+let service: RunningService;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'workspace-branches-'));
+  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+
+let repositories = 0;
+async function workspaceWith(...branches: readonly string[]): Promise<{ workspace: string; remote: Repository }> {
+  repositories += 1;
+  const remote = createRepository(folder, `remote-${repositories}.git`);
+  remote.commit({ branch: 'main', files: { a: '1' } });
+  if (branches.length > 0) {
+    remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: branch } })));
+  }
+  return { remote, workspace: await service.workspace(remote.path) };
+}
+
+async function visitorWith(...scopes: readonly Scope[]): Promise<Visitor> {
+  const visitor = visit(service);
+  await visitor.signIn((await service.token({ scopes })).secret);
+  return visitor;
+}
+
+const synced = (workspace: string, name: string, head: string) =>
+  service.storage.commit((db) =>
+    db
+      .insertInto('synced_branches')
+      .values({ workspace_id: workspace, name, head, synced_at: 1, received_objects: 1 })
+      .execute(),
+  );
+
+/** The page, once the remote has answered: on a busy machine it may take longer than the page waits. */
+async function pageOf(visitor: Visitor, workspace: string, query = ''): Promise<string> {
+  await visitor.get(`/workspaces/${workspace}/summary?awaited=true`);
+  return (await visitor.get(`/workspaces/${workspace}${query}`)).text;
+}
+
+const rowsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/<tr>\s*<th scope="row">.*?<\/tr>/gs)].map(([row]) => row);
+const namesIn = (page: string): readonly string[] =>
+  rowsOf(page).map((row) => /<bdi>(.*?)<\/bdi>/s.exec(row)?.[1] ?? '');
+
+test('each branch has its state, and the default one is the first', async () => {
+  const { workspace, remote } = await workspaceWith('a-branch', 'old');
+  await synced(workspace, 'main', remote.head('main'));
+  await synced(workspace, 'old', '1'.repeat(40));
+  const page = await pageOf(await visitorWith(), workspace);
+  expect(namesIn(page)).toEqual(['main', 'a-branch', 'old']);
+  const [main = '', fresh = '', old = ''] = rowsOf(page);
+  expect(main).toMatch(/default.*up to date/s);
+  expect(fresh).toContain('never synced');
+  expect(old).toMatch(new RegExp(`behind.*title="${remote.head('old')}".*title="1{40}"`, 's'));
+});
+
+test('only who may sync is offered to', async () => {
+  const { workspace } = await workspaceWith();
+  expect(await pageOf(await visitorWith('locks:admin'), workspace)).not.toMatch(/<button>Sync|\/syncs"/);
+  expect(await pageOf(await visitorWith('sync'), workspace)).toMatch(/<button>Sync/);
+});
+
+test('a sync is started through what the API does: it is queued once, under the name of who asked', async () => {
+  const { workspace, remote } = await workspaceWith();
+  const visitor = await visitorWith('sync');
+  const started = await visitor.submit(`/workspaces/${workspace}`, `/workspaces/${workspace}/sync`, { branch: 'main' });
+  expect(started.status).toBe(303);
+  const address = started.headers.get('location') ?? '';
+  expect(address).toMatch(new RegExp(`^/workspaces/${workspace}/syncs/sync_`));
+  await expect.poll(async () => (await visitor.get(address)).text, { timeout: 30_000 }).toContain(remote.head('main'));
+  expect((await visitor.get(address)).text).toContain('by <bdi>ada</bdi>');
+});
+
+test.each([
+  ['that the remote does not have', 'mian', /The remote has no branch mian\. It has main\./],
+  ['that none can have', 'a..b', /must not have two dots in a row/],
+  ['that is empty', '', /must not be empty/],
+  ['that would be markup', '"><img/src=x/onerror=alert(1)>', /The remote has no branch/],
+  ['that would reorder the page', 'exe\u202Efdp', /The remote has no branch exe\\u\{202e\}fdp/],
+])('a branch %s is refused beside its field, with what was typed', async (_name, branch, why) => {
+  const { workspace } = await workspaceWith();
+  const visitor = await visitorWith('sync');
+  const answer = await visitor.submit('/', `/workspaces/${workspace}/sync`, { branch });
+  expect(answer.status).toBe(422);
+  expect(answer.text).toMatch(why);
+  expect(answer.text).toMatch(/<input id="branch"[^>]*aria-invalid="true"/);
+  expectHarmless(answer.text);
+  expect(answer.text).not.toContain('<img/');
+  if (branch === 'mian') expect(answer.text).toContain('value="mian"');
+  expect(
+    await service.storage.read.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace).execute(),
+  ).toEqual([]);
+});
+
+test('names that a remote may have are shown as they are, and sent back as they are', async () => {
+  const hostile = [
+    '<script>alert(1)</script>',
+    '"><b>x</b>',
+    "it's&amp;",
+    'exe\u202Efdp',
+    'a\u200Bb\u00a0',
+    `x${'y'.repeat(200)}`,
+  ];
+  const { workspace } = await workspaceWith(...hostile);
+  const visitor = await visitorWith('sync');
+  const page = await pageOf(visitor, workspace);
+  expectHarmless(page);
+  expect(rowsOf(page)).toHaveLength(hostile.length + 1);
+  expect(page).toContain('exe\\u{202e}fdp');
+  const form_token = formTokenIn(page);
+  for (const branch of hostile) {
+    const answer = await visitor.post(`/workspaces/${workspace}/sync`, { form_token, branch });
+    expect(answer.status).toBe(303);
+    const sync = (await visitor.get(answer.headers.get('location') ?? '')).text;
+    expectHarmless(sync);
+    const history = await visitor.get(`/workspaces/${workspace}/syncs?branch=${encodeURIComponent(branch)}`);
+    expectHarmless(history.text);
+    expect(history.text.match(/<th scope="row">/g)).toHaveLength(1);
+  }
+});
+
+test('hundreds of branches are filtered and paged, and each is on one page', async () => {
+  const many = Array.from({ length: 450 }, (_, index) => `feature/${String(index).padStart(3, '0')}`);
+  const { workspace, remote } = await workspaceWith(...many);
+  await synced(workspace, 'feature/007', remote.head('feature/007'));
+  const visitor = await visitorWith('sync');
+  const pages = [];
+  for (const page of [1, 2, 3]) pages.push(...namesIn(await pageOf(visitor, workspace, `?page=${page}`)));
+  expect(pages).toEqual(['main', ...many]);
+  expect(namesIn(await pageOf(visitor, workspace, '?search=URE%2F44'))).toEqual(many.slice(440));
+  expect(namesIn(await pageOf(visitor, workspace, '?show=current'))).toEqual(['feature/007']);
+  expect(await pageOf(visitor, workspace, '?search=nothing')).toContain('No branch is like that.');
+  for (const wrong of ['?page=0', '?page=-3', '?page=x', '?show=constructor']) {
+    expect(namesIn(await pageOf(visitor, workspace, wrong))).toHaveLength(200);
+  }
+});
+
+test('a remote that does not answer hides nothing of what was synced, and no credential of it is shown', async () => {
+  const workspace = await service.workspace('https://ada:s3cret-token@127.0.0.1:1/assets.git');
+  await synced(workspace, 'main', '1'.repeat(40));
+  const page = await pageOf(await visitorWith('sync'), workspace);
+  expect(page).toContain('The remote did not answer.');
+  expect(namesIn(page)).toEqual(['main']);
+  expect(page).toContain('Sync a branch by its name');
+  expect(page).not.toContain('s3cret-token');
+});
