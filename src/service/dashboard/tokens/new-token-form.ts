@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { grants, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { sealed } from '../../sessions/secret.ts';
-import { newTokenId } from '../../tokens/token-id.ts';
 import type { Markup } from '../elements/markup.ts';
 import { formField, type View } from '../layout.ts';
 import type { PageCall } from '../page.ts';
@@ -138,13 +137,21 @@ function summary(problems: Problems): Markup | string {
   return html`<p class="warning" role="alert">No token was made. Look at ${links}.</p>`;
 }
 
-/** The form brings back the id that its token will have, so that sending it twice makes one token. */
-export function newTokenForm(call: PageCall, typed: Typed, ids: readonly string[], problems: Problems): View {
+export interface NewTokenForm {
+  /** The form brings back the id that its token will have, so that sending it twice makes one token. */
+  readonly id: string;
+  readonly typed: Typed;
+  readonly problems: Problems;
+  /** Those that can be chosen. */
+  readonly workspaces: readonly string[];
+}
+
+export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
   const main = html`${summary(problems)}
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
-      <input type="hidden" name="token_id" value="${sealed(newTokenId(), secret)}">
+      <input type="hidden" name="token_id" value="${sealed(id, secret)}">
       <div class="field">
         <label for="name">${titles.name}</label>
         <input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"
@@ -154,7 +161,7 @@ export function newTokenForm(call: PageCall, typed: Typed, ids: readonly string[
       </div>
       ${group('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
       ${group('expires', problems, endChoices(typed, problems.expires !== undefined))}
-      ${group('workspaces', problems, workspaceChoices(typed, ids, problems.workspaces !== undefined))}
+      ${group('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
       <div class="actions"><button class="primary">Make the token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
   return { title: 'New token', place: { section: 'tokens' }, main, styles: ['tokens.css'] };

@@ -50,6 +50,9 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await expectProblem(page, /status of 409/);
   await page.getByRole('heading', { name: 'This token was made before' }).waitFor();
   expect(await page.content()).not.toContain(secret);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'This token was made before' }).waitFor();
+  expect(await page.content()).not.toContain(secret);
 
   const job = await startJob({
     env: { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_ID: workspace, WORKSPACE_TOKEN: secret },

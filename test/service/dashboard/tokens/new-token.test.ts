@@ -27,9 +27,16 @@ async function administrator(): Promise<Visitor> {
 
 const right = { name: 'ci', scope: ['sync'], expires: '90d', lifetime: '', reach: 'all' } as const;
 
+/** The page sends on to an address of its own, which has the id. */
+async function formAddress(visitor: Visitor): Promise<string> {
+  const { status, headers } = await visitor.get('/tokens/new');
+  expect(status).toBe(303);
+  return headers.get('location') ?? '';
+}
+
 /** The form as the page has it, filled in. */
 async function filled(visitor: Visitor, fields: Readonly<Record<string, string | readonly string[]>> = {}) {
-  const page = (await visitor.get('/tokens/new')).text;
+  const page = (await visitor.get(await formAddress(visitor))).text;
   return { form_token: formTokenIn(page), token_id: sealedIn(page), ...right, ...fields };
 }
 
@@ -111,7 +118,7 @@ describe('a form that is sent twice', () => {
     for (const again of [fields, { ...fields, name: 'twice' }]) {
       const answer = await visitor.post('/tokens', again);
       expect(answer.status).toBe(409);
-      expect(answer.text).toContain('made nothing');
+      expect(answer.text).toContain('makes no second one');
       expect(answer.text).toContain('<bdi>once</bdi>');
       expect(secretIn(answer.text)).toBe('');
     }
@@ -128,11 +135,23 @@ describe('a form that is sent twice', () => {
     expect(await named('at once')).toHaveLength(1);
   });
 
+  test('cannot be found again by going back to it', async () => {
+    const visitor = await administrator();
+    const address = await formAddress(visitor);
+    const page = (await visitor.get(address)).text;
+    expect(sealedIn((await visitor.get(address)).text)).toBe(sealedIn(page));
+    await visitor.post('/tokens', { ...right, name: 'back', form_token: formTokenIn(page), token_id: sealedIn(page) });
+    const back = await visitor.get(address);
+    expect(back.text).toContain('This token was made before');
+    expect(back.text).not.toContain('<form method="post" action="/tokens"');
+    expect((await (await administrator()).get(address)).headers.get('location')).toMatch(/^\/tokens\/new\?form=/);
+  });
+
   test('is refused with an id that this session was not shown', async () => {
     const visitor = await administrator();
     const other = await administrator();
     const fields = await filled(visitor, { name: 'forged' });
-    const foreign = sealedIn((await other.get('/tokens/new')).text);
+    const foreign = sealedIn((await other.get(await formAddress(other))).text);
     for (const token_id of ['', `x.tok_${crypto.randomUUID()}`, fields.token_id.replace(/.$/, 'g'), foreign]) {
       expect((await visitor.post('/tokens', { ...fields, token_id })).status).toBe(400);
     }
@@ -225,11 +244,12 @@ test('the secret is on one page, and nowhere else', async () => {
   const later = [
     await visitor.post('/tokens', fields),
     await visitor.get('/tokens'),
-    await visitor.get('/tokens/new'),
+    await visitor.get(await formAddress(visitor)),
+    await visitor.get(`/tokens/new?form=${fields.token_id}`),
     await visitor.get(`/tokens/${token?.id}/revoke`),
     await visitor.get('/audit'),
   ];
-  expect(later.map(({ status }) => status)).toEqual([409, 200, 200, 200, 200]);
+  expect(later.map(({ status }) => status)).toEqual([409, 200, 200, 200, 200, 200]);
   for (const { text } of later) expect(text).not.toContain(secret);
   expect(service.log()).not.toContain(secret);
   const tables = ['tokens', 'sessions', 'audit', 'remembered_answers'] as const;
