@@ -1,0 +1,160 @@
+import type { KyselyPlugin } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import type { LockNews } from '../../../src/service/locks/lock-follower.ts';
+import { releaseLock } from '../../../src/service/locks/release.ts';
+import { renewLock } from '../../../src/service/locks/renew.ts';
+import { type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { valueIn } from '../webhooks/samples.ts';
+
+const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null } as const;
+
+const pathOf = (text: string) => valueIn(parseLockPath(text));
+const ttl = valueIn(parseTtl('1h'));
+
+describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  let queries: number;
+  let watch: LockWatch;
+  let errors: unknown[];
+  let leaving: AbortController;
+
+  /** Counts what is asked of the database. */
+  const counting: KyselyPlugin = {
+    transformQuery({ node }) {
+      queries += 1;
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+
+  beforeEach(async () => {
+    database = await kind.open();
+    queries = 0;
+    errors = [];
+    leaving = new AbortController();
+    storage = { ...database.storage, read: database.storage.read.withPlugin(counting) };
+    watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
+    await storage.commit((db) =>
+      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
+    );
+  });
+  afterEach(async () => {
+    leaving.abort();
+    await watch.stop();
+    await database.remove();
+  });
+
+  const take = (path: string) =>
+    storage.commit(async (db) => {
+      const request = { workspace: 'game', path: pathOf(path), type: 'exclusive', ttl, bearer, origin: null } as const;
+      const [acquisition] = await acquireLocks(db, storage.now, [request]);
+      return acquisition?.kind === 'acquired' ? acquisition.lock : expect.fail('It is held.');
+    });
+  const release = (path: string) =>
+    storage.commit((db) =>
+      releaseLock(db, storage.now, {
+        workspace: 'game',
+        path: pathOf(path),
+        match: null,
+        releaser: { name: 'ada', tokenId: bearer.id, address: null, force: false },
+      }),
+    );
+  const follow = () => watch.follow('game', leaving.signal);
+  const told = async (news: AsyncGenerator<LockNews, void, undefined>) => {
+    const { value } = await news.next();
+    if (value === undefined) return undefined;
+    const held = value.locks.map(({ lock }) => lock.path);
+    return value.kind === 'all' ? { all: held.toSorted() } : { held: held.toSorted(), free: value.free };
+  };
+
+  test('is all of them first, and then who takes, renews and releases one, and which are over', async () => {
+    await take('first');
+    const news = follow();
+    expect(await told(news)).toEqual({ all: ['first'] });
+    const second = await take('second');
+    expect(await told(news)).toEqual({ held: ['second'], free: [] });
+    await storage.commit((db) =>
+      renewLock(db, storage.now, {
+        workspace: 'game',
+        path: pathOf('second'),
+        ttl: valueIn(parseTtl('2h')),
+        bearer,
+        match: (id) => id === second.id,
+      }),
+    );
+    expect(await told(news)).toEqual({ held: ['second'], free: [] });
+    await release('first');
+    expect(await told(news)).toEqual({ held: [], free: ['first'] });
+    await take('short');
+    expect(await told(news)).toEqual({ held: ['short'], free: [] });
+    // Nobody removes its row here: it is over by the clock of the database alone.
+    await storage.commit((db) => db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute());
+    expect(await told(news)).toEqual({ held: [], free: ['short'] });
+    const later = follow();
+    expect(await told(later)).toEqual({ all: ['second'] });
+  });
+
+  test('is at last what there is, however slowly it is listened to', async () => {
+    const news = follow();
+    expect(await told(news)).toEqual({ all: [] });
+    const other = follow();
+    expect(await told(other)).toEqual({ all: [] });
+    for (const path of ['a', 'b']) await take(path);
+    await release('a');
+    await take('c');
+    const seen = new Set<string>();
+    while (!seen.has('c')) {
+      const { value } = await other.next();
+      for (const { lock } of value?.locks ?? []) seen.add(lock.path);
+    }
+    expect(await told(news)).toMatchObject({ held: expect.arrayContaining(['b', 'c']) });
+  });
+
+  test('costs nothing when nobody listens, and one query each time for any number of listeners', async () => {
+    const listeners = Array.from({ length: 5 }, follow);
+    for (const news of listeners) expect(await told(news)).toEqual({ all: [] });
+    expect(queries).toBeLessThan(5);
+    leaving.abort();
+    for (const news of listeners) expect(await told(news)).toBeUndefined();
+    await watch.stop();
+    const before = queries;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(queries).toBe(before);
+  });
+
+  test('ends for everybody when the database cannot be read, and begins again when it is asked for', async () => {
+    const news = follow();
+    expect(await told(news)).toEqual({ all: [] });
+    const { read } = storage;
+    const broken = new Error('The disk is gone.');
+    Object.assign(storage, {
+      read: {
+        selectFrom: () => {
+          throw broken;
+        },
+      },
+    });
+    await expect(told(news)).rejects.toThrow('could not be read');
+    expect(errors).toEqual([broken]);
+    Object.assign(storage, { read });
+    expect(await told(follow())).toEqual({ all: [] });
+  });
+
+  test('wakes at once for what happens here', async () => {
+    const slow = watchLocks(storage, { pollMs: 60_000, onError: () => undefined });
+    const news = slow.follow('game', leaving.signal);
+    expect(await told(news)).toEqual({ all: [] });
+    await take('a');
+    slow.wake();
+    expect(await told(news)).toEqual({ held: ['a'], free: [] });
+    leaving.abort();
+    await slow.stop();
+  });
+});
