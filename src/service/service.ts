@@ -8,6 +8,7 @@ import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
+import { watchLocks } from './locks/watch-locks.ts';
 import type { Metrics } from './operation/metrics.ts';
 import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
@@ -49,6 +50,8 @@ export interface Service {
 }
 
 const pollMs = 500;
+/** A page shows within a second what another instance has done. */
+const watchEveryMs = 300;
 const expiryEveryMs = 500;
 const lastUseEveryMs = 10_000;
 const tidyEveryMs = 10 * 60_000;
@@ -70,6 +73,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   const deliveries = startDeliveries({ ...options, pollMs, onError });
+  const lockWatch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+  const onLockEvent = (): void => {
+    deliveries.wake();
+    lockWatch.wake();
+  };
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncs = startWorker({
     parallel: parallelSyncs,
@@ -83,7 +91,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async () => {
       for (let expired = 1; expired > 0; ) {
         expired = await removeExpiredLocks(storage);
-        if (expired > 0) deliveries.wake();
+        if (expired > 0) onLockEvent();
         metrics.expiredLocks.inc(expired);
       }
     },
@@ -118,13 +126,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     trustedProxies,
     version,
     onQueued: syncs.wake,
-    onLockEvent: deliveries.wake,
+    onLockEvent,
+    lockWatch,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   });
 
   const stopWork = async () => {
-    await Promise.all([syncs.stop(), deliveries.stop(), stopExpiry(), stopTidying(), stopNotingUse()]);
+    await Promise.all([
+      syncs.stop(),
+      deliveries.stop(),
+      lockWatch.stop(),
+      stopExpiry(),
+      stopTidying(),
+      stopNotingUse(),
+    ]);
     await lastUse.write().catch(onError);
   };
   try {

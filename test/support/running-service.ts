@@ -83,7 +83,10 @@ export async function ask(base: string, method: string, path: string, given: Ask
   });
   asked.end(body);
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  const text = await readText(answer);
+  // A page that listens gets no end: only the head of the answer is looked at.
+  const endless = answer.headers['content-type'] === 'text/event-stream';
+  if (endless) answer.destroy();
+  const text = endless ? '' : await readText(answer);
   const fields = new Headers();
   for (let index = 0; index < answer.rawHeaders.length; index += 2) {
     fields.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '');

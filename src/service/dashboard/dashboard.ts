@@ -3,9 +3,12 @@ import type { HookRoutes } from '../http/routes/hooks.ts';
 import type { LockRoutes } from '../http/routes/locks.ts';
 import type { SyncRoutes } from '../http/routes/syncs.ts';
 import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
+import type { LockWatch } from '../locks/watch-locks.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { addAssets } from './assets.ts';
 import { addAuditPage } from './audit/audit-page.ts';
+import { addLockListPage } from './locks/list-page.ts';
+import { addReleasePages } from './locks/release-page.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addWorkspaceListPage } from './pages/workspace-list.ts';
 import { addBranchPages } from './syncs/branch-list.ts';
@@ -22,6 +25,7 @@ export type DashboardParts = LockRoutes &
     readonly remoteMemory: RemoteMemory;
     /** Ends what a page would otherwise go on listening to. */
     readonly stopping: AbortSignal;
+    readonly lockWatch: LockWatch;
   };
 
 /** The pages for people. What they show and do goes through the same rules as the API. */
@@ -36,4 +40,6 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);
   addOneSyncPage(app, parts);
+  addLockListPage(app, parts);
+  addReleasePages(app, parts);
 }

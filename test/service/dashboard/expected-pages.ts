@@ -27,4 +27,8 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/workspaces/:id/syncs', need: 'sync' },
   { method: 'GET', path: '/workspaces/:id/syncs/:sync', need: 'sync' },
   { method: 'GET', path: '/workspaces/:id/syncs/:sync/events', need: 'sync' },
+  { method: 'GET', path: '/workspaces/:id/locks', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/locks/events', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/locks/release', need: 'locks:write' },
+  { method: 'POST', path: '/workspaces/:id/locks/release', need: 'locks:write' },
 ];

@@ -28,6 +28,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     version: '0.0.0-test',
     onQueued: notHere,
     onLockEvent: notHere,
+    lockWatch: { follow: notHere, wake: notHere, stop: notHere },
     isStopping: () => false,
     stopping: new AbortController().signal,
     ...parts,

@@ -1,0 +1,70 @@
+/** Server-sent events that a page gets while it is seen. */
+
+/** Browsers ask again by themselves when a connection breaks; when they are refused, we do. */
+const againAfterMs = 5_000;
+
+/**
+ * @typedef {object} StreamOptions
+ * @property {string} url
+ * @property {Readonly<Record<string, (data: unknown) => void>>} on what to do with each event, given what the service sent as JSON
+ * @property {() => void} lost nothing is heard at the moment
+ * @property {() => void} signedOut the session has ended
+ */
+
+/** @param {StreamOptions} options */
+export function followStream({ url, on, lost, signedOut }) {
+  /** @type {EventSource | undefined} */
+  let source;
+  let timer = 0;
+
+  function close() {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  }
+
+  /** An event source does not tell why it was refused. */
+  async function askWhy() {
+    const asking = new AbortController();
+    try {
+      const { status } = await fetch(url, { headers: { accept: 'text/event-stream' }, signal: asking.signal });
+      return status;
+    } catch {
+      return undefined;
+    } finally {
+      asking.abort();
+    }
+  }
+
+  async function refused() {
+    close();
+    if ((await askWhy()) === 401) signedOut();
+    else if (!document.hidden) timer = window.setTimeout(open, againAfterMs);
+  }
+
+  function open() {
+    close();
+    const opened = new EventSource(url);
+    source = opened;
+    for (const [name, act] of Object.entries(on)) {
+      opened.addEventListener(name, (event) => act(JSON.parse(event.data)));
+    }
+    opened.addEventListener('error', () => {
+      lost();
+      if (opened.readyState === EventSource.CLOSED && opened === source) void refused();
+    });
+  }
+
+  // A browser has six connections for a host over HTTP/1.1, for all of its windows: what is not seen keeps none.
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      close();
+      lost();
+    } else open();
+  });
+  window.addEventListener('pagehide', close);
+  window.addEventListener('pageshow', (event) => {
+    if (event.persisted && !document.hidden) open();
+  });
+  if (!document.hidden) open();
+}

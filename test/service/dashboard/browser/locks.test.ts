@@ -1,0 +1,222 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
+import { test } from '../../../support/browser/browser-test.ts';
+import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { realDatabaseKinds } from '../../../support/databases.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { hostileName, releaseAsApi, seedManyLocks, takeLock } from '../locked-service.ts';
+import { signIn } from './signed-in.ts';
+
+let service: RunningService;
+beforeAll(async () => {
+  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
+});
+afterAll(() => service.stop());
+
+const live = (page: Page) => page.locator('#live').getByText('Live').waitFor();
+const rows = (page: Page) => page.locator('table.locks .lock');
+const rowOf = (page: Page, path: string) => rows(page).filter({ has: page.getByTitle(path, { exact: true }) });
+const gone = (page: Page, path: string) => rowOf(page, path).waitFor({ state: 'detached' });
+const noSidewaysScroll = (page: Page) =>
+  page.evaluate<boolean>('document.documentElement.scrollWidth <= document.documentElement.clientWidth');
+
+/** Scrolls as a person does, and waits until the rows there are drawn. */
+async function scrollTo(page: Page, expression: string): Promise<void> {
+  await page.evaluate(
+    `new Promise((done) => { scrollTo(0, ${expression}); requestAnimationFrame(() => requestAnimationFrame(done)); })`,
+  );
+}
+
+const locksOf = (workspace: string, search = '') => `/workspaces/${workspace}/locks${search}`;
+
+describe('the page of locks', () => {
+  test('shows at once what happens to locks, and counts down', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const bot = await service.token({ name: 'release-bot' });
+    const page = await openPage();
+    await signIn(page, service, (await service.token({ scopes: ['locks:read'] })).secret, locksOf(workspace));
+    await live(page);
+    await page.getByText('Nothing is locked.').waitFor();
+    await expectAccessible(page);
+
+    await takeLock(service, workspace, bot.secret, 'Content/Hero.uasset', { ttl: '4m' });
+    const row = rowOf(page, 'Content/Hero.uasset');
+    await row.getByText('release-bot').waitFor();
+    expect(await row.getByRole('link', { name: 'ci.example.com' }).getAttribute('href')).toBe(
+      'https://ci.example.com/game/runs/7/attempts/1',
+    );
+    const left = row.locator('.countdown');
+    const before = await left.textContent();
+    expect(before).toMatch(/^(?:3 min \d\d|4 min 0\d) s$/);
+    await row
+      .locator('.countdown')
+      .filter({ hasNotText: before ?? '' })
+      .waitFor();
+    expect(await left.getAttribute('class')).toContain('urgent');
+
+    await takeLock(service, workspace, bot.secret, 'short');
+    await rowOf(page, 'short').waitFor();
+    await service.storage.commit((db) =>
+      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
+    );
+    await gone(page, 'short');
+    const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
+    await rowOf(page, 'renewed').waitFor();
+    const answer = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+      token: bot.secret,
+      json: { path: 'renewed', type: 'exclusive', ttl: '3h' },
+      headers: { 'if-match': `"${renewed.id}"` },
+    });
+    expect(answer.status).toBe(200);
+    await rowOf(page, 'renewed').getByText('2 h 59 min').waitFor();
+    await releaseAsApi(service, workspace, bot.secret, 'Content/Hero.uasset');
+    await gone(page, 'Content/Hero.uasset');
+    expect(await page.locator('#lock-count').textContent()).toBe('1 lock');
+  });
+
+  test('leads somebody who is blocked to a release with a reason, by keyboard', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const bot = await service.token({ name: 'release-bot' });
+    const own = await service.token({ name: 'grace', scopes: ['locks:admin'] });
+    for (const path of ['Content/Hero.uasset', 'Content/Villain.uasset']) {
+      await takeLock(service, workspace, bot.secret, path);
+    }
+    await takeLock(service, workspace, own.secret, 'Maps/Town.umap');
+    const page = await openPage();
+    await signIn(page, service, own.secret, locksOf(workspace));
+    await live(page);
+    await page.keyboard.press('/');
+    await page.keyboard.type('HERO');
+    await gone(page, 'Maps/Town.umap');
+    await page.waitForURL(/\?search=HERO$/);
+    await expectAccessible(page);
+
+    await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
+    await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    await page.waitForURL(/locks\?search=HERO$/);
+    await live(page);
+    await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
+    await page.getByLabel('Reason').fill('The runner is gone.');
+    await page.getByRole('button', { name: 'Release it by force' }).press('Enter');
+    await page.getByText('The lock was released.').waitFor();
+    await page.getByText('No lock matches the search.').waitFor();
+    const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'grace').execute();
+    expect(
+      audit.filter(({ action }) => action === 'lock.force-released').map(({ detail }) => JSON.parse(detail)),
+    ).toEqual([expect.objectContaining({ path: 'Content/Hero.uasset', reason: 'The runner is gone.' })]);
+
+    await page.getByRole('link', { name: 'Show all locks' }).click();
+    await page.getByRole('link', { name: 'Force release Content/Villain.uasset' }).click();
+    await page.getByLabel('Reason').waitFor();
+    await releaseAsApi(service, workspace, bot.secret, 'Content/Villain.uasset');
+    await takeLock(service, workspace, bot.secret, 'Content/Villain.uasset');
+    await page.getByLabel('Reason').fill('It was shown to me.');
+    await page.getByRole('button', { name: 'Release it by force' }).click();
+    await page.getByText('Nothing was released.').waitFor();
+    await expectProblem(page, /status of 412/);
+    await expectAccessible(page);
+  });
+
+  test('stays fluid with 10,000 locks: few rows in the document, whatever is searched, sorted or scrolled', async ({
+    openPage,
+  }) => {
+    const workspace = await service.workspace();
+    await seedManyLocks(service, workspace, 10_000);
+    const bot = await service.token();
+    const page = await openPage();
+    await signIn(page, service, bot.secret, locksOf(workspace));
+    await live(page);
+    const few = async () => expect(await page.locator('table.locks tr').count()).toBeLessThan(80);
+    await few();
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('10001');
+    await scrollTo(page, 'document.body.scrollHeight');
+    await rowOf(page, 'Content/Level09/Asset09999.uasset').waitFor();
+    expect(await rows(page).last().getAttribute('aria-rowindex')).toBe('10001');
+    await few();
+
+    // What is in sight and has the focus stays, when something appears far above.
+    await scrollTo(page, '200000');
+    const focused = rows(page).nth(20).locator('.path');
+    await focused.focus();
+    const path = await focused.getAttribute('title');
+    const place = async () => (await page.locator(`.path[title="${path}"]`).boundingBox())?.y;
+    const before = await place();
+    await takeLock(service, workspace, bot.secret, 'A/first');
+    await page.getByText('10,001 locks').waitFor();
+    expect(await place()).toBeCloseTo(before ?? Number.NaN, 0);
+    expect(await page.evaluate('document.activeElement.title')).toBe(path);
+    await scrollTo(page, '0');
+    expect(await page.evaluate('document.activeElement.title')).toBe(path);
+    await few();
+
+    await page.getByRole('columnheader', { name: 'Since' }).getByRole('link').click();
+    await page.waitForURL(/\?sort=since$/);
+    expect(await rows(page).first().locator('.path').getAttribute('title')).toBe('Content/Level09/Asset09999.uasset');
+    await page.getByLabel('Search').fill('team-3 asset0044');
+    await page.getByText('1 of 10,001 locks').waitFor();
+    expect(await rows(page).count()).toBe(1);
+    await page.getByLabel('Search').fill('');
+    await page.getByLabel('Group by folder').check();
+    await page.waitForURL(/\?sort=since&group=folder$/);
+    const folder = page.getByRole('button', { name: 'Content/Level00/' });
+    await folder.scrollIntoViewIfNeeded();
+    await folder.click();
+    await page.getByRole('button', { name: 'Content/Level01/' }).waitFor();
+    expect(await folder.getAttribute('aria-expanded')).toBe('false');
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(10_001 + 11 - 1_000 + 1));
+    await few();
+    await expectAccessible(page);
+  });
+
+  test('on a phone shows hostile names as cards, as text and within its width', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const { secret } = await service.token({ name: hostileName });
+    await takeLock(service, workspace, secret, hostileName, {
+      origin: 'https://evil.example/"><script>alert(1)</script>',
+    });
+    await takeLock(service, workspace, secret, 'Content/Hero.uasset');
+    const page = await openPage({ viewport: phone });
+    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
+    await live(page);
+    expect(await rows(page).count()).toBe(2);
+    expect(await noSidewaysScroll(page)).toBe(true);
+    const heights = await page.evaluate(`[...document.querySelectorAll('.lock')].map((row) => row.offsetHeight)`);
+    expect(new Set(heights as number[]).size).toBe(1);
+    expect(await rows(page).first().textContent()).toContain('<script>alert(1)</script>\\u{202e}xxx');
+    await expectAccessible(page);
+    await page.getByRole('link', { name: /^Force release ">/ }).click();
+    await page.getByLabel('Reason').waitFor();
+    expect(await noSidewaysScroll(page)).toBe(true);
+    await expectAccessible(page);
+  });
+
+  test('says when its session has ended, and works without JavaScript', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const { id, secret } = await service.token();
+    await seedManyLocks(service, workspace, 250);
+    const plain = await openPage({ javaScript: false, viewport: phone });
+    await signIn(plain, service, secret, locksOf(workspace));
+    expect(await rows(plain).count()).toBe(200);
+    await plain.getByRole('link', { name: 'Next page' }).click();
+    await plain.getByText('Page 2 of 2').waitFor();
+    expect(await rows(plain).count()).toBe(50);
+    await plain.getByLabel('Search').fill('asset00007');
+    await plain.getByRole('button', { name: 'Show' }).click();
+    await plain.getByText('1 of 250 locks').waitFor();
+    await expectAccessible(plain);
+
+    const page = await openPage();
+    await signIn(page, service, secret, locksOf(workspace));
+    await live(page);
+    await service.storage.commit((db) => revokeToken(db, service.storage.now, id));
+    await takeLock(service, workspace, (await service.token()).secret, 'not/for/them');
+    await page.getByRole('link', { name: 'Sign in again' }).waitFor();
+    expect(await rowOf(page, 'not/for/them').count()).toBe(0);
+    await expectProblem(page, /status of 401/);
+    await expectProblem(page, /status of 401/);
+  });
+});
