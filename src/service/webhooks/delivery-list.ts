@@ -46,9 +46,16 @@ export interface DeliveryPage {
   readonly next: number | undefined;
 }
 
+/** Those that are not over are `open`, whatever they wait for. */
+export const deliveryFilters = ['open', 'failed', 'delivered', 'dropped'] as const;
+
+export type DeliveryFilter = (typeof deliveryFilters)[number];
+
 interface DeliveryQuery {
   readonly limit: number;
   readonly before?: number | undefined;
+  /** All of them without it. */
+  readonly only?: DeliveryFilter | undefined;
 }
 
 const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
@@ -57,10 +64,14 @@ const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
 export async function listDeliveries(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   hook: HookRow,
-  { limit, before }: DeliveryQuery,
+  { limit, before, only }: DeliveryQuery,
 ): Promise<DeliveryPage> {
   const rows = await ofHook(read, now, hook)
     .$if(before !== undefined, (deliveries) => deliveries.where('sequence', '<', before ?? 0))
+    .$if(only === 'open', (deliveries) => deliveries.where('finished_at', 'is', null))
+    .$if(only !== undefined && only !== 'open', (deliveries) =>
+      deliveries.where('finished_at', 'is not', null).where('status', '=', only ?? ''),
+    )
     .orderBy('sequence', 'desc')
     .limit(limit + 1)
     .execute();

@@ -15,8 +15,8 @@ export interface HookOverview extends Hook {
 
 const latest = 100;
 
-export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
-  const rows = await db
+const withDeliveries = (db: Database, workspace: string) =>
+  db
     .selectFrom('hooks')
     .selectAll()
     .select((select) => [
@@ -48,15 +48,24 @@ export async function listHooks(db: Database, workspace: string): Promise<HookOv
         .select('last_error')
         .as('last_error'),
     ])
-    .where('workspace_id', '=', workspace)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map(({ pending, failed, last_error, ...hook }) => ({
-    ...hookOf(hook),
-    inactive_why: inactiveWhyOf(hook),
-    pending_deliveries: Number(pending),
-    failed_deliveries: Number(failed),
-    last_error,
-  }));
+    .where('workspace_id', '=', workspace);
+
+type OverviewRow = Awaited<ReturnType<ReturnType<typeof withDeliveries>['executeTakeFirstOrThrow']>>;
+
+const overviewOf = ({ pending, failed, last_error, ...hook }: OverviewRow): HookOverview => ({
+  ...hookOf(hook),
+  inactive_why: inactiveWhyOf(hook),
+  pending_deliveries: Number(pending),
+  failed_deliveries: Number(failed),
+  last_error,
+});
+
+export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
+  const rows = await withDeliveries(db, workspace).orderBy('created_at').orderBy('id').execute();
+  return rows.map(overviewOf);
+}
+
+export async function findHookOverview(db: Database, workspace: string, id: string): Promise<HookOverview | undefined> {
+  const row = await withDeliveries(db, workspace).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : overviewOf(row);
 }

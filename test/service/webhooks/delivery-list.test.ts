@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
+import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import { claimDelivery, type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
-import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
+import { findHookOverview, listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import type { ReceiverAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
@@ -111,6 +111,45 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     expect((await states())[3]).toEqual({ kind: 'held' });
   });
 
+  test('are listed by their state alone as well, page by page', async () => {
+    const { hook, acquire, storage, deliveries } = hooked();
+    const id = await hook(url);
+    for (const path of ['a', 'b', 'c', 'd', 'e', 'f']) await acquire(path);
+    const ids = (await deliveries()).map((delivery) => delivery.id);
+    const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = ids;
+    const over = { finished_at: storage.now, next_attempt_at: null };
+    const end = (delivery: string, status: string) =>
+      storage.commit((db) =>
+        db
+          .updateTable('deliveries')
+          .set({ ...over, status })
+          .where('id', '=', delivery)
+          .execute(),
+      );
+    await end(first, 'failed');
+    await end(second, 'delivered');
+    await end(third, 'dropped');
+    await end(fourth, 'failed');
+    // It was delivered, and is sent again: it is not over.
+    await storage.commit((db) =>
+      db.updateTable('deliveries').set({ status: 'again' }).where('id', '=', fifth).execute(),
+    );
+    const listed = async (only: DeliveryFilter) => {
+      const found: string[] = [];
+      let before: number | undefined;
+      do {
+        const page = await listDeliveries(storage, await rowOf(id), { limit: 1, before, only });
+        found.push(...page.deliveries.map((delivery) => delivery.id));
+        before = page.next;
+      } while (before !== undefined);
+      return found;
+    };
+    expect(await listed('open')).toEqual([sixth, fifth]);
+    expect(await listed('failed')).toEqual([fourth, first]);
+    expect(await listed('delivered')).toEqual([second]);
+    expect(await listed('dropped')).toEqual([third]);
+  });
+
   test('are found by their id, of this hook alone, and show that they are sent again', async () => {
     const { hook, acquire, storage } = hooked();
     const [id, other] = [await hook(url), await hook(otherUrl)];
@@ -139,8 +178,13 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     await acquire('b');
     await pause(other);
     const failing = (await hooked().deliveries()).find(({ status }) => status === 'failed')?.hook_id;
+    const overviews = await listHooks(storage.read, 'game');
+    for (const overview of overviews) {
+      expect(await findHookOverview(storage.read, 'game', overview.id)).toEqual(overview);
+      expect(await findHookOverview(storage.read, 'another', overview.id)).toBeUndefined();
+    }
     const counted = Object.fromEntries(
-      (await listHooks(storage.read, 'game')).map((overview) => [
+      overviews.map((overview) => [
         overview.id,
         [overview.inactive_why, overview.pending_deliveries, overview.failed_deliveries],
       ]),

@@ -1,14 +1,12 @@
 import type { Storage } from '../../storage/storage.ts';
-import { registerHook } from '../../webhooks/hooks.ts';
-import { checkTarget } from '../../webhooks/target.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { AccessControl } from '../access.ts';
+import { registerRequested, targetOf } from '../hook-registration.ts';
 import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, actorOf, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { invalid } from '../refusal.ts';
 import { hookSchema, keyHeader } from '../schemas.ts';
 
 export interface HookRoutes extends AccessControl {
@@ -42,19 +40,10 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
       const workspace = await addressedWorkspace(c, storage);
       return once(
         keyedRequestOf(c),
-        async () => {
-          const target = await checkTarget(body.url, targets);
-          if (!target.ok) throw invalid({ pointer: '#/url', detail: target.why });
-          return target.value;
-        },
-        async (db, { url }) => {
-          const registered = await registerHook(db, storage.now, {
-            ...body,
-            url,
-            workspace: workspace.id,
-            secret: body.secret ?? null,
-            actor: actorOf(c),
-          });
+        () => targetOf(body, targets),
+        async (db, target) => {
+          const registrant = { workspace: workspace.id, actor: actorOf(c) };
+          const registered = await registerRequested(db, storage.now, body, target, registrant);
           switch (registered.kind) {
             case 'updated':
               return jsonAnswer(200, registered.hook);
