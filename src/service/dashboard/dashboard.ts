@@ -7,6 +7,11 @@ import type { LockWatch } from '../locks/watch-locks.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { addAssets } from './assets.ts';
 import { addAuditPage } from './audit/audit-page.ts';
+import { addHookChanges } from './hooks/change-hook.ts';
+import { addDeliveryPages } from './hooks/delivery-page.ts';
+import { addHookListPage } from './hooks/hook-list.ts';
+import { addHookPage } from './hooks/hook-page.ts';
+import { addNewHookPages } from './hooks/new-hook.ts';
 import { addLockListPage } from './locks/list-page.ts';
 import { addReleasePages } from './locks/release-page.ts';
 import { addSignInPages } from './pages/sign-in.ts';
@@ -42,4 +47,9 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addOneSyncPage(app, parts);
   addLockListPage(app, parts);
   addReleasePages(app, parts);
+  addHookListPage(app, parts);
+  addNewHookPages(app, parts);
+  addHookPage(app, parts);
+  addHookChanges(app, parts);
+  addDeliveryPages(app, parts);
 }

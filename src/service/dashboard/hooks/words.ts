@@ -1,0 +1,81 @@
+import { html } from 'hono/html';
+import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
+import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
+import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
+import type { InactiveWhy } from '../../webhooks/hooks.ts';
+import type { Markup } from '../elements/markup.ts';
+import { literal } from '../elements/text.ts';
+import { time } from '../elements/time.ts';
+
+/** When each event happens. */
+export const eventMeanings: Readonly<Record<HookEvent, string>> = {
+  'sync.succeeded': 'A sync has brought a branch up to date.',
+  'sync.failed': 'A sync has ended with an error.',
+  'lock.acquired': 'Somebody has taken a lock.',
+  'lock.released': 'A lock was released, by who held it or by force.',
+  'lock.expired': 'A lock has reached the end of its time without being released.',
+};
+
+export const formatNames: Readonly<Record<HookFormat, string>> = {
+  standard: 'Standard Webhooks',
+  github: 'GitHub',
+  buildkite: 'Buildkite',
+};
+
+export const listed = (texts: readonly string[]): Markup =>
+  html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
+
+export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
+  if (!events.some(isSyncEvent)) return html`<span class="faint">none: only locks</span>`;
+  return branches === null ? html`all` : listed(branches);
+};
+
+const hookStates: Readonly<Record<InactiveWhy | 'active', string>> = {
+  active: 'active',
+  paused: 'paused',
+  gone: 'ended by the receiver',
+};
+
+export function hookState(why: InactiveWhy | null): Markup {
+  const state = why ?? 'active';
+  return html`<span class="state ${state}">${hookStates[state]}</span>`;
+}
+
+/** What an event is about, and what that is. */
+export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>
+  'sync' in event.data
+    ? { kind: 'branch', name: event.data.sync.branch }
+    : { kind: 'path', name: event.data.lock.path };
+
+/** The word for a state, and the class of its colour. */
+const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
+  delivered: ['delivered', 'delivered'],
+  failed: ['failed', 'failed'],
+  dropped: ['dropped', 'dropped'],
+  'under-way': ['under way', 'running'],
+  waiting: ['waiting', 'pending'],
+  'behind-another': ['waiting', 'queued'],
+  held: ['held', 'paused'],
+};
+
+export function deliveryState({ kind }: DeliveryState): Markup {
+  const [word, colour] = deliveryStates[kind];
+  return html`<span class="state ${colour}">${word}</span>`;
+}
+
+export function nextAttempt({ state, event }: DeliveryOverview, now: number): Markup | string {
+  switch (state.kind) {
+    case 'delivered':
+    case 'failed':
+    case 'dropped':
+      return html`<span class="faint">none</span>`;
+    case 'under-way':
+      return 'being made now';
+    case 'waiting':
+      return Date.parse(state.until) > now ? time(state.until, now) : 'as soon as its turn comes';
+    case 'behind-another':
+      return `when an earlier one about the same ${subjectOf(event).kind} is over`;
+    case 'held':
+      return 'when the webhook is resumed';
+  }
+}

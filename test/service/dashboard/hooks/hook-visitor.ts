@@ -1,0 +1,49 @@
+import { expect } from 'vitest';
+import type { Reply } from '../../../support/running-service.ts';
+import type { HookedService } from '../../webhooks/hooked-service.ts';
+import { formTokenIn, type Visitor, visit } from '../browser-like.ts';
+
+export interface HookForm {
+  readonly url: string;
+  readonly event?: readonly string[];
+  readonly branches?: string;
+  readonly format?: string;
+  readonly secret?: string;
+  readonly headers?: string;
+}
+
+export interface HookVisitor extends Visitor {
+  /** The fields that the form of a new webhook has by itself. */
+  newForm(workspace: string): Promise<Readonly<Record<string, string>>>;
+  /** Fills in a form of its own, and sends it. */
+  register(workspace: string, form: HookForm): Promise<Reply>;
+}
+
+const formIdIn = (page: string): string => /name="form_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
+
+/** Somebody who is signed in, and has a token that may register webhooks and nothing else. */
+export async function hookVisitor(service: HookedService): Promise<HookVisitor> {
+  const visitor = visit(service);
+  const { secret } = await service.token({ scopes: ['hooks:write'] });
+  expect((await visitor.signIn(secret)).status).toBe(303);
+  const newForm: HookVisitor['newForm'] = async (workspace) => {
+    const { text } = await visitor.get(`/workspaces/${workspace}/hooks/new`);
+    return { form_token: formTokenIn(text), form_id: formIdIn(text) };
+  };
+  return {
+    ...visitor,
+    newForm,
+    async register(workspace, form) {
+      const fields = { event: ['sync.succeeded'], format: 'standard', ...form };
+      return visitor.post(`/workspaces/${workspace}/hooks`, { ...(await newForm(workspace)), ...fields });
+    },
+  };
+}
+
+export const secretIn = (page: string): string => /id="secret"[^>]*>(whsec_[^<]+)</.exec(page)?.[1] ?? '';
+
+/** The sentence beside a field, as it would be read. */
+export function problemBeside(field: string, page: string): string | undefined {
+  const text = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(page)?.[1];
+  return text?.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&');
+}

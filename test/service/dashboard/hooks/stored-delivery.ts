@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import type { Storage } from '../../../../src/service/storage/storage.ts';
+import type { Tables } from '../../../../src/service/storage/tables.ts';
+import { lock } from '../../webhooks/samples.ts';
+
+type Given = Partial<Insertable<Tables['deliveries']>> & { readonly path?: string };
+
+/** A delivery as some history has left it. It is over, unless told otherwise. Gives its id. */
+export async function storeDelivery(storage: Storage, hook: string, { path = 'a', ...given }: Given): Promise<string> {
+  const id = `msg_${randomUUID()}`;
+  const data = { lock: { ...lock, path } };
+  const event = { id, type: 'lock.acquired', workspace: 'game', occurredAt: lock.acquired_at, data };
+  await storage.commit((db) =>
+    db
+      .insertInto('deliveries')
+      .values({
+        id,
+        hook_id: hook,
+        ordering_key: path,
+        event: JSON.stringify(event),
+        status: 'delivered',
+        attempts: 1,
+        created_at: storage.now,
+        finished_at: storage.now,
+        ...given,
+      })
+      .execute(),
+  );
+  return id;
+}
