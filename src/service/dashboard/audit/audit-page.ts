@@ -32,8 +32,8 @@ function filterForm({ action, actor }: Filter, problem: string | undefined): Mar
   return html`<form method="get" action="/audit" class="filters" role="search">
     <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map(option)}</select></div>
     <div class="field">
-      <label for="actor">Who</label>
-      <input id="actor" name="actor" type="search" value="${actor}" autocomplete="off" spellcheck="false" placeholder="name or token id"${problem === undefined ? '' : html` aria-invalid="true" aria-describedby="actor-problem"`}>
+      <label for="actor">Who, by name or token id</label>
+      <input id="actor" name="actor" type="search" value="${actor}" autocomplete="off" spellcheck="false"${problem === undefined ? '' : html` aria-invalid="true" aria-describedby="actor-problem"`}>
       ${problem === undefined ? '' : html`<p class="problem" id="actor-problem" role="alert">${problem}</p>`}
     </div>
     <button>Show</button>

@@ -92,6 +92,7 @@ describe('making a token', () => {
     const answer = await send(await administrator(), { name: 'for ever', expires: 'never', scope: ['admin'] });
     expect(await named('for ever')).toMatchObject([{ expires_at: null, scopes: ['admin'], workspaces: null }]);
     expect((await visit(service).signIn(secretIn(answer.text))).status).toBe(303);
+    expect(answer.text).not.toContain('In a workflow');
   });
 
   test('names the address by which the browser reaches the service', async () => {
@@ -107,6 +108,15 @@ describe('making a token', () => {
     expect((await visitor.post('/tokens', fields, nowhere)).status).toBe(400);
     expect(await named('nowhere')).toEqual([]);
   });
+});
+
+test.each([
+  [['sync', 'locks:write'], 'operation: lock'],
+  [['sync', 'hooks:write'], 'operation: sync'],
+  [['locks:read'], 'operation: list-locks'],
+  [['hooks:write'], 'operation: register-hook'],
+])('a token with %s is shown with a step that it can do', async (scope, operation) => {
+  expect((await send(await administrator(), { scope })).text).toContain(`\n    ${operation}\n`);
 });
 
 describe('a form that is sent twice', () => {
