@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Hook, HookFormat } from '../../../interface/resources.ts';
 import type { WebhookSecret } from '../../webhooks/secret.ts';
 import { shownUrl } from '../../webhooks/shown-url.ts';
+import { copied } from '../elements/copied.ts';
 import type { Markup } from '../elements/markup.ts';
 import { literal } from '../elements/text.ts';
 import type { View } from '../layout.ts';
@@ -27,10 +28,10 @@ function whatToDo(format: HookFormat): Markup {
 export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
     <p class="notice" role="status">The webhook to ${literal(shownUrl(hook.url))} is registered. <strong>Keep its secret now: it is never shown again.</strong></p>
-    <p class="copied"><code id="secret" class="secret">${secret}</code> <button type="button" data-copies="secret" hidden>Copy<span class="visually-hidden"> the secret</span></button></p>
+    ${copied('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${whatToDo(hook.format)}
     <p>If it is lost, register the same address again with a secret that you make yourself.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Go to the webhook and its deliveries</a></p>`;
   const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Keep this secret', place, main, styles: ['hooks.css'] };
+  return { title: 'Keep this secret', place, main, styles: ['hooks.css', 'copied.css'] };
 }

@@ -56,5 +56,5 @@ export function madeTokenView({ token, secret, origin, workspace = '<workspace>'
     <p>The second line waits for the secret, which stays out of the history, and lists branches with it:</p>
     ${copied('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Keep this token', place: { section: 'tokens' }, main, styles: ['tokens.css'] };
+  return { title: 'Keep this token', place: { section: 'tokens' }, main, styles: ['copied.css'] };
 }
