@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { syncPictures } from './syncs.ts';
 
 export interface Picture {
   /** Of its files in docs/images. */
@@ -8,4 +9,4 @@ export interface Picture {
 }
 
 /** What `npm run screenshots` takes, in this order. */
-export const pictures: readonly Picture[] = [];
+export const pictures: readonly Picture[] = [...syncPictures];

@@ -1,0 +1,65 @@
+import pino from 'pino';
+import type { Page } from 'playwright-core';
+import { createGit, type Git } from '../../src/service/git/git.ts';
+import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
+import { createMetrics } from '../../src/service/operation/metrics.ts';
+import { startService } from '../../src/service/service.ts';
+import { openSqlite } from '../../src/service/storage/sqlite.ts';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import { createToken } from '../../src/service/tokens/tokens.ts';
+import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
+import { temporaryDataFolder } from '../../test/support/databases.ts';
+
+export interface PicturedService {
+  readonly storage: Storage;
+  /** Opens a page of the dashboard for an administrator. */
+  open(page: Page, path: string): Promise<void>;
+}
+
+/** A service whose remotes are only told of, so that their addresses can be in a picture. It is there for `use` alone. */
+export async function withPicturedService(
+  remotes: Readonly<Record<string, RemoteBranches>>,
+  use: (service: PicturedService) => Promise<void>,
+): Promise<void> {
+  const { folder, remove } = await temporaryDataFolder();
+  const storage = await openSqlite({ folder });
+  const real = createGit({ dataFolder: folder, allowFile: false, environment: process.env });
+  const git: Git = {
+    ...real,
+    branches: async ({ address }) => remotes[address] ?? { branches: new Map(), defaultBranch: undefined },
+  };
+  const service = await startService({
+    storage,
+    git,
+    targets: createTargetCheck({ allowedNetworks: [] }),
+    metrics: createMetrics(),
+    log: pino({ level: 'silent' }),
+    host: '127.0.0.1',
+    port: 0,
+    allowFileRemotes: false,
+    syncTimeout: { seconds: 60 },
+    parallelSyncs: 1,
+    rateLimit: null,
+    trustedProxies: [],
+    version: '0.0.0',
+  });
+  const { secret } = await storage.commit((db) =>
+    createToken(db, storage.now, { name: 'ada', scopes: ['admin'], workspaces: null, lifetime: null }),
+  );
+  try {
+    await use({
+      storage,
+      async open(page, path) {
+        const address = `http://127.0.0.1:${service.port}`;
+        await page.goto(`${address}/sign-in?to=${encodeURIComponent(path)}`);
+        await page.getByLabel('API token').fill(secret);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.waitForURL(`${address}${path}`);
+      },
+    });
+  } finally {
+    await service.stop();
+    await storage.close();
+    await remove();
+  }
+}
