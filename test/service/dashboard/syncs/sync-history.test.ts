@@ -142,8 +142,10 @@ describe('a sync', () => {
   test('that is over has one event for who listens, and then the stream ends', async () => {
     const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
-    const { text, headers } = await visitor.get(`/workspaces/${other}/syncs/${idOf(900)}/events`);
-    expect(headers.get('content-type')).toBe('text/event-stream');
+    const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
+    const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
     expect(text.match(/^event: course$/gm)).toHaveLength(1);
     const [, data = ''] = /^data: (.*)$/m.exec(text) ?? [];
     expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });
