@@ -11,11 +11,12 @@ const againAfterMs = 5_000;
  * @property {() => void} signedOut the session has ended
  */
 
-/** @param {StreamOptions} options */
+/** Gives what ends it for good. @param {StreamOptions} options @returns {() => void} */
 export function followStream({ url, on, lost, signedOut }) {
   /** @type {EventSource | undefined} */
   let source;
   let timer = 0;
+  let isOver = false;
 
   function close() {
     clearTimeout(timer);
@@ -44,6 +45,7 @@ export function followStream({ url, on, lost, signedOut }) {
 
   function open() {
     close();
+    if (isOver) return;
     const opened = new EventSource(url);
     source = opened;
     for (const [name, act] of Object.entries(on)) {
@@ -57,14 +59,19 @@ export function followStream({ url, on, lost, signedOut }) {
 
   // A browser has six connections for a host over HTTP/1.1, for all of its windows: what is not seen keeps none.
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) {
+    if (!document.hidden) open();
+    else if (!isOver) {
       close();
       lost();
-    } else open();
+    }
   });
   window.addEventListener('pagehide', close);
   window.addEventListener('pageshow', (event) => {
     if (event.persisted && !document.hidden) open();
   });
   if (!document.hidden) open();
+  return () => {
+    isOver = true;
+    close();
+  };
 }

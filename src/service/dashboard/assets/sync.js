@@ -1,3 +1,4 @@
+import { followStream } from './event-stream.js';
 import { fullTime, updateTimes } from './times.js';
 
 /** Follows a sync until it is over. */
@@ -17,8 +18,6 @@ const one = (selector) => document.querySelector(selector);
 const page = one('[data-events]');
 const live = one('[data-live]');
 let isOver = page?.hasAttribute('data-over') ?? true;
-/** @type {EventSource | undefined} */
-let source;
 
 /** @param {Element | null | undefined} element @param {boolean} isShown */
 function show(element, isShown) {
@@ -66,26 +65,17 @@ function update({ status, isOver: ended, progress, texts, times }) {
   show(one('[data-again]'), isOver);
 }
 
-function disconnect() {
-  source?.close();
-  source = undefined;
-}
-
-function connect() {
-  if (isOver || source !== undefined || page === null) return;
-  const opened = new EventSource(page.getAttribute('data-events') ?? '');
-  source = opened;
-  opened.addEventListener('open', () => write(live, 'This page follows the sync.'));
-  opened.addEventListener('course', (event) => {
-    update(JSON.parse(event.data));
-    if (isOver) disconnect();
-  });
-  opened.addEventListener('error', () => {
-    const isTriedAgain = opened.readyState !== EventSource.CLOSED;
-    write(live, isTriedAgain ? 'Not connected; it is tried again.' : 'Not connected. Reload the page.');
+if (page !== null && !isOver) {
+  const stop = followStream({
+    url: page.getAttribute('data-events') ?? '',
+    on: {
+      course: (course) => {
+        write(live, 'This page follows the sync.');
+        update(/** @type {Course} The service sends nothing else by this name. */ (course));
+        if (isOver) stop();
+      },
+    },
+    lost: () => write(live, 'Not connected; it is tried again.'),
+    signedOut: () => write(live, 'Your session has ended. Reload the page to sign in again.'),
   });
 }
-
-// A browser has six connections to a host: a page that nobody sees leaves its own to others.
-document.addEventListener('visibilitychange', () => (document.hidden ? disconnect() : connect()));
-if (!document.hidden) connect();

@@ -83,7 +83,6 @@ test('a sync is started from the page of its workspace, and followed to its end 
   expect(await bar.isVisible()).toBe(false);
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   await page.getByText('by ada').waitFor();
-  await expectAccessible(page);
 
   // What was pushed since shows as soon as the remote has been asked.
   remote.commit({ branch: 'main', files: { b: '2' } });
@@ -152,7 +151,6 @@ test('a remote that takes its time does not keep the page: it shows what was syn
     await each.getByText('The remote has not answered yet.').waitFor();
     expect(await each.locator('tbody tr').count()).toBe(1);
   }
-  await expectAccessible(page);
   answering.resolve();
   await page.getByRole('row', { name: /^new/ }).waitFor(patience);
   expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
