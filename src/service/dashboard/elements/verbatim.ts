@@ -1,10 +1,6 @@
 import { html } from 'hono/html';
-import { safeText } from '../../safe-text.ts';
 import type { Markup } from './markup.ts';
+import { safeLines } from './text.ts';
 
-/** Text of several lines from elsewhere: only its line breaks and tabs do what they do. */
-export const verbatim = (text: string): Markup =>
-  html`<pre>${text
-    .split(/([\n\t])/)
-    .map((part, index) => (index % 2 === 1 ? part : safeText(part)))
-    .join('')}</pre>`;
+/** Text of several lines from elsewhere: only the ends of its lines and its tabs do what they do. */
+export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;

@@ -21,7 +21,7 @@ function whatToDo(format: HookFormat): Markup {
   return html`<p>Give it to the receiver, as a secret of its own. With it, the receiver can tell our deliveries from those of
       anybody else: the header <code>webhook-signature</code> is checked by the libraries of
       <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>, in most languages.</p>
-    <pre>${verification}</pre>`;
+    ${copied('verification', 'the lines', html`<pre id="verification">${verification}</pre>`)}`;
 }
 
 /** The only page that ever has the secret of a webhook. */
@@ -33,5 +33,5 @@ export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecre
     <p>If it is lost, register the same address again with a secret that you make yourself.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Go to the webhook and its deliveries</a></p>`;
   const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Keep this secret', place, main, styles: ['hooks.css', 'copied.css'] };
+  return { title: 'Keep this secret', place, main, styles: ['copied.css'] };
 }

@@ -167,5 +167,5 @@ ${namesOf(typed.headers)}</textarea>`,
       <div class="actions"><button class="primary">Register the webhook</button> <a class="button" href="${list}">Cancel</a></div>
     </form>`;
   const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Add a webhook', place, main, styles: ['hooks.css'] };
+  return { title: 'Add a webhook', place, main };
 }
