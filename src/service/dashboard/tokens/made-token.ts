@@ -36,7 +36,7 @@ function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
 }
 
 /** The only page that ever has the secret of the token. */
-export function madeTokenView({ token, secret, origin, workspace = '<workspace>', now }: MadeToken): View {
+export function madeTokenView({ token, secret, origin, workspace = 'your-workspace', now }: MadeToken): View {
   const baseUrl = baseUrlAt(origin);
   const commands = [
     `export WORKSPACE_BASE_URL=${baseUrl} WORKSPACE_ID=${workspace}`,
