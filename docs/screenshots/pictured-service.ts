@@ -16,6 +16,9 @@ export interface PicturedService {
   open(page: Page, path: string): Promise<void>;
 }
 
+/** A picture may have it, and is the same each time. */
+export const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
+
 /** A service whose remotes are only told of, so that their addresses can be in a picture. It is there for `use` alone. */
 export async function withPicturedService(
   remotes: Readonly<Record<string, RemoteBranches>>,
@@ -44,7 +47,7 @@ export async function withPicturedService(
     version: '0.0.0',
   });
   const { secret } = await storage.commit((db) =>
-    createToken(db, storage.now, { name: 'ada', scopes: ['admin'], workspaces: null, lifetime: null }),
+    createToken(db, storage.now, { name: 'ada', scopes: ['admin'], workspaces: null, lifetime: null }, administratorId),
   );
   try {
     await use({

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { syncPictures } from './syncs.ts';
+import { tokenPictures } from './tokens.ts';
 
 export interface Picture {
   /** Of its files in docs/images. */
@@ -9,4 +10,4 @@ export interface Picture {
 }
 
 /** What `npm run screenshots` takes, in this order. */
-export const pictures: readonly Picture[] = [...syncPictures];
+export const pictures: readonly Picture[] = [...syncPictures, ...tokenPictures];
