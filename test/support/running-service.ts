@@ -30,6 +30,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   readonly raw?: string | Uint8Array<ArrayBuffer>;
+  /** Of an answer that goes on for as long as somebody listens, only the head is looked at. */
+  readonly mayBeEndless?: boolean;
   /** Gives the request up. */
   readonly signal?: AbortSignal;
 }
@@ -83,10 +85,9 @@ export async function ask(base: string, method: string, path: string, given: Ask
   });
   asked.end(body);
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-  // A page that listens gets no end: only the head of the answer is looked at.
-  const endless = answer.headers['content-type'] === 'text/event-stream';
-  if (endless) answer.destroy();
-  const text = endless ? '' : await readText(answer);
+  const isEndless = given.mayBeEndless === true && answer.headers['content-type'] === 'text/event-stream';
+  if (isEndless) answer.destroy();
+  const text = isEndless ? '' : await readText(answer);
   const fields = new Headers();
   for (let index = 0; index < answer.rawHeaders.length; index += 2) {
     fields.append(answer.rawHeaders[index] ?? '', answer.rawHeaders[index + 1] ?? '');

@@ -4,6 +4,8 @@ import { ask, type Reply } from '../../support/running-service.ts';
 /** What a browser does, without one: it keeps cookies, says where a form comes from, and sends what the page has hidden. */
 export interface Visitor {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** For any address: of what goes on for as long as somebody listens, only the head is looked at. */
+  look(path: string): Promise<Reply>;
   /** Sends a form as the page at `from` has it, with these fields. */
   submit(from: string, path: string, fields?: Readonly<Record<string, string | readonly string[]>>): Promise<Reply>;
   /** A header that is undefined is left out. */
@@ -45,6 +47,8 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
     cookie,
     get: async (path, headers = {}) =>
       keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie(), ...headers } })),
+    look: async (path) =>
+      keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie() }, mayBeEndless: true })),
     post: async (path, fields, headers = {}) =>
       keep(
         await ask(baseUrl, 'POST', path, {

@@ -26,9 +26,8 @@ async function visitorWith(options: Parameters<RunningService['token']>[0]): Pro
   return visitor;
 }
 
-/** What listens gets no answer that ends: only its head counts. */
 const ask = async (visitor: Visitor, page: ExpectedPage, id?: string): Promise<Reply> => {
-  if (page.method === 'GET') return visitor.get(addressIn(page, id));
+  if (page.method === 'GET') return visitor.look(addressIn(page, id));
   const form_token = formTokenIn((await visitor.get('/')).text);
   return visitor.post(addressIn(page, id), { form_token });
 };
@@ -37,7 +36,7 @@ describe.each(guarded)('$method $path, which needs $need', (page) => {
   test('leads to signing in without a session', async () => {
     const answer =
       page.method === 'GET'
-        ? await visit(service).get(addressIn(page))
+        ? await visit(service).look(addressIn(page))
         : await visit(service).post(addressIn(page), {});
     expect({ status: answer.status, to: answer.headers.get('location') }).toEqual({
       status: 303,
