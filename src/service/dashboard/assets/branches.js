@@ -7,6 +7,7 @@ const isInUse = () => document.activeElement?.matches('main input, main select, 
 
 if (notice !== null) {
   const answer = await fetch(notice.getAttribute('data-awaits') ?? '').catch(() => undefined);
-  if (answer?.ok && !isInUse()) location.reload();
+  const again = notice.querySelector('a');
+  if (answer?.ok && !isInUse()) location.replace(again?.href ?? '');
   else if (answer?.ok) notice.firstChild?.replaceWith('The remote has been asked. ');
 }

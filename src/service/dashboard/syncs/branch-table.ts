@@ -50,11 +50,13 @@ function whatIsShown({ known: { listing }, branches }: BranchView, now: number):
 }
 
 function remoteState(view: BranchView, now: number): Markup {
-  const { known, isAwaited, workspace } = view;
+  const { known, isAwaited, workspace, query, refused } = view;
   const { failure } = known;
   const shown = whatIsShown(view, now);
+  // Nobody is taken away from the form that was just refused.
+  const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice" data-awaits="/workspaces/${workspace}/summary?awaited=true" role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="">Look again</a></p>`
+    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Look again</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
@@ -114,12 +116,16 @@ const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
   </form>`;
 };
 
+/** With what is asked for, and nothing that is empty. */
+function addressOf(workspace: string, query: BranchView['query']): string {
+  const asked = Object.entries(query).filter(([, value]) => value !== '');
+  return `/workspaces/${workspace}${asked.length === 0 ? '' : `?${new URLSearchParams(asked)}`}`;
+}
+
 function pageLinks({ workspace, query }: BranchView, page: number, pages: number): Markup {
   if (pages <= 1) return html``;
-  const link = (to: number, text: string) => {
-    const address = new URLSearchParams({ search: query.search, show: query.show, page: String(to) });
-    return html`<a href="/workspaces/${workspace}?${address}">${text}</a>`;
-  };
+  const link = (to: number, text: string) =>
+    html`<a href="${addressOf(workspace, { ...query, page: String(to) })}">${text}</a>`;
   return html`<nav class="pages" aria-label="Pages">
     ${page > 1 ? link(page - 1, 'Before') : ''}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'After') : ''}
   </nav>`;

@@ -81,7 +81,7 @@ describe('the history', () => {
     expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
     expect(first).toContain('1,234');
     expect(first).toContain('1 min 5 s');
-    expect(first).toContain('aria-label="How long 50 syncs took');
+    expect(first).toContain('role="img" aria-label="How long 50 syncs took');
     expect((await visitor.get(`/workspaces/${workspace}/syncs?branch=none`)).text).toContain(
       'No sync of such a branch',
     );
