@@ -3,6 +3,9 @@
 /** Browsers ask again by themselves when a connection breaks; when they are refused, we do. */
 const againAfterMs = 5_000;
 
+/** The service says every ten seconds that it is there. A connection can be dead for long before a browser is told. */
+const silenceMs = 25_000;
+
 /**
  * @typedef {object} StreamOptions
  * @property {string} url
@@ -17,9 +20,11 @@ export function followStream({ url, on, lost, signedOut }) {
   let source;
   let timer = 0;
   let isOver = false;
+  let silence = 0;
 
   function close() {
     clearTimeout(timer);
+    clearTimeout(silence);
     source?.close();
     source = undefined;
   }
@@ -43,13 +48,26 @@ export function followStream({ url, on, lost, signedOut }) {
     else if (!document.hidden) timer = window.setTimeout(open, againAfterMs);
   }
 
+  function heard() {
+    clearTimeout(silence);
+    silence = window.setTimeout(() => {
+      lost();
+      open();
+    }, silenceMs);
+  }
+
   function open() {
     close();
     if (isOver) return;
     const opened = new EventSource(url);
     source = opened;
+    heard();
+    opened.addEventListener('alive', heard);
     for (const [name, act] of Object.entries(on)) {
-      opened.addEventListener(name, (event) => act(JSON.parse(event.data)));
+      opened.addEventListener(name, (event) => {
+        heard();
+        act(JSON.parse(event.data));
+      });
     }
     opened.addEventListener('error', () => {
       lost();

@@ -136,6 +136,7 @@ function ask(change) {
 
 function takeOver() {
   tookOver = true;
+  const focused = document.activeElement?.closest('.lock')?.querySelector('.path')?.getAttribute('href');
   body.replaceChildren();
   find('.apply', HTMLElement).hidden = true;
   const pages = document.querySelector('nav.pages');
@@ -144,6 +145,9 @@ function takeOver() {
   const { scroll } = history.state ?? {};
   show('stay');
   if (typeof scroll === 'number') window.scrollTo(0, scroll);
+  // Somebody was quicker than the connection.
+  const same = [...body.querySelectorAll('.path')].find((link) => link.getAttribute('href') === focused);
+  if (same instanceof HTMLElement) same.focus({ preventScroll: true });
 }
 
 form.addEventListener('submit', (event) => {

@@ -18,8 +18,14 @@ export interface Listener {
   readonly gone: AbortSignal;
 }
 
-/** A proxy or a browser that hears nothing for longer may take the connection for a dead one. */
+/**
+ * A proxy that hears nothing for longer may take the connection for a dead one; and so does a page, which is not told of
+ * comments: it is an event. `assets/event-stream.js` waits for two of them.
+ */
 const heartbeatMs = 10_000;
+
+/** Until a page whose connection broke asks again. */
+const againAfterMs = 1_000;
 
 /** Each holds a connection, and is sent every change. */
 const mostListeners = 256;
@@ -65,7 +71,7 @@ export function addLivePage(
       await writer.write(encoder.encode(text));
     }
 
-    const heartbeat = setInterval(() => write(':\n\n').catch(() => left.abort()), heartbeatMs);
+    const heartbeat = setInterval(() => write('event: alive\ndata: 0\n\n').catch(() => left.abort()), heartbeatMs);
     const send = (event: string, data: unknown) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     const end = (): void => {
       clearInterval(heartbeat);
@@ -73,6 +79,8 @@ export function addLivePage(
       writer.close().catch(() => undefined);
     };
     listeners += 1;
+    // Sooner than the three seconds or so that browsers wait by themselves.
+    write(`retry: ${againAfterMs}\n\n`).catch(() => undefined);
     writer.closed.catch(() => left.abort());
     gone.addEventListener('abort', end, { once: true });
     // Whatever ends it, the page asks again, and is then told what is wrong.
