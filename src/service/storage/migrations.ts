@@ -101,6 +101,11 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   () => ['alter table hooks add column resumed_at bigint'],
   () => ['alter table syncs add column requested_by text'],
+  // A page of webhooks looks for the few that are not over, or had trouble, among all that were delivered in a week.
+  () => [
+    'create index open_deliveries on deliveries (hook_id, sequence) where finished_at is null',
+    'create index troubled_deliveries on deliveries (hook_id, sequence) where last_error is not null',
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -72,6 +72,8 @@ export async function listDeliveries(
     .$if(only !== undefined && only !== 'open', (deliveries) =>
       deliveries.where('finished_at', 'is not', null).where('status', '=', only ?? ''),
     )
+    // There is always a reason, and few have one: an index knows them.
+    .$if(only === 'failed' || only === 'dropped', (deliveries) => deliveries.where('last_error', 'is not', null))
     .orderBy('sequence', 'desc')
     .limit(limit + 1)
     .execute();

@@ -118,16 +118,16 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     const ids = (await deliveries()).map((delivery) => delivery.id);
     const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = ids;
     const over = { finished_at: storage.now, next_attempt_at: null };
-    const end = (delivery: string, status: string) =>
+    const end = (delivery: string, status: string, last_error: string | null = 'no') =>
       storage.commit((db) =>
         db
           .updateTable('deliveries')
-          .set({ ...over, status })
+          .set({ ...over, status, last_error })
           .where('id', '=', delivery)
           .execute(),
       );
     await end(first, 'failed');
-    await end(second, 'delivered');
+    await end(second, 'delivered', null);
     await end(third, 'dropped');
     await end(fourth, 'failed');
     // It was delivered, and is sent again: it is not over.

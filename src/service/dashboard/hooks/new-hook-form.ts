@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { type HookFormat, hookEvents, hookFormats } from '../../../interface/resources.ts';
 import { newFormId } from '../access/form-id.ts';
+import { choice, group, marked, problemBeside, problemId } from '../elements/fields.ts';
 import type { Markup } from '../elements/markup.ts';
 import { formField, type View } from '../layout.ts';
 import type { PageCall } from '../page.ts';
@@ -26,16 +27,9 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
     <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
 };
 
-const problemId = (field: Field): string => `${field}-problem`;
-
-const problemOf = (field: Field, problems: Problems): Markup | string =>
-  problems[field] === undefined
-    ? ''
-    : html`<p class="problem" id="${problemId(field)}" role="alert">${problems[field]}</p>`;
-
 /** What a control of its own is described by, and whether it is wrong. */
 const described = (field: Field, problems: Problems): Markup =>
-  html`aria-describedby="${field}-hint${problems[field] === undefined ? '' : ` ${problemId(field)}`}"${problems[field] === undefined ? '' : html` aria-invalid="true"`}`;
+  html`aria-describedby="${field}-hint${problems[field] === undefined ? '' : ` ${problemId(field)}`}"${marked(problems[field] !== undefined)}`;
 
 interface Control {
   readonly field: Field;
@@ -47,35 +41,12 @@ interface Control {
 const field = ({ field: name, problems, control, hint }: Control): Markup => html`<div class="field">
     <label for="${name}">${titles[name]}</label>
     ${control}
-    ${problemOf(name, problems)}
+    ${problemBeside(name, problems[name])}
     <p class="hint" id="${name}-hint">${hint}</p>
   </div>`;
 
-interface Choice {
-  readonly type: 'checkbox' | 'radio';
-  readonly name: 'event' | 'format';
-  readonly value: string;
-  readonly checked: boolean;
-  readonly label: Markup | string;
-  readonly hint: Markup | string;
-  readonly wrong: boolean;
-}
-
-function choice({ type, name, value, checked, label, hint, wrong }: Choice): Markup {
-  const id = `${name}-${value}`;
-  return html`<div class="choice">
-    <input type="${type}" id="${id}" name="${name}" value="${value}"${checked ? ' checked' : ''} aria-describedby="${id}-hint"${type === 'checkbox' && wrong ? html` aria-invalid="true"` : ''}>
-    <label for="${id}">${label}</label>
-    <p class="hint" id="${id}-hint">${hint}</p>
-  </div>`;
-}
-
-const group = (name: Field, problems: Problems, choices: readonly Markup[]): Markup => html`
-  <fieldset id="${name}"${problems[name] === undefined ? '' : html` aria-describedby="${problemId(name)}"`}>
-    <legend>${titles[name]}</legend>
-    ${problemOf(name, problems)}
-    ${choices}
-  </fieldset>`;
+const groupOf = (name: Field, problems: Problems, content: readonly Markup[]): Markup =>
+  group({ id: name, title: titles[name], problem: problems[name], content });
 
 const eventChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
   hookEvents.map((event, index) =>
@@ -90,7 +61,7 @@ const eventChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
     }),
   );
 
-const formatChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
+const formatChoices = (typed: Typed): readonly Markup[] =>
   hookFormats.map((format) =>
     choice({
       type: 'radio',
@@ -99,7 +70,6 @@ const formatChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
       checked: typed.format === format,
       label: formatNames[format],
       hint: formatMeanings[format],
-      wrong,
     }),
   );
 
@@ -141,7 +111,7 @@ export function newHookForm(call: PageCall, workspace: string, typed: Typed, pro
         hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. An address that this
           workspace has already is not registered twice: what you give here replaces what it had.`,
       })}
-      ${group('events', problems, eventChoices(typed, problems.events !== undefined))}
+      ${groupOf('events', problems, eventChoices(typed, problems.events !== undefined))}
       ${field({
         field: 'branches',
         problems,
@@ -149,7 +119,7 @@ export function newHookForm(call: PageCall, workspace: string, typed: Typed, pro
 ${typed.branches}</textarea>`,
         hint: 'One a line; of all branches when empty. For syncs only: locks have no branch.',
       })}
-      ${group('format', problems, formatChoices(typed, problems.format !== undefined))}
+      ${groupOf('format', problems, formatChoices(typed))}
       ${field({
         field: 'headers',
         problems,

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { grants, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { sealed } from '../../sessions/secret.ts';
+import { choice, group, marked, problemBeside, problemId } from '../elements/fields.ts';
 import type { Markup } from '../elements/markup.ts';
 import { formField, type View } from '../layout.ts';
 import type { PageCall } from '../page.ts';
@@ -19,41 +20,8 @@ const presetTitles: Readonly<Record<(typeof presets)[number], string>> = {
   '365d': 'in a year',
 };
 
-const problemId = (field: Field): string => `${field}-problem`;
-
-const problemOf = (field: Field, problems: Problems): Markup | string =>
-  problems[field] === undefined
-    ? ''
-    : html`<p class="problem" id="${problemId(field)}" role="alert">${problems[field]}</p>`;
-
-/** For what is wrong in a group, its first control is marked, and the group names the problem. */
-const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
-
-const group = (field: Field, problems: Problems, content: Markup): Markup => html`
-  <fieldset id="${field}"${problems[field] === undefined ? '' : html` aria-describedby="${problemId(field)}"`}>
-    <legend>${titles[field]}</legend>
-    ${problemOf(field, problems)}
-    ${content}
-  </fieldset>`;
-
-interface Choice {
-  readonly type: 'checkbox' | 'radio';
-  readonly name: string;
-  readonly value: string;
-  readonly checked: boolean;
-  readonly label: Markup | string;
-  readonly hint?: Markup | string;
-  readonly wrong?: boolean;
-}
-
-function choice({ type, name, value, checked, label, hint, wrong = false }: Choice): Markup {
-  const id = `${name}-${value}`;
-  return html`<div class="choice">
-    <input type="${type}" id="${id}" name="${name}" value="${value}"${checked ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${marked(wrong)}>
-    <label for="${id}">${label}</label>
-    ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-  </div>`;
-}
+const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
+  group({ id: field, title: titles[field], problem: problems[field], content });
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}.`;
 
@@ -156,12 +124,12 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
         <label for="name">${titles.name}</label>
         <input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"
           aria-describedby="name-hint${problems.name === undefined ? '' : ` ${problemId('name')}`}"${marked(problems.name !== undefined)}>
-        ${problemOf('name', problems)}
+        ${problemBeside('name', problems.name)}
         <p class="hint" id="name-hint">It is shown as the owner of its locks, so say who or what uses it, such as “ci of dragon”.</p>
       </div>
-      ${group('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
-      ${group('expires', problems, endChoices(typed, problems.expires !== undefined))}
-      ${group('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
+      ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
+      ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
+      ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
       <div class="actions"><button class="primary">Make the token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
   return { title: 'New token', place: { section: 'tokens' }, main, styles: ['tokens.css'] };

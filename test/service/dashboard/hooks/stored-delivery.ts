@@ -20,6 +20,7 @@ export async function storeDelivery(storage: Storage, hook: string, { path = 'a'
         ordering_key: path,
         event: JSON.stringify(event),
         status: 'delivered',
+        last_error: given.status === 'failed' || given.status === 'dropped' ? 'It failed.' : null,
         attempts: 1,
         created_at: storage.now,
         finished_at: storage.now,

@@ -1,0 +1,44 @@
+import { html } from 'hono/html';
+import type { Markup } from './markup.ts';
+
+export const problemId = (field: string): string => `${field}-problem`;
+
+/** What is wrong with a field, beside it. */
+export const problemBeside = (field: string, problem: string | undefined): Markup | string =>
+  problem === undefined ? '' : html`<p class="problem" id="${problemId(field)}" role="alert">${problem}</p>`;
+
+export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+
+export interface Group {
+  readonly id: string;
+  readonly title: string;
+  readonly problem: string | undefined;
+  readonly content: Markup | readonly Markup[];
+}
+
+/** For what is wrong in a group, its first control is marked, and the group names the problem. */
+export const group = ({ id, title, problem, content }: Group): Markup => html`
+  <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${problemId(id)}"`}>
+    <legend>${title}</legend>
+    ${problemBeside(id, problem)}
+    ${content}
+  </fieldset>`;
+
+export interface Choice {
+  readonly type: 'checkbox' | 'radio';
+  readonly name: string;
+  readonly value: string;
+  readonly checked: boolean;
+  readonly label: Markup | string;
+  readonly hint?: Markup | string;
+  readonly wrong?: boolean;
+}
+
+export function choice({ type, name, value, checked, label, hint, wrong = false }: Choice): Markup {
+  const id = `${name}-${value}`;
+  return html`<div class="choice">
+    <input type="${type}" id="${id}" name="${name}" value="${value}"${checked ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${marked(wrong)}>
+    <label for="${id}">${label}</label>
+    ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+  </div>`;
+}
