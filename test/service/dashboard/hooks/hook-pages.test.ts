@@ -222,6 +222,21 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     ];
     for (const path of shown) expect([path, (await one.visitor.get(path)).status]).toEqual([path, 404]);
     for (const path of sent) expect([path, (await one.visitor.post(path, { form_token })).status]).toEqual([path, 404]);
+    // Whoever does not see the workspace is told the same of what is there.
+    const stranger = await hookVisitor(service(), [other.workspace]);
+    const strangers = { form_token: (await stranger.newForm(other.workspace))['form_token'] ?? '' };
+    for (const path of [
+      one.list,
+      `${one.list}/new`,
+      one.page,
+      `${one.page}/remove`,
+      `${one.page}/deliveries/${delivery}`,
+    ]) {
+      expect([path, (await stranger.get(path)).status]).toEqual([path, 404]);
+    }
+    for (const action of ['pause', 'resume', 'remove', `deliveries/${delivery}/send-again`]) {
+      expect([action, (await stranger.post(`${one.page}/${action}`, strangers)).status]).toEqual([action, 404]);
+    }
     const active = await service()
       .storage.read.selectFrom('hooks')
       .select('active')

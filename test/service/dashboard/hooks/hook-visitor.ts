@@ -21,10 +21,13 @@ export interface HookVisitor extends Visitor {
 
 const formIdIn = (page: string): string => /name="form_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
-/** Somebody who is signed in, and has a token that may register webhooks and nothing else. */
-export async function hookVisitor(service: HookedService): Promise<HookVisitor> {
+/** Somebody who is signed in, and has a token that may register webhooks and nothing else, in all workspaces or in these. */
+export async function hookVisitor(
+  service: HookedService,
+  workspaces: readonly string[] | null = null,
+): Promise<HookVisitor> {
   const visitor = visit(service);
-  const { secret } = await service.token({ scopes: ['hooks:write'] });
+  const { secret } = await service.token({ scopes: ['hooks:write'], workspaces });
   expect((await visitor.signIn(secret)).status).toBe(303);
   const newForm: HookVisitor['newForm'] = async (workspace) => {
     const { text } = await visitor.get(`/workspaces/${workspace}/hooks/new`);
