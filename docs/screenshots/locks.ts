@@ -1,0 +1,85 @@
+import type { Page } from 'playwright-core';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { administratorId, withPicturedService } from './pictured-service.ts';
+import type { Picture } from './pictures.ts';
+
+const minute = 60_000;
+
+interface HeldFor {
+  readonly path: string;
+  readonly owner: string;
+  readonly run: string;
+  readonly minutesAgo: number;
+  readonly secondsLeft: number;
+}
+
+const locks: readonly HeldFor[] = [
+  {
+    path: 'Content/Characters/Hero/SK_Hero.uasset',
+    owner: 'release pipeline',
+    run: '4821',
+    minutesAgo: 56,
+    secondsLeft: 221,
+  },
+  {
+    path: 'Content/Characters/Hero/T_Hero_Cape.uasset',
+    owner: 'release pipeline',
+    run: '4821',
+    minutesAgo: 56,
+    secondsLeft: 221,
+  },
+  { path: 'Content/Maps/Arena.umap', owner: 'nightly build', run: '4807', minutesAgo: 184, secondsLeft: 3_960 },
+  { path: 'Content/Maps/Town.umap', owner: 'ada', run: '4819', minutesAgo: 72, secondsLeft: 2_868 },
+  {
+    path: 'Content/Vehicles/Kart/SM_Kart.uasset',
+    owner: 'nightly build',
+    run: '4807',
+    minutesAgo: 184,
+    secondsLeft: 3_960,
+  },
+  { path: 'Movies/Trailer.mov', owner: 'film pipeline', run: '1266', minutesAgo: 1_500, secondsLeft: 173_520 },
+];
+
+/** What the page takes for now. Its clock stands still, so what is held relative to that looks the same each time. */
+const nowOf = async (page: Page): Promise<number> => Number(await page.locator('html').getAttribute('data-now'));
+
+async function hold({ commit }: Storage, at: number): Promise<void> {
+  await commit(async (db) => {
+    for (const [index, { path, owner, run, minutesAgo, secondsLeft }] of locks.entries()) {
+      await db
+        .insertInto('locks')
+        .values({
+          workspace_id: 'game',
+          path,
+          id: `lock_${index}`,
+          type: 'exclusive',
+          token_id: owner === 'ada' ? administratorId : 'tok_pipeline',
+          owner,
+          origin: `https://ci.example.com/studio/game/runs/${run}/attempts/1`,
+          acquired_at: at - minutesAgo * minute,
+          expires_at: at + secondsLeft * 1_000,
+          fence: index + 1,
+        })
+        .execute();
+    }
+  });
+}
+
+export const lockPictures: readonly Picture[] = [
+  {
+    name: 'locks',
+    show: (page) =>
+      withPicturedService({}, async ({ storage, open }) => {
+        await storage.commit((db) =>
+          addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
+        );
+        await open(page, '/workspaces/game/locks');
+        await page.locator('#live').getByText('Live').waitFor();
+        await hold(storage, await nowOf(page));
+        await page.getByText(`${locks.length} locks`).waitFor();
+        // As when it is left: the service ends before the picture is taken, and the page would say so.
+        await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
+      }),
+  },
+];
