@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
 import { type App, actorOf } from '../../http/operation.ts';
 import type { Answer } from '../../http/problem-answer.ts';
 import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
+import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';
 import { mostAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
@@ -49,7 +51,14 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
   return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
 }
 
-function facts({ now }: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
+/** Where more is told of what it is about. */
+function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
+  if (!('sync' in data) || !grants(bearer.scopes, 'sync')) return '';
+  return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
+}
+
+function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
+  const { now } = call;
   const { event, state, last_attempt, last_error } = delivery;
   const { kind, name } = subjectOf(event);
   return html`<dl class="facts">
@@ -57,6 +66,7 @@ function facts({ now }: PageCall, hookPage: string, hook: HookRow, delivery: Del
     <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook.url))}</a></dd>
     <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
     <dt>${kind === 'branch' ? 'Branch' : 'Path'}</dt><dd>${literal(name)}</dd>
+    ${syncLink(call, event)}
     <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
     <dt>Last attempt</dt><dd>${last_attempt === null ? html`<span class="faint">none</span>` : time(last_attempt.at, now)}</dd>
     <dt>Next attempt</dt><dd>${nextAttempt(delivery, now)}</dd>

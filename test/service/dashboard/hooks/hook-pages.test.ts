@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { wholeAnswer } from '../../../../src/service/webhooks/receiver-answer.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
+import { succeeded, sync } from '../../webhooks/samples.ts';
+import { visit } from '../browser-like.ts';
 import { expectHarmless, hostileTexts } from '../hostile.ts';
 import { hookVisitor, secretIn } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
@@ -168,6 +170,18 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(text).toContain('{&quot;type&quot;:&quot;lock.acquired&quot;,');
     await register({ url, events: ['sync.failed'], format: 'buildkite' });
     expect(await show(`${page}/deliveries/${id}`)).toContain('There is none: The buildkite format');
+  });
+
+  test('lead from a sync to its page, where the token may see that', async () => {
+    const { page, stored, visitor } = await hooked();
+    const event = JSON.stringify({ ...succeeded, workspace: 'game', data: { sync: { ...sync, branch: 'main' } } });
+    const path = `${page}/deliveries/${await stored({ event })}`;
+    const may = visit(service());
+    await may.signIn((await service().token()).secret);
+    const text = (await may.get(path)).text;
+    expect(text).toContain(`<a href="/workspaces/game/syncs/${sync.sync_id}">`);
+    expect(text).toMatch(/<dt>Branch<\/dt><dd><code><bdi>main</);
+    expect((await visitor.get(path)).text).not.toContain('/syncs/');
   });
 
   test('show what was answered, or why it is not known', async () => {
