@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { hookPictures } from './hooks.ts';
 import { lockPictures } from './locks.ts';
 import { syncPictures } from './syncs.ts';
 import { tokenPictures } from './tokens.ts';
@@ -11,4 +12,4 @@ export interface Picture {
 }
 
 /** What `npm run screenshots` takes, in this order. */
-export const pictures: readonly Picture[] = [...syncPictures, ...lockPictures, ...tokenPictures];
+export const pictures: readonly Picture[] = [...syncPictures, ...lockPictures, ...hookPictures, ...tokenPictures];

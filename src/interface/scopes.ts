@@ -8,7 +8,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'locks:read': 'list locks',
   'locks:write': 'take, renew and release locks, and list them',
   'locks:admin': "release other people's locks, and all that locks:write allows",
-  'hooks:write': 'register build webhooks',
+  'hooks:write': 'register build webhooks, and see what they were sent',
   admin: 'make and revoke tokens, read the audit, and all that the others allow',
 };
 
