@@ -60,9 +60,11 @@ async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]):
 const again: DeliveryStatus = 'again';
 
 export async function claimDelivery(
-  { claim, dialect, now }: Storage,
+  { read, claim, dialect, now }: Storage,
   busyHooks: readonly string[],
 ): Promise<ClaimedDelivery | undefined> {
+  // Most looks find nothing: each change of a lock is a reason to look. They need not stand among the changes of others.
+  if ((await hookInTurn(read, now, busyHooks)) === undefined) return undefined;
   const lease = randomUUID();
   return claim(async (db) => {
     const hookId = await hookInTurn(db, now, busyHooks);
