@@ -16,7 +16,7 @@ interface Plan {
   readonly objects: number;
 }
 
-const full: Plan = { rounds: 7, objects: 50_000 };
+const full: Plan = { rounds: 15, objects: 50_000 };
 const small: Plan = { rounds: 1, objects: 2_000 };
 
 /** What the service does with the mirror after a sync is not to slow down what is measured next. */

@@ -1,4 +1,4 @@
-import { access, mkdir, rename } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
@@ -14,6 +14,26 @@ export async function createBareRepository(git: GitCommand, folder: string): Pro
     purpose: `create a repository in ${folder}`,
     limits: localLimits,
   });
+}
+
+/**
+ * What git takes for an empty repository: gitrepository-layout(5). For one that is removed again in a moment, starting git
+ * to make it, and to say what is in it, takes a noticeable part of a sync.
+ */
+export async function layOutRepository(folder: string): Promise<void> {
+  for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
+    await mkdir(join(folder, part), { recursive: true });
+  await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+}
+
+/** The commit that a branch has which was fetched into a repository laid out here: a file, as long as nobody packs it. */
+export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
+  const head = await readFile(join(folder, branchRef(branch)), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return head.trim() || undefined;
 }
 
 /** Puts a repository where it belongs, complete or not at all. One that got there first stays. */

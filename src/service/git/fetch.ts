@@ -1,4 +1,4 @@
-import { headOf } from './bare-repository.ts';
+import { fetchedHead } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
@@ -39,7 +39,7 @@ export async function fetchBranch(
     },
   };
   return transferBeside(git, transfer, async (repository) => {
-    const head = await headOf(git, repository, branch);
+    const head = await fetchedHead(repository, branch);
     if (head === undefined) {
       throw new GitError(
         'failed',

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBareRepository } from './bare-repository.ts';
+import { layOutRepository } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
@@ -33,9 +33,9 @@ export function readProgress(line: string): Progress | undefined {
  * A repository that has every object and, for the negotiation with the remote, every branch of the mirror, but writes
  * into its own folder. Whatever happens to it, the mirror is not touched.
  */
-async function createBorrowing(git: GitCommand, mirror: Mirror, folder: string): Promise<string> {
+async function createBorrowing(mirror: Mirror, folder: string): Promise<string> {
   const repository = join(folder, 'borrowing.git');
-  await createBareRepository(git, repository);
+  await layOutRepository(repository);
   await writeFile(join(repository, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
   return repository;
 }
@@ -55,7 +55,7 @@ export async function transferBeside<T>(
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
   return inScratchFolder(mirror.scratch, async (folder) => {
-    const repository = await createBorrowing(git, mirror, folder);
+    const repository = await createBorrowing(mirror, folder);
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
     try {
