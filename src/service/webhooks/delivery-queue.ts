@@ -57,14 +57,16 @@ async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]):
   return inTurn === undefined || inTurn.since === null ? undefined : inTurn.id;
 }
 
+/** A look that changes nothing, and does not stand among the changes of others. */
+export const isAnyDue = async ({ read, now }: Storage): Promise<boolean> =>
+  (await hookInTurn(read, now, [])) !== undefined;
+
 const again: DeliveryStatus = 'again';
 
 export async function claimDelivery(
-  { read, claim, dialect, now }: Storage,
+  { claim, dialect, now }: Storage,
   busyHooks: readonly string[],
 ): Promise<ClaimedDelivery | undefined> {
-  // Most looks find nothing: each change of a lock is a reason to look. They need not stand among the changes of others.
-  if ((await hookInTurn(read, now, busyHooks)) === undefined) return undefined;
   const lease = randomUUID();
   return claim(async (db) => {
     const hookId = await hookInTurn(db, now, busyHooks);

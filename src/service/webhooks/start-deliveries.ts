@@ -1,5 +1,5 @@
 import { startWorker, type Worker } from '../operation/worker.ts';
-import { claimDelivery } from './delivery-queue.ts';
+import { claimDelivery, isAnyDue } from './delivery-queue.ts';
 import { type DeliveryParts, runDelivery } from './run.ts';
 
 const mostAtOnce = 16;
@@ -26,6 +26,8 @@ export function startDeliveries({ pollMs, onError, ...parts }: DeliveriesOptions
     pollMs,
     onError,
     async claim() {
+      // Each change of a lock is a reason to look, and most looks of an idle instance find nothing.
+      if (underWay.size === 0 && !(await isAnyDue(parts.storage))) return undefined;
       const busy = [...underWay].filter(([, deliveries]) => deliveries >= mostPerHook).map(([hook]) => hook);
       const delivery = await claimDelivery(parts.storage, busy);
       if (delivery !== undefined) count(delivery.hook.id, 1);
