@@ -14,7 +14,7 @@ import { scopes } from '../../src/interface/scopes.ts';
 import { groupCommits } from '../../src/service/storage/commit-group.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
-import { newTokenSecret, tokenHash } from '../../src/service/tokens/secret.ts';
+import { newTokenSecret, secretHash } from '../../src/service/tokens/secret.ts';
 
 /** What the storage knows: one workspace, one token, and nothing else, whatever it is told. */
 export interface WithoutDatabase {
@@ -54,7 +54,7 @@ export function withoutDatabase(): WithoutDatabase {
   const tokenRow: Row = {
     id: 'tok_bench',
     name: 'bench',
-    hash: tokenHash(token),
+    hash: secretHash(token),
     scopes: JSON.stringify(scopes),
     workspaces: null,
     created_at: 0,

@@ -1,6 +1,6 @@
 import type { AuditAction } from '../../src/service/operation/audit.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
-import { tokenHash } from '../../src/service/tokens/secret.ts';
+import { secretHash } from '../../src/service/tokens/secret.ts';
 import { administratorId, withPicturedService } from './pictured-service.ts';
 import type { Picture } from './pictures.ts';
 
@@ -55,7 +55,7 @@ const insertToken = (db: Database, at: number, index: number, token: PicturedTok
     .values({
       id: idOf(index),
       name: token.name,
-      hash: tokenHash(token.name),
+      hash: secretHash(token.name),
       scopes: JSON.stringify(token.scopes),
       workspaces: token.workspaces === undefined ? null : JSON.stringify(token.workspaces),
       created_at: at - token.daysOld * day,

@@ -1,20 +1,11 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-
-/** 256 random bits, as a token has: there is nothing to guess, and so no salt and no slow hash. */
-export const newSecret = (): string => randomBytes(32).toString('base64url');
-
-export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+import { createHmac } from 'node:crypto';
+import { sameHash } from '../tokens/secret.ts';
 
 /** What the forms of a session carry: only its own pages know it, and it does not tell the secret of the cookie. */
 export const formToken = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('form').digest('base64url');
 
-function isSame(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
-}
-
-export const isFormToken = (given: string, sessionSecret: string): boolean => isSame(given, formToken(sessionSecret));
+export const isFormToken = (given: string, sessionSecret: string): boolean => sameHash(given, formToken(sessionSecret));
 
 const seal = (text: string, sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');
@@ -26,5 +17,5 @@ export const sealed = (text: string, sessionSecret: string): string => `${seal(t
 export function unsealed(given: string, sessionSecret: string): string | undefined {
   const [mac = '', ...rest] = given.split('.');
   const text = rest.join('.');
-  return isSame(mac, seal(text, sessionSecret)) ? text : undefined;
+  return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
 }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { recordAudit } from '../operation/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import { newSecret, secretHash } from '../tokens/secret.ts';
 import { type Bearer, judgeToken } from '../tokens/tokens.ts';
-import { newSecret, secretHash } from './secret.ts';
 
 /** About a working day: who comes back tomorrow shows the token again. */
 export const sessionMs = 12 * 60 * 60 * 1_000;

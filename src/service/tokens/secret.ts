@@ -3,11 +3,13 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 const prefix = 'wsa_';
 
 /** 256 random bits need no salt and no slow hash: there is nothing to guess. */
-export const newTokenSecret = (): string => prefix + randomBytes(32).toString('base64url');
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+export const newTokenSecret = (): string => prefix + newSecret();
 
 export const looksLikeTokenSecret = (text: string): boolean => /^wsa_[A-Za-z0-9_-]{43}$/.test(text);
 
-export const tokenHash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
 export function sameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];

@@ -8,7 +8,7 @@ import { askTogether } from '../storage/ask-together.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { newTokenSecret, sameHash, tokenHash } from './secret.ts';
+import { newTokenSecret, sameHash, secretHash } from './secret.ts';
 import { newTokenId } from './token-id.ts';
 
 /** What a request may do, once its token has been found. */
@@ -78,7 +78,7 @@ export async function createToken(
     .values({
       id,
       name,
-      hash: tokenHash(secret),
+      hash: secretHash(secret),
       scopes: JSON.stringify(scopes),
       workspaces: workspaces === null ? null : JSON.stringify(workspaces),
       created_at: now,
@@ -134,7 +134,7 @@ const tokenOfHash = askTogether(async (db, now, hashes: readonly string[]) => {
 
 /** Asked anew for every request, so that expiry and revocation hold at once. */
 export async function authenticate(storage: Storage, secret: string): Promise<Authentication> {
-  const hash = tokenHash(secret);
+  const hash = secretHash(secret);
   const row = await tokenOfHash(storage, hash);
   if (row === undefined || !sameHash(row.hash, hash))
     return { kind: 'refused', why: 'The API token is not known here.' };

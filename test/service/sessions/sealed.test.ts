@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formToken, newSecret, sealed, unsealed } from '../../../src/service/sessions/secret.ts';
+import { formToken, sealed, unsealed } from '../../../src/service/sessions/secret.ts';
+import { newSecret } from '../../../src/service/tokens/secret.ts';
 
 test('what a page has sealed is told by its own session alone, and only as it was', () => {
   const [secret, other] = [newSecret(), newSecret()];
