@@ -8,7 +8,7 @@ export interface LoadPlan {
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
-  readonly ask: 'for locks' | 'for a held lock' | 'for syncs';
+  readonly ask: 'for locks' | 'for locks and their release' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -21,7 +21,10 @@ export interface LoadPlan {
 }
 
 export interface Load {
-  /** Each from the moment of asking to the end of the answer, of all that were answered in the time that counts. */
+  /**
+   * Each from the moment of asking to the end of the answer, of all that were answered in the time that counts. Of what is
+   * asked one after the other only the first is among them.
+   */
   readonly latenciesMs: readonly number[];
   /** The time that counts: from the end of the warm-up to the end of the plan. */
   readonly ms: number;
@@ -30,12 +33,14 @@ export interface Load {
 }
 
 interface Question {
+  readonly method: 'POST' | 'DELETE';
   readonly path: string;
   readonly status: number;
   readonly body: string;
 }
 
-type Questions = (number: number) => Question;
+/** What is asked one after the other. */
+type Questions = (number: number) => readonly [Question, ...Question[]];
 
 /** Spread over folders as assets are. */
 export const lockPath = (name: string, number: number): string =>
@@ -46,20 +51,28 @@ export const heldPath = 'Content/Held.umap';
 
 function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
   const prefix = `/v1/workspaces/${workspace}`;
+  const locks = `${prefix}/locks`;
+  const lock = (number: number): Question => ({
+    method: 'POST',
+    path: locks,
+    status: 201,
+    body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
+  });
   switch (ask) {
     case 'for locks':
-      return (number) => ({
-        path: `${prefix}/locks`,
-        status: 201,
-        body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
-      });
+      return (number) => [lock(number)];
+    case 'for locks and their release':
+      return (number) => [
+        lock(number),
+        { method: 'DELETE', path: `${locks}/${encodeURIComponent(lockPath(name, number))}`, status: 204, body: '' },
+      ];
     case 'for a held lock': {
       const body = JSON.stringify({ path: heldPath, type: 'exclusive', ttl: '1h' });
-      return () => ({ path: `${prefix}/locks`, status: 409, body });
+      return () => [{ method: 'POST', path: locks, status: 409, body }];
     }
     case 'for syncs': {
       const body = JSON.stringify({ branch: 'main' });
-      return () => ({ path: `${prefix}/sync`, status: 202, body });
+      return () => [{ method: 'POST', path: `${prefix}/sync`, status: 202, body }];
     }
   }
 }
@@ -72,8 +85,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
 
-  async function ask(number: number): Promise<void> {
-    const { path, status, body } = questions(number);
+  async function ask({ method, path, status, body }: Question, number: number): Promise<void> {
     const headers: OutgoingHttpHeaders = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -82,7 +94,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
       'idempotency-key': `${name}-${number}`,
     };
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const asked = request({ agent, hostname, port, method: 'POST', path, headers }, (answer) => {
+    const asked = request({ agent, hostname, port, method, path, headers }, (answer) => {
       if (answer.statusCode === status) {
         if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
         answer.resume().once('end', resolve).once('error', reject);
@@ -107,9 +119,11 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
     while (!isOver()) {
       const number = next;
       next += 1;
+      const [first, ...more] = questions(number);
       const askedAt = performance.now();
-      await ask(number);
+      await ask(first, number);
       const answeredAt = performance.now();
+      for (const question of more) await ask(question, number);
       if (answeredAt < countFrom || answeredAt > countUntil) continue;
       latenciesMs.push(answeredAt - askedAt);
       lastAt = answeredAt;

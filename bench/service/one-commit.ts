@@ -16,9 +16,9 @@ export function oneCommitPerChange(storage: Storage): Storage {
 
   return {
     ...storage,
-    commit: (change) => inTurn(() => storage.commit(change)),
-    commitTogether(make) {
-      const commit = storage.commitTogether(make);
+    commit: (scope, change) => inTurn(() => storage.commit(scope, change)),
+    commitTogether(scopeOf, make) {
+      const commit = storage.commitTogether(scopeOf, make);
       return (change) => inTurn(() => commit(change));
     },
     // On SQLite a claim would share the transaction of a change.

@@ -27,7 +27,7 @@ export async function seedDeliveries({ data, databaseUrl, urls, events }: Backlo
   const headers = parseExtraHeaders({});
   if (!headers.ok) throw new Error(headers.why);
   try {
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       await addWorkspace(db, now, { id: workspace, remote: 'https://git.example.com/game.git' });
       const registration = {
         workspace,

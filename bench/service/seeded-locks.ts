@@ -19,7 +19,7 @@ export async function seedLocks(
       : await openPostgres({ url: databaseUrl, onIdleError: () => undefined });
   const now = Date.now();
   try {
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       await addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' });
       for (let first = 0; first < number; first += rowsAtOnce) {
         const rows = Array.from({ length: Math.min(rowsAtOnce, number - first) }, (_, index) => ({

@@ -35,12 +35,7 @@ function membersOf({ parameters }: CompiledQuery): readonly Row[] {
 function insertedLocks(query: CompiledQuery): Row[] {
   const now = Date.now();
   const times = { acquired_at: now, expires_at: now + 3_600_000 };
-  return membersOf(query).map(({ workspace, ttl, ...lock }, index) => ({
-    workspace_id: workspace,
-    ...lock,
-    ...times,
-    fence: index + 1,
-  }));
+  return membersOf(query).map(({ workspace, ttl, ...lock }) => ({ workspace_id: workspace, ...lock, ...times }));
 }
 
 /**
@@ -69,6 +64,9 @@ export function withoutDatabase(): WithoutDatabase {
       return membersOf(query).map((_, place) => ({ id: workspace, remote: 'file:///nowhere', place }));
     }
     if (query.sql.startsWith('insert into "locks"')) return insertedLocks(query);
+    if (query.sql.startsWith('insert into "fences"')) {
+      return membersOf(query).map(({ workspace, count }) => ({ workspace_id: workspace, value: count }));
+    }
     return [];
   }
 
@@ -105,7 +103,12 @@ export function withoutDatabase(): WithoutDatabase {
       dialect: 'sqlite',
       read: db,
       now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
-      ...groupCommits(db, { begin: async () => undefined, onCommit: () => undefined }),
+      ...groupCommits(db, {
+        queueOf: () => '',
+        maxParallel: 1,
+        begin: async () => undefined,
+        onCommit: () => undefined,
+      }),
       claim: (work) => work(db),
       close: () => db.destroy(),
     },

@@ -5,7 +5,7 @@ import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 export async function addWorkspaces(data: string, ids: readonly string[], remote: string): Promise<void> {
   const storage = await openSqlite({ folder: data });
   try {
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       for (const id of ids) await addWorkspace(db, storage.now, { id, remote });
     });
   } finally {

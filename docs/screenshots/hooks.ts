@@ -85,7 +85,7 @@ function insertDelivery(db: Database, hook: string, now: number, index: number, 
 async function furnish({ commit, now }: Storage): Promise<string> {
   const headers = parseExtraHeaders({ authorization: 'Bearer of-the-receiver' });
   if (!headers.ok) throw new Error(headers.why);
-  return commit(async (db) => {
+  return commit('global', async (db) => {
     await addWorkspace(db, now, { id: 'game', remote: 'https://git.example.com/studio/game.git' });
     const { hook } = await registerHook(db, now, {
       workspace: 'game',

@@ -45,7 +45,7 @@ const locks: readonly HeldFor[] = [
 const nowOf = async (page: Page): Promise<number> => Number(await page.locator('html').getAttribute('data-now'));
 
 async function hold({ commit }: Storage, at: number): Promise<void> {
-  await commit(async (db) => {
+  await commit('global', async (db) => {
     for (const [index, { path, owner, run, minutesAgo, secondsLeft }] of locks.entries()) {
       await db
         .insertInto('locks')
@@ -71,7 +71,7 @@ export const lockPictures: readonly Picture[] = [
     name: 'locks',
     show: (page) =>
       withPicturedService({}, async ({ storage, open }) => {
-        await storage.commit((db) =>
+        await storage.commit('global', (db) =>
           addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/studio/game.git' }),
         );
         await open(page, '/workspaces/game/locks');

@@ -46,7 +46,7 @@ export async function withPicturedService(
     trustedProxies: [],
     version: '0.0.0',
   });
-  const { secret } = await storage.commit((db) =>
+  const { secret } = await storage.commit('global', (db) =>
     createToken(db, storage.now, { name: 'ada', scopes: ['admin'], workspaces: null, lifetime: null }, administratorId),
   );
   try {

@@ -80,7 +80,7 @@ const syncs: readonly PastSync[] = [
 
 async function furnish({ commit, now }: Storage): Promise<void> {
   const at = Date.now();
-  await commit(async (db) => {
+  await commit('global', async (db) => {
     for (const id of Object.keys(branches)) await addWorkspace(db, now, { id, remote: remoteOf(id) });
     for (const [index, sync] of syncs.entries()) await insertSync(db, at, index, sync);
     const synced = [

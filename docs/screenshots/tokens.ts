@@ -111,7 +111,7 @@ const entries: readonly PicturedEntry[] = [
 
 async function furnish({ commit }: Storage): Promise<void> {
   const now = Date.now();
-  await commit(async (db) => {
+  await commit('global', async (db) => {
     for (const [index, token] of tokens.entries()) await insertToken(db, now, index + 1, token);
     for (const { minutesAgo, actor, tokenId, address, action, detail } of entries) {
       const at = now - minutesAgo * minute;

@@ -11,17 +11,17 @@ test('each change has a commit of its own, and one that fails ends no other', as
   const storage = oneCommitPerChange(usual);
   const results = await Promise.allSettled(
     Array.from({ length: 20 }, (_, number) =>
-      storage.commit(async (db) => {
+      storage.commit('global', async (db) => {
         if (number === 7) throw new Error('This one fails.');
         await db
-          .updateTable('counters')
+          .updateTable('fences')
           .set((column) => ({ value: column('value', '+', 1) }))
           .execute();
       }),
     ),
   );
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(1);
-  expect(await storage.read.selectFrom('counters').select('value').executeTakeFirstOrThrow()).toEqual({ value: 19 });
+  expect(await storage.read.selectFrom('fences').select('value').executeTakeFirstOrThrow()).toEqual({ value: 19 });
   // The one that failed was alone in its transaction, and nothing was left to commit.
   expect(commits).toEqual(Array.from({ length: 19 }, () => 1));
 });

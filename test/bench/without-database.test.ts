@@ -14,7 +14,7 @@ test('the storage without a database answers all that the route for a lock asks 
   const { bearer } = authentication;
   const path = valueIn(parseLockPath('Content/Hero.uasset'));
   const request = { workspace, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
-  expect(await storage.commit((db) => acquireLocks(db, storage.now, [request]))).toMatchObject([
+  expect(await storage.commit('global', (db) => acquireLocks(db, storage.now, [request]))).toMatchObject([
     {
       kind: 'acquired',
       lock: { path, type: 'exclusive', owner: bearer.name, origin: null },

@@ -43,7 +43,7 @@ export function openGame(): Game {
     repository.git('branch', 'topic', 'main');
     remote = repository;
     const { storage } = scene.service;
-    await storage.commit((db) => addWorkspace(db, storage.now, { id: 'game', remote: repository.path }));
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: repository.path }));
     return remove;
   });
   return {

@@ -46,7 +46,7 @@ const asLines = (things: readonly unknown[]): readonly string[] =>
 
 async function addRemote(url: string, remote: Repository): Promise<void> {
   const storage = await openPostgres({ url, onIdleError: () => undefined });
-  await storage.commit((db) =>
+  await storage.commit('global', (db) =>
     addWorkspace(db, storage.now, { id: workspace, remote: pathToFileURL(remote.path).href }),
   );
   await storage.close();

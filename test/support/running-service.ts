@@ -136,14 +136,14 @@ export async function startTestService(
     log: () => lines.join(''),
     ask: (method, path, given) => ask(baseUrl, method, path, given),
     async token({ name = 'ada', scopes = allScopes, workspaces = null, lifetime = null } = {}) {
-      const { token, secret } = await storage.commit((db) =>
+      const { token, secret } = await storage.commit('global', (db) =>
         createToken(db, storage.now, { name, scopes, workspaces, lifetime }),
       );
       return { id: token.id, secret };
     },
     async workspace(remote = 'https://git.example.com/assets.git') {
       const id = `w${randomUUID()}`;
-      await storage.commit((db) => addWorkspace(db, storage.now, { id, remote }));
+      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote }));
       return id;
     },
     async stop() {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { aboutMany, atTheirPlaces, numberOf, placeInList, textOf } from '../storage/about-many.ts';
 import { removeOld } from '../storage/remove-old.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { Answer } from './problem-answer.ts';
 import { Refusal } from './refusal.ts';
 
@@ -10,7 +10,10 @@ const rememberedFor = 24 * 60 * 60 * 1_000;
 
 const longestKey = 255;
 
-/** A request that was sent with a key, so that sending it again does not do it again. */
+/**
+ * A request that was sent with a key, so that sending it again does not do it again. A key is the token's own, and in each
+ * workspace another: requests of two workspaces are not made one after the other, and could not look each other up.
+ */
 export interface KeyedRequest {
   readonly tokenId: string;
   readonly key: string;
@@ -47,11 +50,24 @@ const keyReused = (): Refusal =>
     'This Idempotency-Key was used for a request with another path, body or If-Match. Use a new key for a new request.',
   );
 
+/** With the workspace that it is about; empty for one that is about none. */
+interface PlacedRequest extends KeyedRequest {
+  readonly workspace: string;
+}
+
+const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest => ({
+  ...request,
+  workspace: scope === 'global' ? '' : scope.workspace,
+});
+
 const selectAnswers = aboutMany((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('remembered_answers', (join) =>
-      join.on('token_id', '=', textOf('tokenId')).on('remembered_answers.key', '=', textOf('key')),
+      join
+        .on('token_id', '=', textOf('tokenId'))
+        .on('workspace_id', '=', textOf('workspace'))
+        .on('remembered_answers.key', '=', textOf('key')),
     )
     .select([placeInList.as('place'), 'fingerprint', 'status', 'headers', 'body'])
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedFor)}`),
@@ -61,7 +77,7 @@ const selectAnswers = aboutMany((db, members, now) =>
 async function recallAll(
   db: Database,
   { now }: Storage,
-  requests: readonly (KeyedRequest | undefined)[],
+  requests: readonly (PlacedRequest | undefined)[],
 ): Promise<readonly (Answer | Refusal | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
   const rows = await selectAnswers(
@@ -81,12 +97,13 @@ async function recallAll(
 const insertAnswers = aboutMany((db, members, now) =>
   db
     .insertInto('remembered_answers')
-    .columns(['token_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
+    .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
     .expression((from) =>
       from
         .selectFrom(members)
         .select([
           textOf('tokenId').as('token_id'),
+          textOf('workspace').as('workspace_id'),
           textOf('key').as('key'),
           textOf('fingerprint').as('fingerprint'),
           numberOf('status').as('status'),
@@ -99,7 +116,7 @@ const insertAnswers = aboutMany((db, members, now) =>
     )
     // What is there has outlived its time, or recallAll() would have found it.
     .onConflict((conflict) =>
-      conflict.columns(['token_id', 'key']).doUpdateSet(({ ref }) => ({
+      conflict.columns(['token_id', 'workspace_id', 'key']).doUpdateSet(({ ref }) => ({
         fingerprint: ref('excluded.fingerprint'),
         status: ref('excluded.status'),
         headers: ref('excluded.headers'),
@@ -110,7 +127,7 @@ const insertAnswers = aboutMany((db, members, now) =>
 );
 
 interface Answered {
-  readonly request: KeyedRequest;
+  readonly request: PlacedRequest;
   readonly answer: Answer;
 }
 
@@ -131,6 +148,7 @@ function orThrow(outcome: Answer | Refusal): Answer {
 
 /** What is asked many times at once, such as for locks: a refusal is a result like another, and ends no other request. */
 export interface ManyAtOnce<Asked> {
+  readonly scopeOf: (asked: Asked) => CommitScope;
   /** What refuses it already, by what has been committed. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
   /** In the order in which they came, with an outcome at the place of each. */
@@ -141,13 +159,13 @@ export interface ManyAtOnce<Asked> {
 export function createOnce(storage: Storage) {
   const running = new Set<string>();
 
-  async function recall(db: Database, request: KeyedRequest): Promise<Answer | undefined> {
+  async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
     const [before] = await recallAll(db, storage, [request]);
     return before === undefined ? undefined : orThrow(before);
   }
 
-  async function whileNoOtherRuns(request: KeyedRequest, work: () => Promise<Answer>): Promise<Answer> {
-    const inFlight = `${request.tokenId} ${request.key}`;
+  async function whileNoOtherRuns(request: PlacedRequest, work: () => Promise<Answer>): Promise<Answer> {
+    const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
     if (running.has(inFlight)) {
       throw new Refusal(
         'request-in-progress',
@@ -167,19 +185,21 @@ export function createOnce(storage: Storage) {
 
   /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
   async function once<Prepared>(
-    request: KeyedRequest | undefined,
+    scope: CommitScope,
+    keyed: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
     change: (db: Database, prepared: Prepared) => Promise<Answer>,
   ): Promise<Answer> {
-    if (request === undefined) {
+    if (keyed === undefined) {
       const prepared = await prepare();
-      return storage.commit((db) => change(db, prepared));
+      return storage.commit(scope, (db) => change(db, prepared));
     }
+    const request = placed(keyed, scope);
     return whileNoOtherRuns(request, async () => {
       const before = await recall(storage.read, request);
       if (before !== undefined) return before;
       const prepared = await prepare();
-      return storage.commit(async (db) => {
+      return storage.commit(scope, async (db) => {
         // Again, in the transaction: another instance may have done it meanwhile.
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
@@ -191,33 +211,38 @@ export function createOnce(storage: Storage) {
   }
 
   /** The same for requests that are decided together, as many as wait. */
-  function onceOfMany<Asked>({ refusedBefore, decide }: ManyAtOnce<Asked>) {
+  function onceOfMany<Asked>({ scopeOf, refusedBefore, decide }: ManyAtOnce<Asked>) {
     interface Waiting {
-      readonly request: KeyedRequest | undefined;
+      readonly request: PlacedRequest | undefined;
       readonly asked: Asked;
     }
 
-    const commit = storage.commitTogether(async (db, waiting: readonly Waiting[]) => {
-      const before = await recallAll(
-        db,
-        storage,
-        waiting.map(({ request }) => request),
-      );
-      const open = waiting.filter((_, index) => before[index] === undefined);
-      const decided = await decide(
-        db,
-        open.map(({ asked }) => asked),
-      );
-      const answered = open.flatMap(({ request }, index): Answered[] => {
-        const answer = decided[index];
-        return request === undefined || answer === undefined || answer instanceof Refusal ? [] : [{ request, answer }];
-      });
-      await rememberAll(db, storage, answered);
-      const outcomes = decided.values();
-      return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
-    });
+    const commit = storage.commitTogether(
+      ({ asked }: Waiting) => scopeOf(asked),
+      async (db, waiting) => {
+        const before = await recallAll(
+          db,
+          storage,
+          waiting.map(({ request }) => request),
+        );
+        const open = waiting.filter((_, index) => before[index] === undefined);
+        const decided = await decide(
+          db,
+          open.map(({ asked }) => asked),
+        );
+        const answered = open.flatMap(({ request }, index): Answered[] => {
+          const answer = decided[index];
+          return request === undefined || answer === undefined || answer instanceof Refusal
+            ? []
+            : [{ request, answer }];
+        });
+        await rememberAll(db, storage, answered);
+        const outcomes = decided.values();
+        return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
+      },
+    );
 
-    async function ask(request: KeyedRequest | undefined, asked: Asked): Promise<Answer> {
+    async function ask(request: PlacedRequest | undefined, asked: Asked): Promise<Answer> {
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
       // What stands in the way may be what the same request has done before.
@@ -226,8 +251,11 @@ export function createOnce(storage: Storage) {
       return before;
     }
 
-    return (request: KeyedRequest | undefined, asked: Asked): Promise<Answer> =>
-      request === undefined ? ask(request, asked) : whileNoOtherRuns(request, () => ask(request, asked));
+    return (keyed: KeyedRequest | undefined, asked: Asked): Promise<Answer> => {
+      if (keyed === undefined) return ask(keyed, asked);
+      const request = placed(keyed, scopeOf(asked));
+      return whileNoOtherRuns(request, () => ask(request, asked));
+    };
   }
 
   return { once, onceOfMany };

@@ -4,10 +4,11 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
+import { nextFences } from './fence.ts';
 import { type FoundLock, findLocks } from './find.ts';
 import { acquiredEvent, expiredEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
@@ -54,7 +55,7 @@ const upsertLocks = aboutMany((db, members, now) =>
           textOf('origin').as('origin'),
           now.as('acquired_at'),
           sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
-          sql<number>`(select counters.value from counters where name = 'fence') + 1 + ${placeInList}`.as('fence'),
+          numberOf('fence').as('fence'),
         ])
         // Without a condition SQLite would take the conflict for that of a join.
         .where(sql<boolean>`true`),
@@ -90,9 +91,10 @@ interface FreePlace {
   readonly id: string;
 }
 
-const newLock = ({ id, request: { ttl, bearer, ...lock } }: FreePlace) => ({
+const newLock = ({ id, request: { ttl, bearer, ...lock } }: FreePlace, fence: number | undefined) => ({
   ...lock,
   id,
+  fence,
   token_id: bearer.id,
   owner: bearer.name,
   ttl: milliseconds(ttl),
@@ -118,22 +120,23 @@ export async function acquireLocks(
   }
   if (free.size > 0) {
     const asked = [...free.values()];
-    const taken = new Map((await upsertLocks(db, now, asked.map(newLock))).map((lock) => [lock.id, lock]));
+    const fences = await nextFences(
+      db,
+      now,
+      asked.map(({ request }) => request.workspace),
+    );
+    const rows = asked.map((place, index) => newLock(place, fences[index]));
+    const taken = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
     const events: OccurredEvent[] = [];
-    let fence = 0;
     for (const { id, index } of asked) {
       const lock = taken.get(id);
       if (lock === undefined) continue;
       decided[index] = { kind: 'acquired', workspace: lock.workspace_id, lock: lockOf(lock) };
-      fence = Math.max(fence, lock.fence);
       const expired = before[index];
       if (expired !== undefined) events.push(expiredEvent(expired));
       events.push(acquiredEvent(lock));
     }
-    if (taken.size > 0) {
-      await db.updateTable('counters').set({ value: fence }).where('name', '=', 'fence').execute();
-      await recordEvents(db, now, events);
-    }
+    await recordEvents(db, now, events);
   }
 
   const open = requests.filter((_, index) => decided[index] === undefined);

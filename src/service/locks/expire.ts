@@ -9,28 +9,33 @@ const atOnce = 500;
 const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
 
 /**
- * Removes locks that have expired and tells of it. Nothing waits for this: an expired lock holds nobody up, whether
- * its row is still there or not. Gives how many there were; as many as it takes at once means that there may be more.
+ * Removes locks that have expired and tells of it, in each workspace by itself. Nothing waits for this: an expired lock
+ * holds nobody up, whether its row is still there or not. Gives how many there were; as many as it takes at once means that
+ * there may be more.
  */
-export async function removeExpiredLocks(storage: Storage): Promise<number> {
-  const { read, now } = storage;
+export async function removeExpiredLocks({ read, now, commit }: Storage): Promise<number> {
   const expired = await read
     .selectFrom('locks')
-    .select('expires_at')
+    .select(['workspace_id', 'expires_at'])
     .where(isOver(now))
     .orderBy('expires_at')
     .limit(atOnce)
     .execute();
   const last = expired.at(-1);
   if (last === undefined) return 0;
-  return storage.commit(async (db) => {
-    const removed = await db
-      .deleteFrom('locks')
-      .where('expires_at', '<=', last.expires_at)
-      .where(isOver(now))
-      .returningAll()
-      .execute();
-    await recordEvents(db, now, removed.map(expiredEvent));
-    return removed.length;
-  });
+  const removedFrom = (workspace: string): Promise<number> =>
+    commit({ workspace }, async (db) => {
+      const removed = await db
+        .deleteFrom('locks')
+        .where('workspace_id', '=', workspace)
+        .where('expires_at', '<=', last.expires_at)
+        .where(isOver(now))
+        .returningAll()
+        .execute();
+      await recordEvents(db, now, removed.map(expiredEvent));
+      return removed.length;
+    });
+  const workspaces = new Set(expired.map(({ workspace_id }) => workspace_id));
+  const removed = await Promise.all([...workspaces].map(removedFrom));
+  return removed.reduce((sum, count) => sum + count, 0);
 }

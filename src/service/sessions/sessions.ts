@@ -66,7 +66,7 @@ export async function endSession(db: Database, now: Now, { bearer, address, secr
 
 /** They let nobody in any more. */
 export async function forgetEndedSessions({ now, commit }: Storage): Promise<void> {
-  await commit(async (db) => {
+  await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();
   });
 }

@@ -25,7 +25,7 @@ async function isAdministered(db: Database): Promise<boolean> {
  */
 export function offerSignInLink({ commit, now }: Storage): Promise<string | undefined> {
   const secret = prefix + newSecret();
-  return commit(async (db) => {
+  return commit('global', async (db) => {
     if (await isAdministered(db)) return undefined;
     const expires_at = sql<number>`${now} + ${sql.lit(validMs)}`;
     await db

@@ -1,5 +1,5 @@
 import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
-import type { Database, Storage } from './storage.ts';
+import type { CommitScope, Database, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Bounds how long a transaction holds up the changes that come after it. */
@@ -22,9 +22,19 @@ interface Asked<Change, Result> {
 }
 
 export interface CommitGroupOptions {
-  /** Runs first in every transaction. */
-  readonly begin: (db: Transaction<Tables>) => Promise<void>;
+  /** Changes whose scopes have the same name here share groups, which are committed one after the other. */
+  readonly queueOf: (scope: CommitScope) => string;
+  /** How many groups are under way at the same time at most, each on a connection of its own. */
+  readonly maxParallel: number;
+  /** Runs first in every transaction: it waits for the changes that this one must not run beside. */
+  readonly begin: (db: Transaction<Tables>, scope: CommitScope) => Promise<void>;
   readonly onCommit: (changes: number) => void;
+}
+
+/** Changes that wait for those before them. */
+interface Queue {
+  readonly scope: CommitScope;
+  readonly waiting: Unit[];
 }
 
 /** In a savepoint, so that what fails is undone alone. */
@@ -51,67 +61,89 @@ async function runUnit(transaction: ControlledTransaction<Tables>, unit: Unit): 
   }
 }
 
+function nextGroup({ waiting }: Queue): readonly Unit[] {
+  let [units, changes] = [0, 0];
+  for (const unit of waiting) {
+    if (units > 0 && changes + unit.changes > largestGroup) break;
+    units += 1;
+    changes += unit.changes;
+  }
+  return waiting.splice(0, units);
+}
+
 /** One flush to disk costs as much as many changes, so all changes that wait share the next one. */
 export function groupCommits(
   db: Kysely<Tables>,
-  { begin, onCommit }: CommitGroupOptions,
+  { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
 ): Pick<Storage, 'commit' | 'commitTogether'> {
-  const waiting: Unit[] = [];
-  let running = false;
+  /** Those in which something waits or is under way. */
+  const queues = new Map<string, Queue>();
+  /** Those in which something waits and nothing is under way, in the order of their turns. */
+  const ready: Queue[] = [];
+  let running = 0;
 
-  function nextGroup(): readonly Unit[] {
-    let [units, changes] = [0, 0];
-    for (const unit of waiting) {
-      if (units > 0 && changes + unit.changes > largestGroup) break;
-      units += 1;
-      changes += unit.changes;
-    }
-    return waiting.splice(0, units);
-  }
-
-  async function commitGroup(group: readonly Unit[]): Promise<void> {
-    const settle: (() => void)[] = [];
-    const transaction = await db.startTransaction().execute();
-    const [only, ...more] = group;
+  async function commitGroup(queue: Queue): Promise<void> {
+    let group: readonly Unit[] = [];
     try {
-      await begin(transaction);
-      // What is alone in its transaction is undone with it.
-      if (only?.changes === 1 && more.length === 0) settle.push(await only.run(transaction));
-      else for (const unit of group) settle.push(await runUnit(transaction, unit));
-      await transaction.commit().execute();
-    } catch (error) {
-      await transaction
-        .rollback()
-        .execute()
-        .catch(() => undefined);
-      throw error;
-    }
-    onCommit(group.reduce((sum, { changes }) => sum + changes, 0));
-    for (const done of settle) done();
-  }
-
-  async function commitAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const group = nextGroup();
+      const transaction = await db.startTransaction().execute();
       try {
-        await commitGroup(group);
+        await begin(transaction, queue.scope);
+        // Only now: what came while this had to wait for others goes with it.
+        group = nextGroup(queue);
+        const settle: (() => void)[] = [];
+        const [only, ...more] = group;
+        // What is alone in its transaction is undone with it.
+        if (only?.changes === 1 && more.length === 0) settle.push(await only.run(transaction));
+        else for (const unit of group) settle.push(await runUnit(transaction, unit));
+        await transaction.commit().execute();
+        onCommit(group.reduce((sum, { changes }) => sum + changes, 0));
+        for (const done of settle) done();
       } catch (error) {
-        for (const unit of group) unit.fail(error);
+        await transaction
+          .rollback()
+          .execute()
+          .catch(() => undefined);
+        throw error;
       }
-      // Lets requests that arrived during the flush join the next group.
-      await new Promise(setImmediate);
+    } catch (error) {
+      for (const unit of group.length > 0 ? group : nextGroup(queue)) unit.fail(error);
     }
-    running = false;
   }
 
-  function enqueue(unit: Unit): void {
-    waiting.push(unit);
-    if (running) return;
-    running = true;
-    setImmediate(commitAll);
+  async function run(name: string, queue: Queue): Promise<void> {
+    running += 1;
+    await commitGroup(queue);
+    // Lets requests that arrived during the flush join the next group.
+    await new Promise(setImmediate);
+    running -= 1;
+    if (queue.waiting.length > 0) ready.push(queue);
+    else queues.delete(name);
+    startReady();
+  }
+
+  function startReady(): void {
+    while (running < maxParallel) {
+      const queue = ready.shift();
+      if (queue === undefined) return;
+      void run(queueOf(queue.scope), queue);
+    }
+  }
+
+  function queueFor(scope: CommitScope): Queue {
+    const name = queueOf(scope);
+    const known = queues.get(name);
+    if (known !== undefined) return known;
+    const queue: Queue = { scope, waiting: [] };
+    queues.set(name, queue);
+    setImmediate(() => {
+      ready.push(queue);
+      startReady();
+    });
+    return queue;
   }
 
   function commitTogether<Change, Result>(
+    scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result> {
     const unitOf = (asked: readonly Asked<Change, Result>[]): Unit => ({
@@ -132,23 +164,30 @@ export function groupCommits(
       },
       apart: () => asked.map((one) => unitOf([one])),
     });
-    let last: { readonly asked: Asked<Change, Result>[]; readonly unit: Unit } | undefined;
+    const lastOf = new WeakMap<Queue, { readonly asked: Asked<Change, Result>[]; readonly unit: Unit }>();
 
     return (change) =>
       new Promise((resolve, reject) => {
         const one = { change, resolve, reject };
-        if (last !== undefined && last.unit === waiting.at(-1) && last.asked.length < largestGroup) {
+        const queue = queueFor(scopeOf(change));
+        const last = lastOf.get(queue);
+        if (last !== undefined && last.unit === queue.waiting.at(-1) && last.asked.length < largestGroup) {
           last.asked.push(one);
           return;
         }
         const asked = [one];
-        last = { asked, unit: unitOf(asked) };
-        enqueue(last.unit);
+        const unit = unitOf(asked);
+        lastOf.set(queue, { asked, unit });
+        queue.waiting.push(unit);
       });
   }
 
   return {
     commitTogether,
-    commit: (change) => commitTogether(async (transaction, _) => [await change(transaction)])(undefined),
+    commit: (scope, change) =>
+      commitTogether(
+        () => scope,
+        async (transaction, _) => [await change(transaction)],
+      )(undefined),
   };
 }

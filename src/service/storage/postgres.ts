@@ -1,12 +1,26 @@
-import { Kysely, type Dialect as KyselyDialect, PostgresDialect, sql } from 'kysely';
+import { crc32 } from 'node:zlib';
+import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
-import type { Storage } from './storage.ts';
+import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Any number that no other program uses on this database: all writers of the service queue behind it. */
+/**
+ * Any number that no other program uses on this database. A global change holds it alone, and every change of a workspace
+ * shares it: so a global one waits for all others, and they for it. An instance of 0.x that still runs takes it alone for
+ * each of its changes, as it always did.
+ */
 const writersLock = 7_241_553_019;
+
+/** The first half of the locks of workspaces: two numbers of 32 bits are a space of their own. */
+const workspaceLocks = 724_155_301;
+
+/** Groups of changes that are under way at the same time, each of another workspace. */
+const maxParallelGroups = 8;
+
+/** Reads and claims have as many connections as changes may take. They are opened when they are needed. */
+const maxConnections = 2 * maxParallelGroups;
 
 const int8 = 20;
 
@@ -21,7 +35,7 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
   const pool = new pg.Pool({
     connectionString: url,
     application_name: 'workspace-service',
-    max: 10,
+    max: maxConnections,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
     query_timeout: 35_000,
@@ -41,6 +55,18 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
   return openPostgresDialect(new PostgresDialect({ pool }), onCommit);
 }
 
+/**
+ * The locks that a change waits for, held until the end of its transaction. All changes take them in this order, and those
+ * of a workspace take one more and no other, so that no two wait for each other.
+ */
+function locksFor(scope: CommitScope): RawBuilder<unknown> {
+  const all = sql.lit(writersLock);
+  if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
+  // Two workspaces with the same hash merely wait for each other. An integer of PostgreSQL has a sign.
+  const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
+  return sql`pg_advisory_xact_lock_shared(${all}), pg_advisory_xact_lock(${workspace})`;
+}
+
 /** The same on any driver that speaks PostgreSQL. */
 export async function openPostgresDialect(
   dialect: KyselyDialect,
@@ -49,13 +75,12 @@ export async function openPostgresDialect(
   const db = new Kysely<Tables>({ dialect });
   // What was answered has to survive a power cut, whatever the server's default is. It is said here and not once for each
   // new connection: one that is lost while Kysely's driver prepares it never gets back into the pool.
-  const excludeOtherWriters = async (transaction: Kysely<Tables>) => {
-    const lock = sql`pg_advisory_xact_lock(${sql.lit(writersLock)})`;
-    await sql`select ${lock}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
+  const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope) => {
+    await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
   try {
     await db.transaction().execute(async (transaction) => {
-      await excludeOtherWriters(transaction);
+      await excludeOthers(transaction, 'global');
       await migrate(transaction, 'postgres');
     });
   } catch (error) {
@@ -67,7 +92,12 @@ export async function openPostgresDialect(
     read: db,
     // Not now(): that is the time at which the transaction began, which may have waited for others since.
     now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
-    ...groupCommits(db, { begin: excludeOtherWriters, onCommit }),
+    ...groupCommits(db, {
+      queueOf: (scope) => (scope === 'global' ? '' : scope.workspace),
+      maxParallel: maxParallelGroups,
+      begin: excludeOthers,
+      onCommit,
+    }),
     claim: (work) => db.transaction().execute(work),
     close: () => db.destroy(),
   };

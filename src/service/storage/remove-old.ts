@@ -22,7 +22,7 @@ export async function removeOld(
     const oldest = sql<{ at: number }>`select ${at} as at from ${rows} where ${old} order by ${at}`;
     const [last] = (await sql<{ at: number }>`${oldest} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
     const piece = last === undefined ? old : sql`${old} and ${at} <= ${last.at}`;
-    await commit((db) => sql`delete from ${rows} where ${piece}`.execute(db));
+    await commit('global', (db) => sql`delete from ${rows} where ${piece}`.execute(db));
     if (last === undefined) return;
   }
 }

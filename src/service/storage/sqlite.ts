@@ -68,13 +68,19 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
   const reading = new DatabaseSync(file, { timeout: busyTimeout, readOnly: true });
   const reader = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(reading) }) });
 
-  const grouped = groupCommits(writer, { begin: async () => undefined, onCommit });
+  // SQLite has one writer: changes of all scopes share its groups, and it keeps other processes out by itself.
+  const grouped = groupCommits(writer, {
+    queueOf: () => '',
+    maxParallel: 1,
+    begin: async () => undefined,
+    onCommit,
+  });
   return {
     dialect: 'sqlite',
     read: reader,
     now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
     ...grouped,
-    claim: grouped.commit,
+    claim: (work) => grouped.commit('global', work),
     async close() {
       await reader.destroy();
       await writer.destroy();

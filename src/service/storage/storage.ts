@@ -8,6 +8,12 @@ export type Database = Kysely<Tables>;
 /** The database's clock, in milliseconds since 1970. */
 export type Now = RawBuilder<number>;
 
+/**
+ * What a change may touch. That of a workspace reads and writes what belongs to this one workspace, and may add to the
+ * audit; whatever else it touches, it must not rely on. A global one may touch everything.
+ */
+export type CommitScope = { readonly workspace: string } | 'global';
+
 export interface Storage {
   readonly dialect: Dialect;
   /** Sees only what has been committed. */
@@ -15,15 +21,18 @@ export interface Storage {
   readonly now: Now;
   /**
    * Makes a change that is on disk when the promise is fulfilled. Changes that are asked for at the same time share a
-   * transaction, one after the other, and no other change of any instance runs between them. A change may only use the
-   * database it is given; when it throws, it alone is undone.
+   * transaction, one after the other. While one of a workspace runs, no other of that workspace and no global one does, of
+   * any instance; while a global one runs, no other does. A change may only use the database it is given; when it throws,
+   * it alone is undone.
    */
-  commit<T>(change: (db: Database) => Promise<T>): Promise<T>;
+  commit<T>(scope: CommitScope, change: (db: Database) => Promise<T>): Promise<T>;
   /**
    * For changes of one kind, of which there are many: those that wait one behind the other are made by one call, and each
-   * gets the result at its place. When the call throws, it is undone, and made again for each of them alone.
+   * gets the result at its place. A call may have changes of several scopes. When it throws, it is undone, and made again
+   * for each of them alone.
    */
   commitTogether<Change, Result>(
+    scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result>;
   /** A transaction for claiming work: it does not queue behind the changes of others where the database can do without. */

@@ -73,8 +73,10 @@ export interface Tables {
     expires_at: number;
     fence: number;
   };
-  readonly counters: {
-    name: string;
+  /** The last fence that each workspace gave out. Its row stays when the workspace is removed: one of the same id goes on. */
+  readonly fences: {
+    /** Empty for where workspaces begin that have no row yet. */
+    workspace_id: string;
     value: number;
   };
   readonly hooks: {
@@ -119,6 +121,8 @@ export interface Tables {
   };
   readonly remembered_answers: {
     token_id: string;
+    /** Empty for a request that is about none. */
+    workspace_id: string;
     key: string;
     fingerprint: string;
     status: number;

@@ -102,7 +102,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
       received = objects;
     });
     stopRenewing();
-    if (!(await storage.commit((db) => record(db, storage.now, sync, end)))) return;
+    if (!(await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end)))) return;
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects }, 'a sync succeeded');

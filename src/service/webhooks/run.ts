@@ -112,7 +112,11 @@ export async function runDelivery(
     return;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
-  if (!(await storage.commit((db) => settleDelivery(db, storage.now, delivery, end, made)))) {
+  if (
+    !(await storage.commit({ workspace: delivery.hook.workspace_id }, (db) =>
+      settleDelivery(db, storage.now, delivery, end, made),
+    ))
+  ) {
     log.info(about, 'a webhook was taken over by another instance, or its hook is no more');
     return;
   }

@@ -7,7 +7,7 @@ useService();
 const hero = 'Content/Hero.uasset';
 
 const forgetKeys = ({ service }: Stage) =>
-  service.storage.commit((db) => db.deleteFrom('remembered_answers').execute());
+  service.storage.commit('global', (db) => db.deleteFrom('remembered_answers').execute());
 
 /** A job that is killed when the service has granted its lock, and before it learns of it. */
 async function killedUnanswered(stage: Stage, manner = {}) {

@@ -101,7 +101,7 @@ export async function openStage(end: (cleanUp: () => Promise<void>) => void = on
       if (status !== 204) throw new Error(`The lock on ${path} could not be released: ${text}`);
     },
     async expire(path, agoMs = 1_000) {
-      await service.storage.commit((db) =>
+      await service.storage.commit('global', (db) =>
         db
           .updateTable('locks')
           .set({ expires_at: Date.now() - agoMs })
@@ -111,7 +111,7 @@ export async function openStage(end: (cleanUp: () => Promise<void>) => void = on
       );
     },
     async age(path, byMs) {
-      await service.storage.commit((db) =>
+      await service.storage.commit('global', (db) =>
         db
           .updateTable('locks')
           .set(({ eb }) => ({ acquired_at: eb('acquired_at', '-', byMs) }))

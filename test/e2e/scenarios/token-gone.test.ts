@@ -7,7 +7,7 @@ import { locking, openStage, type Stage, useService } from './stage.ts';
 useService();
 
 const setToken = ({ service, token }: Stage, values: { expires_at?: number; revoked_at?: number }) =>
-  service.storage.commit((db) => db.updateTable('tokens').set(values).where('id', '=', token.id).execute());
+  service.storage.commit('global', (db) => db.updateTable('tokens').set(values).where('id', '=', token.id).execute());
 
 test.each([
   ['has expired', () => ({ expires_at: Date.now() - 1_000 })],

@@ -12,7 +12,7 @@ const operator = `operator:${userInfo().username}`;
 /** As another version, or somebody with a hand in the database, may have. */
 async function record(entry: { actor: string; action: string; detail: string; at?: number; address?: string }) {
   const storage = await openSqlite({ folder: service().folder });
-  await storage.commit((db) =>
+  await storage.commit('global', (db) =>
     db
       .insertInto('audit')
       .values({ at: storage.now, ...entry })
@@ -96,7 +96,7 @@ describe('audit', () => {
 
   test('reads further than a page of the database goes', async () => {
     const storage = await openSqlite({ folder: service().folder });
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       const rows = Array.from({ length: 2_100 }, (_, n) => ({
         detail: JSON.stringify({ n }),
         actor: 'many',

@@ -18,7 +18,7 @@ async function lockMany(count: number): Promise<void> {
   const ttl = parseTtl('1h');
   const bearer = { id: 'tok_many', name: 'many', scopes: [], workspaces: null };
   const paths = Array.from({ length: count }, (_, n) => parseLockPath(`Many/${n}`));
-  await storage.commit(async (db) => {
+  await storage.commit('global', async (db) => {
     for (const path of paths) {
       if (!path.ok || !ttl.ok) throw new Error('These are a path and a ttl.');
       const request = { workspace: 'sample', path: path.value, ttl: ttl.value, bearer, origin: null };

@@ -33,7 +33,7 @@ export const releaseAsApi = ({ ask }: RunningService, workspace: string, token: 
 /** Puts many locks there at once: to take each would take longer than the test. */
 export async function seedManyLocks({ storage }: RunningService, workspace: string, number: number): Promise<void> {
   const now = Date.now();
-  await storage.commit(async (db) => {
+  await storage.commit('global', async (db) => {
     for (let first = 0; first < number; first += 1_000) {
       const rows = Array.from({ length: Math.min(1_000, number - first) }, (_, offset) => {
         const index = String(first + offset).padStart(5, '0');

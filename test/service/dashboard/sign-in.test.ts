@@ -88,13 +88,13 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
 
   test('ends at once when the token is revoked', async () => {
     const { token, visitor } = await signedIn();
-    await service.storage.commit((db) => revokeToken(db, service.storage.now, token.id));
+    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, token.id));
     expect((await visitor.get('/')).headers.get('location')).toBe('/sign-in');
   });
 
   test('ends when the token expires, and when its own time is over', async () => {
     const end = (table: 'tokens' | 'sessions', column: 'id' | 'token_id', id: string) =>
-      service.storage.commit((db) =>
+      service.storage.commit('global', (db) =>
         sql`update ${sql.table(table)} set expires_at = 1 where ${sql.ref(column)} = ${id}`.execute(db),
       );
     const first = await signedIn();
@@ -215,14 +215,14 @@ describe('the link of the first start', () => {
   });
 
   test('is not offered where there is an administrator', async () => {
-    await service.storage.commit((db) => db.deleteFrom('sign_in_links').execute());
+    await service.storage.commit('global', (db) => db.deleteFrom('sign_in_links').execute());
     expect(await offerSignInLink(service.storage)).toBeUndefined();
   });
 
   test('lets in for an hour', async () => {
-    await service.storage.commit((db) => db.deleteFrom('tokens').execute());
+    await service.storage.commit('global', (db) => db.deleteFrom('tokens').execute());
     const link = (await offerSignInLink(service.storage)) ?? '';
-    await service.storage.commit((db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
+    await service.storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
     expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
   });
 });

@@ -26,7 +26,7 @@ test('says what to do where there is no workspace, and who to ask where a token 
 test('shows of a workspace what the token may see', async () => {
   const workspace = await service.workspace('https://ada:s3cret-token@127.0.0.1:1/assets.git');
   await service.workspace();
-  await service.storage.commit(async (db) => {
+  await service.storage.commit('global', async (db) => {
     const times = { created_at: 1, started_at: 2, finished_at: 3 };
     const counts = { estimated_objects: 0, received_objects: 0, attempts: 1 };
     await db

@@ -128,7 +128,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
     test('with a token that has expired', async () => {
       const { id, secret } = await service.token({ lifetime: { seconds: 3_600 } });
       expect((await ask(operation, secret)).status).toBe(letIn);
-      await service.storage.commit((db) =>
+      await service.storage.commit('global', (db) =>
         db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', id).execute(),
       );
       expectChallenge(await ask(operation, secret), invalidToken);
@@ -137,7 +137,7 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
     test('with a token that was revoked a moment ago', async () => {
       const { id, secret } = await service.token();
       expect((await ask(operation, secret)).status).toBe(letIn);
-      await service.storage.commit((db) => revokeToken(db, service.storage.now, id));
+      await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id));
       expectChallenge(await ask(operation, secret), invalidToken);
     });
   });

@@ -11,7 +11,7 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
 
   beforeAll(async () => {
     service = await startTestService(kind);
-    token = (await service.token({ scopes: ['locks:write'] })).secret;
+    token = (await service.token({ scopes: ['locks:write', 'sync'] })).secret;
   });
   afterAll(() => service.stop());
 
@@ -48,19 +48,33 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
   });
 
   test('another body, path or If-Match under the same key is 422', async () => {
-    const [workspace, other] = [await service.workspace(), await service.workspace()];
+    const workspace = await service.workspace();
     const key = randomUUID();
     const { body } = await lock(workspace, 'a', key);
     const replies = [
       await lock(workspace, 'b', key),
-      await lock(other, 'a', key),
+      await service.ask('POST', `/v1/workspaces/${workspace}/sync`, {
+        token,
+        headers: { 'idempotency-key': key },
+        json: { branch: 'main' },
+      }),
       await lock(workspace, 'a', key, { 'if-match': `"${body.id}"` }),
     ];
     for (const { status, body: problem } of replies) {
       expect([status, problem.type]).toEqual([422, 'urn:workspace-automation:problem:idempotency-key-reused']);
     }
-    const { locks } = (await service.ask('GET', `/v1/workspaces/${other}/locks`, { token })).body;
-    expect(locks).toEqual([]);
+    const { locks } = (await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token })).body;
+    expect(locks).toEqual([body]);
+  });
+
+  test('the same key in another workspace is another request, and each is answered again as it was', async () => {
+    const workspaces = [await service.workspace(), await service.workspace()];
+    const key = randomUUID();
+    const lockBoth = () => Promise.all(workspaces.map((workspace) => lock(workspace, 'a', key)));
+    const first = await lockBoth();
+    expect(first.map(({ status }) => status)).toEqual([201, 201]);
+    expect(first[0]?.body.id).not.toBe(first[1]?.body.id);
+    expect((await lockBoth()).map(({ text }) => text)).toEqual(first.map(({ text }) => text));
   });
 
   test('keys of different tokens have nothing to do with each other', async () => {
@@ -101,7 +115,7 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     const key = randomUUID();
     await lock(workspace, 'a', key);
     const age = (milliseconds: number) =>
-      service.storage.commit((db) =>
+      service.storage.commit('global', (db) =>
         db
           .updateTable('remembered_answers')
           .set({ created_at: sql<number>`created_at - ${milliseconds}` })

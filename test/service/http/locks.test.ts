@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
@@ -96,16 +97,28 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(39);
   });
 
-  test('every lock has a larger fence than all before it, also after a release', async () => {
-    const [one, other] = [await service.workspace(), await service.workspace()];
-    const fences: number[] = [];
+  test('every lock has a larger fence than all before it in its workspace, also after a release', async () => {
+    const workspaces = [await service.workspace(), await service.workspace()];
+    const fences = new Map<string, number[]>(workspaces.map((workspace) => [workspace, []]));
     for (let round = 0; round < 3; round += 1) {
-      for (const workspace of [one, other]) {
-        fences.push((await lock(workspace, 'a')).body.fence);
-        await release(workspace, 'a');
+      for (const [workspace, given] of fences) {
+        for (const path of ['a', 'b']) given.push((await lock(workspace, path)).body.fence);
+        for (const path of ['b', 'a']) await release(workspace, path);
       }
     }
-    expect(fences).toEqual([...new Set(fences)].sort((a, b) => a - b));
+    for (const given of fences.values()) expect(given).toEqual([...new Set(given)].sort((a, b) => a - b));
+  });
+
+  test('the fences of a workspace that is removed are not given out again by one of the same id', async () => {
+    const id = await service.workspace();
+    const { storage } = service;
+    const { body } = await lock(id, 'a');
+    await release(id, 'a');
+    await storage.commit({ workspace: id }, async (db) => {
+      expect(await removeWorkspace(db, storage.now, id)).toEqual({ kind: 'removed' });
+      await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' });
+    });
+    expect((await lock(id, 'a')).body.fence).toBeGreaterThan(body.fence);
   });
 
   describe('expiry', () => {

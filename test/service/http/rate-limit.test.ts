@@ -123,7 +123,7 @@ describe.each(anyDatabase)('a token that asks too much', (kind) => {
   const token = async (scopes: readonly ['sync'] | readonly [] = []): Promise<string> => {
     const { storage } = database;
     const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
-    return (await storage.commit((db) => createToken(db, storage.now, made))).secret;
+    return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;
   };
   const get = (path: string, secret?: string): Promise<Reply> =>
     ask(`http://127.0.0.1:${server.port}`, 'GET', path, { token: secret });

@@ -28,7 +28,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
     const { body: taken } = await lock(workspace, 'a', { 'idempotency-key': 'first' });
     const { promise: end, resolve: endIt } = Promise.withResolvers<void>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const change = service.storage.commit(async () => {
+    const change = service.storage.commit('global', async () => {
       begin();
       await end;
     });
@@ -49,7 +49,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
     const workspace = await service.workspace();
     const { promise: end, resolve: endIt } = Promise.withResolvers<void>();
     onTestFinished(() => endIt());
-    const change = service.storage.commit(() => end);
+    const change = service.storage.commit('global', () => end);
     const asked = ['a', 'a', 'b'].map((path) => lock(workspace, path));
     endIt();
     await change;
@@ -61,7 +61,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
     const workspace = await service.workspace();
     await lock(workspace, 'a');
     expect((await lock(workspace, 'a')).status).toBe(409);
-    await service.storage.commit((db) =>
+    await service.storage.commit('global', (db) =>
       db.updateTable('locks').set({ expires_at: 0 }).where('workspace_id', '=', workspace).execute(),
     );
     expect((await lock(workspace, 'a')).status).toBe(201);
@@ -75,6 +75,7 @@ describe.each(databaseKinds)('a key that two instances see at once, on $name', (
       let taken = false;
       const one = (): ((answer: Answer) => Promise<Answer>) => {
         const ask = createOnce(storage).onceOfMany<Answer>({
+          scopeOf: () => 'global',
           refusedBefore: async () => undefined,
           decide: async (_, asked) =>
             asked.map((answer) => {

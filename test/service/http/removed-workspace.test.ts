@@ -14,7 +14,7 @@ describe.each(realDatabaseKinds)('a workspace that is removed while it is used, 
     const { commit } = service.storage;
     const workspace = await service.workspace();
     // Asked for together, so that the removal comes between the look-up of the workspace and the lock.
-    const removed = commit(async (db) => {
+    const removed = commit('global', async (db) => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       await db.deleteFrom('workspaces').where('id', '=', workspace).execute();
     });

@@ -17,7 +17,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
   beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
     );
   });
@@ -25,7 +25,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
 
   const bearer = (name: string) => ({ id: `tok_${name}`, name, scopes: [], workspaces: null });
   const take = (paths: readonly string[]) =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       acquireLocks(
         db,
         storage.now,
@@ -46,7 +46,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     releaser: { name: by, tokenId: `tok_${by}`, address: null, force },
   });
   const release = (...requests: readonly ReleaseRequest[]) =>
-    storage.commit((db) => releaseLocks(db, storage.now, requests));
+    storage.commit('global', (db) => releaseLocks(db, storage.now, requests));
   const left = async (): Promise<readonly string[]> =>
     (await storage.read.selectFrom('locks').select('path').orderBy('path').execute()).map(({ path }) => path);
   const audited = async (): Promise<number> =>
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       .length;
   const kinds = (releases: readonly Release[]): readonly string[] => releases.map(({ kind: ended }) => ended);
 
-  beforeEach(() => storage.commit((db) => db.deleteFrom('locks').execute()));
+  beforeEach(() => storage.commit('global', (db) => db.deleteFrom('locks').execute()));
 
   test('each is decided by itself, in the order in which they came, and the others stay', async () => {
     await take(['a', 'b', 'c', 'd', 'e']);
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       fc.asyncProperty(fc.array(request, { minLength: 1, maxLength: 8 }), async (asked) => {
         const requests = asked.map(({ path, by, force, matches }) => back(path, by, force, matches));
         const run = async (calls: readonly (readonly ReleaseRequest[])[]) => {
-          await storage.commit((db) => db.deleteFrom('locks').execute());
+          await storage.commit('global', (db) => db.deleteFrom('locks').execute());
           await take(['a', 'b']);
           const ended: string[] = [];
           for (const call of calls) ended.push(...kinds(await release(...call)));
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     };
     // A query is built once for each clock, and this is another one.
     const clock = sql<number>`${storage.now}`;
-    await storage.commit((db) => releaseLocks(db.withPlugin(watching), clock, [back('a')]));
+    await storage.commit('global', (db) => releaseLocks(db.withPlugin(watching), clock, [back('a')]));
     const deleting = texts.find((text) => text.startsWith('delete from "locks"'));
     const list = JSON.stringify({ 0: { workspace: 'game', path: 'a' } });
     const { rows } = await storage.read.executeQuery(CompiledQuery.raw(`explain query plan ${deleting}`, [list]));

@@ -41,7 +41,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     leaving = new AbortController();
     storage = { ...database.storage, read: database.storage.read.withPlugin(counting) };
     watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
     );
   });
@@ -52,13 +52,13 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
   });
 
   const take = (path: string) =>
-    storage.commit(async (db) => {
+    storage.commit('global', async (db) => {
       const request = { workspace: 'game', path: pathOf(path), type: 'exclusive', ttl, bearer, origin: null } as const;
       const [acquisition] = await acquireLocks(db, storage.now, [request]);
       return acquisition?.kind === 'acquired' ? acquisition.lock : expect.fail('It is held.');
     });
   const release = (path: string) =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       releaseLock(db, storage.now, {
         workspace: 'game',
         path: pathOf(path),
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     expect(await told(news)).toEqual({ all: ['first'] });
     const second = await take('second');
     expect(await told(news)).toEqual({ held: ['second'], free: [] });
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       renewLock(db, storage.now, {
         workspace: 'game',
         path: pathOf('second'),
@@ -95,7 +95,9 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     await take('short');
     expect(await told(news)).toEqual({ held: ['short'], free: [] });
     // Nobody removes its row here: it is over by the clock of the database alone.
-    await storage.commit((db) => db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute());
+    await storage.commit('global', (db) =>
+      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
+    );
     expect(await told(news)).toEqual({ held: [], free: ['short'] });
     const later = follow();
     expect(await told(later)).toEqual({ all: ['second'] });

@@ -25,7 +25,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     for (let n = 0; n < 60; n += 1) {
       const actor = actors[n % actors.length] ?? ada;
       const action = actions[(n * 7) % actions.length] ?? 'token.created';
-      await storage.commit((db) =>
+      await storage.commit('global', (db) =>
         recordAudit(db, storage.now, { actor, action, detail: { n, nested: [null, { n }] } }),
       );
     }
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
 
   test('goes back only as far as is asked for, by the clock of the database', async () => {
     const old = { actor: 'long ago', action: 'token.created', detail: '{}' };
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db
         .insertInto('audit')
         .values({ ...old, at: Date.now() - 7_200_000 })
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     ['null', { unreadable: 'null' }],
     ['{"a":1}', { a: 1 }],
   ])('shows an entry of another hand, too: %s', async (detail, shown) => {
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db.insertInto('audit').values({ at: storage.now, actor: 'x', action: 'moon.landed', detail }).execute(),
     );
     const { entries } = await readAudit(storage, { limit: 1 });

@@ -19,7 +19,7 @@ test.skipIf(postgresServer === undefined)(
     try {
       const setting = sql<{ value: string }>`select current_setting('synchronous_commit') as value`;
       expect((await setting.execute(storage.read)).rows).toEqual([{ value: 'off' }]);
-      expect((await storage.commit((db) => setting.execute(db))).rows).toEqual([{ value: 'on' }]);
+      expect((await storage.commit('global', (db) => setting.execute(db))).rows).toEqual([{ value: 'on' }]);
     } finally {
       await storage.close();
     }

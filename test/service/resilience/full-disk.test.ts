@@ -12,7 +12,7 @@ test('on a full disk nothing is promised: 503 with a reason; reading goes on, an
   const workspace = await service.workspace();
   // SQLite's own limit on the size of its file has the same effect as a full disk: SQLITE_FULL.
   const room = (pages: number) =>
-    service.storage.commit((db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
+    service.storage.commit('global', (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
   const lock = (path: string) =>
     service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } });
   const long = (index: number) => `${index}-${'x'.repeat(900)}`;

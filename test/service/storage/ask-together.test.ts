@@ -64,7 +64,7 @@ test('when the database does not answer, all who have asked hear of it, and thos
 
 test('each of many tokens is known as itself, and one that was just revoked is refused among them', async () => {
   const storage = await openAny();
-  const made = await storage.commit(async (db) => {
+  const made = await storage.commit('global', async (db) => {
     const tokens = [];
     for (const name of ['ada', 'bob', 'cyd']) {
       tokens.push(await createToken(db, storage.now, { name, scopes: ['sync'], workspaces: null, lifetime: null }));
@@ -79,7 +79,7 @@ test('each of many tokens is known as itself, and one that was just revoked is r
   const unknown = 'The API token is not known here.';
   expect(await bearers()).toEqual(['ada', 'bob', 'cyd', 'ada', 'bob', 'cyd', unknown]);
   const bob = made[1]?.token.id ?? '';
-  await storage.commit((db) => revokeToken(db, storage.now, bob));
+  await storage.commit('global', (db) => revokeToken(db, storage.now, bob));
   const revoked = 'The API token "bob" has been revoked.';
   expect(await bearers()).toEqual(['ada', revoked, 'cyd', 'ada', revoked, 'cyd', unknown]);
 });

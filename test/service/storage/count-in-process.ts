@@ -5,10 +5,10 @@ import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 const [, , folder = '', times = '0'] = argv;
 const storage = await openSqlite({ folder });
 for (let round = 0; round < Number(times); round += 1) {
-  await storage.commit(async (db) => {
-    const { value } = await db.selectFrom('counters').select('value').executeTakeFirstOrThrow();
+  await storage.commit('global', async (db) => {
+    const { value } = await db.selectFrom('fences').select('value').executeTakeFirstOrThrow();
     await db
-      .updateTable('counters')
+      .updateTable('fences')
       .set({ value: value + 1 })
       .execute();
   });

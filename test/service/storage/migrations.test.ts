@@ -34,7 +34,9 @@ test('a database of the first version keeps what it has, and gets what is new', 
   expect(await storage.read.selectFrom('audit').selectAll().execute()).toMatchObject([
     { actor: 'ada', token_id: null, address: null },
   ]);
-  await expect(storage.commit((db) => db.deleteFrom('audit').execute())).rejects.toThrow('The audit only grows.');
+  await expect(storage.commit('global', (db) => db.deleteFrom('audit').execute())).rejects.toThrow(
+    'The audit only grows.',
+  );
 });
 
 /** What Kysely asks of a driver, without more. */

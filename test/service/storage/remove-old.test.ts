@@ -18,7 +18,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
   beforeAll(async () => {
     database = await kind.open((changes) => commits.push(changes));
     storage = database.storage;
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       await db.insertInto('workspaces').values({ id: 'w', remote: '', created_at: 0 }).execute();
       await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
         values ('h', 'w', '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
 
   const ago = (ms: number) => sql<number>`${storage.now} - ${sql.lit(ms)}`;
   const sync = (id: string, finished: number | null) =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       db
         .insertInto('syncs')
         .values({
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
         .execute(),
     );
   const delivery = (id: string, finished: number | null) =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       db
         .insertInto('deliveries')
         .values({
@@ -61,10 +61,19 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
         .execute(),
     );
   const answer = (key: string, age: number) =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       db
         .insertInto('remembered_answers')
-        .values({ token_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '', created_at: ago(age) })
+        .values({
+          token_id: '',
+          workspace_id: '',
+          key,
+          fingerprint: '',
+          status: 200,
+          headers: '{}',
+          body: '',
+          created_at: ago(age),
+        })
         .execute(),
     );
   const names = async (table: 'syncs' | 'deliveries' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {

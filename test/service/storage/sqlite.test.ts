@@ -20,17 +20,17 @@ async function folder(): Promise<string> {
 test('what was committed is there when the database is opened again', async () => {
   const data = await folder();
   const first = await openSqlite({ folder: data });
-  await first.commit((db) => db.updateTable('counters').set({ value: 42 }).execute());
+  await first.commit('global', (db) => db.updateTable('fences').set({ value: 42 }).execute());
   await first.close();
   const second = await openSqlite({ folder: data });
   onTestFinished(second.close);
-  expect(await second.read.selectFrom('counters').selectAll().execute()).toEqual([{ name: 'fence', value: 42 }]);
+  expect(await second.read.selectFrom('fences').selectAll().execute()).toEqual([{ workspace_id: '', value: 42 }]);
 });
 
 test('every commit is flushed to disk: the journal is a WAL, and synchronous is full', async () => {
   const storage = await openSqlite({ folder: await folder() });
   onTestFinished(storage.close);
-  const settings = await storage.commit(async (db) => ({
+  const settings = await storage.commit('global', async (db) => ({
     journal: (await sql<{ journal_mode: string }>`pragma journal_mode`.execute(db)).rows[0]?.journal_mode,
     synchronous: (await sql<{ synchronous: number }>`pragma synchronous`.execute(db)).rows[0]?.synchronous,
   }));
@@ -41,12 +41,12 @@ test('every commit is flushed to disk: the journal is a WAL, and synchronous is 
 test('readers see nothing of a change before it is committed', async () => {
   const storage = await openSqlite({ folder: await folder() });
   onTestFinished(storage.close);
-  const during = await storage.commit(async (db) => {
-    await db.updateTable('counters').set({ value: 42 }).execute();
-    return storage.read.selectFrom('counters').select('value').execute();
+  const during = await storage.commit('global', async (db) => {
+    await db.updateTable('fences').set({ value: 42 }).execute();
+    return storage.read.selectFrom('fences').select('value').execute();
   });
   expect(during).toEqual([{ value: 0 }]);
-  expect(await storage.read.selectFrom('counters').select('value').execute()).toEqual([{ value: 42 }]);
+  expect(await storage.read.selectFrom('fences').select('value').execute()).toEqual([{ value: 42 }]);
 });
 
 test('several processes can open a new database at once, and none loses what another writes', async () => {
@@ -56,7 +56,7 @@ test('several processes can open a new database at once, and none loses what ano
   await Promise.all(processes);
   const storage = await openSqlite({ folder: data });
   onTestFinished(storage.close);
-  expect(await storage.read.selectFrom('counters').select('value').execute()).toEqual([{ value: 100 }]);
+  expect(await storage.read.selectFrom('fences').select('value').execute()).toEqual([{ value: 100 }]);
 });
 
 test('a database of a newer version is refused with a sentence', async () => {
@@ -79,9 +79,10 @@ test('on a full disk a change fails with a sentence, its group with it, and late
   const storage = await openSqlite({ folder: await folder() });
   onTestFinished(storage.close);
   // SQLite's own limit on the size of the file has the same effect as a full disk: SQLITE_FULL.
-  const limit = (pages: number) => storage.commit((db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
+  const limit = (pages: number) =>
+    storage.commit('global', (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
   const fill = () =>
-    storage.commit((db) =>
+    storage.commit('global', (db) =>
       db
         .insertInto('audit')
         .values({ at: 0, actor: 'a', action: 'b', detail: 'x'.repeat(1_000_000) })

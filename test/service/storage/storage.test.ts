@@ -4,10 +4,10 @@ import type { Database, Storage } from '../../../src/service/storage/storage.ts'
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 
 const setFence = (value: number) => (db: Database) =>
-  db.updateTable('counters').set({ value }).where('name', '=', 'fence').execute();
+  db.updateTable('fences').set({ value }).where('workspace_id', '=', '').execute();
 
 const readFence = async ({ read }: Pick<Storage, 'read'>): Promise<number> =>
-  (await read.selectFrom('counters').select('value').where('name', '=', 'fence').executeTakeFirstOrThrow()).value;
+  (await read.selectFrom('fences').select('value').where('workspace_id', '=', '').executeTakeFirstOrThrow()).value;
 
 describe.each(databaseKinds)('storage on $name', (kind) => {
   let database: TestDatabase;
@@ -20,22 +20,22 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   });
   afterAll(() => database.remove());
   beforeEach(async () => {
-    await storage.commit(async (db) => {
-      await db.deleteFrom('counters').where('name', '<>', 'fence').execute();
+    await storage.commit('global', async (db) => {
+      await db.deleteFrom('fences').where('workspace_id', '<>', '').execute();
       await setFence(0)(db);
     });
     groups.length = 0;
   });
 
   test('a change can be read once its promise is fulfilled', async () => {
-    await storage.commit(setFence(7));
+    await storage.commit('global', setFence(7));
     expect(await readFence(storage)).toBe(7);
   });
 
   test('changes asked for together share commits, and each gets its own result', async () => {
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        storage.commit(async (db) => {
+        storage.commit('global', async (db) => {
           await setFence(index)(db);
           return index * 2;
         }),
@@ -48,21 +48,25 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('a change that fails is undone alone, and the others of its group stay', async () => {
     const [before, failing, after] = await Promise.allSettled([
-      storage.commit((db) => db.insertInto('counters').values({ name: 'before', value: 1 }).execute()),
-      storage.commit(async (db) => {
-        await db.insertInto('counters').values({ name: 'failing', value: 1 }).execute();
+      storage.commit('global', (db) => db.insertInto('fences').values({ workspace_id: 'before', value: 1 }).execute()),
+      storage.commit('global', async (db) => {
+        await db.insertInto('fences').values({ workspace_id: 'failing', value: 1 }).execute();
         throw new Error('no');
       }),
-      storage.commit((db) => db.insertInto('counters').values({ name: 'after', value: 1 }).execute()),
+      storage.commit('global', (db) => db.insertInto('fences').values({ workspace_id: 'after', value: 1 }).execute()),
     ]);
     expect([before.status, failing.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    const names = await storage.read.selectFrom('counters').select('name').orderBy('name').execute();
-    expect(names.map(({ name }) => name)).toEqual(['after', 'before', 'fence']);
+    const names = await storage.read.selectFrom('fences').select('workspace_id').orderBy('workspace_id').execute();
+    expect(names.map(({ workspace_id }) => workspace_id)).toEqual(['', 'after', 'before']);
   });
 
   test('a change that the database refuses is undone alone too', async () => {
-    const insert = (name: string) => (db: Database) => db.insertInto('counters').values({ name, value: 1 }).execute();
-    const [twice, once] = await Promise.allSettled([storage.commit(insert('fence')), storage.commit(insert('other'))]);
+    const insert = (name: string) => (db: Database) =>
+      db.insertInto('fences').values({ workspace_id: name, value: 1 }).execute();
+    const [twice, once] = await Promise.allSettled([
+      storage.commit('global', insert('')),
+      storage.commit('global', insert('other')),
+    ]);
     expect([twice.status, once.status]).toEqual(['rejected', 'fulfilled']);
   });
 
@@ -70,11 +74,11 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     const seen: number[] = [];
     await Promise.all(
       Array.from({ length: 20 }, () =>
-        storage.commit(async (db) => {
+        storage.commit('global', async (db) => {
           const { value } = await db
-            .updateTable('counters')
+            .updateTable('fences')
             .set({ value: sql<number>`value + 1` })
-            .where('name', '=', 'fence')
+            .where('workspace_id', '=', '')
             .returning('value')
             .executeTakeFirstOrThrow();
           seen.push(value);
@@ -86,9 +90,9 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('the clock is the time of the moment, in milliseconds', async () => {
     const ask = async (db: Database) =>
-      (await db.selectFrom('counters').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
+      (await db.selectFrom('fences').select(storage.now.as('now')).executeTakeFirstOrThrow()).now;
     const before = Date.now();
-    const [first, second] = await storage.commit(async (db) => {
+    const [first, second] = await storage.commit('global', async (db) => {
       const one = await ask(db);
       await new Promise((resolve) => setTimeout(resolve, 20));
       return [one, await ask(db)];
@@ -102,7 +106,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
   test('sequences grow in the order of the commits', async () => {
     const audit = (action: string) => (db: Database) =>
       db.insertInto('audit').values({ at: storage.now, actor: 'a', action, detail: '{}' }).execute();
-    for (const action of ['1', '2', '3']) await storage.commit(audit(action));
+    for (const action of ['1', '2', '3']) await storage.commit('global', audit(action));
     const rows = await storage.read.selectFrom('audit').select('action').orderBy('sequence').execute();
     expect(rows.map(({ action }) => action)).toEqual(['1', '2', '3']);
   });
@@ -112,7 +116,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
       (await storage.read.selectFrom('audit').select('actor').execute()).map((row) => row.actor);
     const before = await count();
     expect(before).not.toEqual([]);
-    await expect(storage.commit((db) => sql.raw(change.replace('1', "'1'")).execute(db))).rejects.toThrow(
+    await expect(storage.commit('global', (db) => sql.raw(change.replace('1', "'1'")).execute(db))).rejects.toThrow(
       'The audit only grows.',
     );
     expect(await count()).toEqual(before);
@@ -120,7 +124,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('paths are ordered byte by byte, not by a language', async () => {
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       await db.insertInto('workspaces').values({ id: 'w', remote: 'r', created_at: 0 }).execute();
       for (const path of paths) {
         const lock = { path, id: path, type: 'exclusive', token_id: 't', owner: 'o', origin: null, fence: 1 };

@@ -11,19 +11,19 @@ describe.each(databaseKinds)('syncs of a branch one after the other on $name', (
 
   beforeAll(async () => {
     database = await open();
-    await database.storage.commit(async (db) => {
+    await database.storage.commit('global', async (db) => {
       for (const id of workspaces) {
         await addWorkspace(db, database.storage.now, { id, remote: 'https://git.example.com/a.git' });
       }
     });
   });
-  beforeEach(() => database.storage.commit((db) => db.deleteFrom('syncs').execute()));
+  beforeEach(() => database.storage.commit('global', (db) => db.deleteFrom('syncs').execute()));
   afterAll(() => database.remove());
 
   /** Undefined when what was queued has to wait. */
   async function queueAndClaim(workspace = 'game', branch = 'main'): Promise<ClaimedSync | undefined> {
     const { storage } = database;
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       enqueue(db, storage.now, { workspace, branch, estimatedObjects: 0, requestedBy: 'ada' }),
     );
     return claimSync(storage);
@@ -33,13 +33,13 @@ describe.each(databaseKinds)('syncs of a branch one after the other on $name', (
     const { storage } = database;
     const claimed = await queueAndClaim(workspace, branch);
     if (claimed === undefined) return false;
-    await storage.commit((db) => finishSync(db, storage.now, claimed, end));
+    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, end));
     return true;
   }
 
   test('three are begun as soon as they can, and the next when five seconds have passed', async () => {
     expect([await syncOnce(), await syncOnce(), await syncOnce(), await syncOnce()]).toEqual([true, true, true, false]);
-    await database.storage.commit((db) =>
+    await database.storage.commit('global', (db) =>
       db
         .updateTable('syncs')
         .set((column) => ({ finished_at: column('finished_at', '-', 5_000) }))

@@ -11,13 +11,13 @@ describe.each(databaseKinds)('the history of syncs on $name', ({ open }) => {
 
   beforeAll(async () => {
     database = await open();
-    await database.storage.commit(async (db) => {
+    await database.storage.commit('global', async (db) => {
       for (const id of ['game', 'film']) {
         await addWorkspace(db, database.storage.now, { id, remote: 'https://git.example.com/a.git' });
       }
     });
   });
-  beforeEach(() => database.storage.commit((db) => db.deleteFrom('syncs').execute()));
+  beforeEach(() => database.storage.commit('global', (db) => db.deleteFrom('syncs').execute()));
   afterAll(() => database.remove());
 
   interface Made {
@@ -27,7 +27,7 @@ describe.each(databaseKinds)('the history of syncs on $name', ({ open }) => {
   }
 
   const insert = (syncs: readonly Made[]) =>
-    database.storage.commit(async (db) => {
+    database.storage.commit('global', async (db) => {
       if (syncs.length === 0) return;
       const rows = syncs.map(({ workspace, branch, createdAt }, index) => ({
         id: `sync_${index}`,
@@ -57,7 +57,7 @@ describe.each(databaseKinds)('the history of syncs on $name', ({ open }) => {
         fc.option(fc.constantFrom('main', 'release'), { nil: undefined }),
         fc.integer({ min: 1, max: 4 }),
         async (syncs, branch, limit) => {
-          await database.storage.commit((db) => db.deleteFrom('syncs').execute());
+          await database.storage.commit('global', (db) => db.deleteFrom('syncs').execute());
           await insert(syncs);
           const seen: { id: string; at: number }[] = [];
           for (let before: { createdAt: number; id: string } | undefined; ; ) {
@@ -81,7 +81,7 @@ describe.each(databaseKinds)('the history of syncs on $name', ({ open }) => {
   test('tells who was first to ask, and which have not ended', async () => {
     const { storage } = database;
     const ask = (requestedBy: string) =>
-      storage.commit((db) =>
+      storage.commit('global', (db) =>
         enqueue(db, storage.now, { workspace: 'game', branch: 'main', estimatedObjects: 3, requestedBy }),
       );
     const { sync_id } = await ask('ada');
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('the history of syncs on $name', ({ open }) => {
     expect(await unfinishedSyncs(storage, 'film')).toEqual([]);
     const claimed = (await claimSync(storage)) ?? expect.fail('It was not claimed.');
     expect(await unfinishedSyncs(storage, 'game')).toMatchObject([{ sync_id, status: 'running' }]);
-    await storage.commit((db) => finishSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
+    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
     expect(await unfinishedSyncs(storage, 'game')).toEqual([]);
     expect(await listSyncs(storage, 'game', { limit: 1 })).toMatchObject({
       syncs: [{ sync_id, status: 'failed', error: 'No.', requested_by: 'ada' }],

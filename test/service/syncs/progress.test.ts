@@ -14,8 +14,8 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
     const { now } = storage;
-    await storage.commit((db) => addWorkspace(db, now, { id: 'w', remote: 'https://git.example.com/a.git' }));
-    const { sync_id } = await storage.commit((db) =>
+    await storage.commit('global', (db) => addWorkspace(db, now, { id: 'w', remote: 'https://git.example.com/a.git' }));
+    const { sync_id } = await storage.commit('global', (db) =>
       enqueue(db, now, { workspace: 'w', branch: 'main', estimatedObjects: 100, requestedBy: 'ada' }),
     );
     const claimed = await claimSync(storage);
@@ -72,7 +72,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
 
   test('ends nothing when another instance has taken it over', async () => {
     const { storage, status, course, done } = await startRunning();
-    await storage.commit((db) => db.updateTable('syncs').set({ lease_owner: 'another instance' }).execute());
+    await storage.commit('global', (db) => db.updateTable('syncs').set({ lease_owner: 'another instance' }).execute());
     course.resolve({ head: 'abc', receivedObjects: 101 });
     await done;
     expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });

@@ -158,7 +158,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(30));
     const { received_objects } = await ended(await trigger(workspace, 'main'));
-    await service.storage.commit((db) =>
+    await service.storage.commit('global', (db) =>
       db.updateTable('workspaces').set({ remote: '/nowhere/at-all.git' }).where('id', '=', workspace).execute(),
     );
     const queued = await trigger(workspace, 'main');
@@ -189,7 +189,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const id = 'sync_00000000-0000-4000-8000-000000000000';
-    await service.storage.commit((db) =>
+    await service.storage.commit('global', (db) =>
       db
         .insertInto('syncs')
         .values({
@@ -216,7 +216,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   test('a sync that never survives its instance is given up', async () => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
-    const queued = await service.storage.commit((db) =>
+    const queued = await service.storage.commit('global', (db) =>
       db
         .insertInto('syncs')
         .values({

@@ -25,7 +25,7 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
 
   test('is made once, however often and however many at once ask for it', async () => {
     const id = newTokenId();
-    const make = () => storage.commit((db) => createTokenOnce(db, storage.now, actor, { id, ...ci }));
+    const make = () => storage.commit('global', (db) => createTokenOnce(db, storage.now, actor, { id, ...ci }));
     const made = [...(await Promise.all([make(), make(), make()])), await make()];
     expect(made.map(({ kind }) => kind).toSorted()).toEqual(['created', 'made-before', 'made-before', 'made-before']);
     expect(made.filter((one) => 'secret' in one)).toHaveLength(1);
@@ -34,13 +34,13 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
   });
 
   test('has what depends on it: its live locks, and who is signed in with it', async () => {
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
     );
-    const { token } = await storage.commit((db) => createToken(db, storage.now, ci));
-    const { token: other } = await storage.commit((db) => createToken(db, storage.now, ci));
+    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
+    const { token: other } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const lock = (bearer: typeof token, path: string, seconds: number) =>
-      storage.commit((db) =>
+      storage.commit('global', (db) =>
         db
           .insertInto('locks')
           .values({
@@ -59,10 +59,12 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
       );
     for (let index = 0; index < 7; index += 1) await lock(token, `Content/${index}.uasset`, 100 * (index + 1));
     await lock(other, 'Content/other.uasset', 1_000);
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'Content/6.uasset').execute(),
     );
-    await storage.commit((db) => startSession(db, storage.now, { bearer: token, address: null, by: 'token' }));
+    await storage.commit('global', (db) =>
+      startSession(db, storage.now, { bearer: token, address: null, by: 'token' }),
+    );
     expect(await dependentsOf(storage, token.id)).toEqual({
       locks: 6,
       someLocks: [5, 4, 3, 2, 1].map((index) => ({ workspace: 'game', path: `Content/${index}.uasset` })),

@@ -22,7 +22,7 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
   afterAll(() => database.remove());
 
   const makeTokens = (count: number): Promise<string[]> =>
-    storage.commit(async (db) => {
+    storage.commit('global', async (db) => {
       const ids: string[] = [];
       while (ids.length < count) ids.push((await createToken(db, storage.now, newToken)).token.id);
       return ids;
@@ -88,9 +88,9 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     let commits = 0;
     const counting = {
       now: storage.now,
-      commit: <T>(change: Parameters<typeof storage.commit<T>>[0]) => {
+      commit: <T>(...change: Parameters<typeof storage.commit<T>>) => {
         commits += 1;
-        return storage.commit(change);
+        return storage.commit(...change);
       },
     };
     const lastUse = createLastUse(counting, () => 0);
@@ -109,8 +109,8 @@ describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
     let isFull = true;
     const failing = {
       now: storage.now,
-      commit: async <T>(change: Parameters<typeof storage.commit<T>>[0]) => {
-        if (!isFull) return storage.commit(change);
+      commit: async <T>(...change: Parameters<typeof storage.commit<T>>) => {
+        if (!isFull) return storage.commit(...change);
         lastUse.note(two);
         throw new Error('The disk is full.');
       },

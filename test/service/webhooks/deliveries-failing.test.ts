@@ -19,7 +19,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   const makeDue = () =>
-    hooked().storage.commit((db) =>
+    hooked().storage.commit('global', (db) =>
       db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
     );
 
@@ -28,7 +28,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   const databaseTime = async () => {
     const { storage } = hooked();
     const { at } = await storage.read
-      .selectFrom('counters')
+      .selectFrom('fences')
       .select(storage.now.as('at'))
       .limit(1)
       .executeTakeFirstOrThrow();
@@ -124,7 +124,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     target.behave(failing);
     await hook(target.url());
     await acquire('a');
-    await storage.commit((db) => db.updateTable('deliveries').set({ created_at: 0 }).execute());
+    await storage.commit('global', (db) => db.updateTable('deliveries').set({ created_at: 0 }).execute());
     await attemptNext(storage);
     const { headers, body } = await target.nextDelivery();
     // Receivers refuse a signature that is older than a few minutes.
@@ -167,9 +167,11 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     await acquire('b');
     // As it is when the hook is registered again while the attempt is under way.
     const late = { ...storage, commit: storage.commit };
-    late.commit = async (change) => {
-      await storage.commit((db) => db.updateTable('hooks').set({ updated_at: 1 }).where('id', '=', id).execute());
-      return storage.commit(change);
+    late.commit = async (scope, change) => {
+      await storage.commit('global', (db) =>
+        db.updateTable('hooks').set({ updated_at: 1 }).where('id', '=', id).execute(),
+      );
+      return storage.commit(scope, change);
     };
     await attemptNext(late);
     expect(await statuses()).toEqual(['failed', 'pending']);
@@ -183,7 +185,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     target.behave(failing);
     await hook(target.url());
     await acquire('a');
-    await storage.commit(async (db) => {
+    await storage.commit('global', async (db) => {
       const eightDays = 8 * 24 * hour;
       const { created_at } = await db.selectFrom('deliveries').select('created_at').executeTakeFirstOrThrow();
       await db

@@ -29,12 +29,12 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
 
   const settle = (claimed: ClaimedDelivery, end: DeliveryEnd) => {
     const { storage } = hooked();
-    return storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made));
+    return storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made));
   };
 
   /** As when the instance that holds them has died. */
   const endLeases = () =>
-    hooked().storage.commit((db) =>
+    hooked().storage.commit('global', (db) =>
       db.updateTable('deliveries').set({ lease_until: 1 }).where('lease_until', 'is not', null).execute(),
     );
 
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     const late = await hook('https://b.example.com/');
     await acquire('e');
     const dueAt = (hookId: string, at: number) =>
-      storage.commit((db) =>
+      storage.commit('global', (db) =>
         db.updateTable('deliveries').set({ next_attempt_at: at }).where('hook_id', '=', hookId).execute(),
       );
     await dueAt(late, 5);
@@ -138,7 +138,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     await acquire('a');
     startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
-    const soon = await storage.commit((db) =>
+    const soon = await storage.commit('global', (db) =>
       db
         .updateTable('deliveries')
         .set(({ eb }) => ({ lease_until: eb(storage.now, '+', leaseMs / 2) }))
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
     const another = { lease_owner: 'another instance', lease_until: 8_000_000_000_000 };
-    await storage.commit((db) => db.updateTable('deliveries').set(another).execute());
+    await storage.commit('global', (db) => db.updateTable('deliveries').set(another).execute());
     await target.allDisconnected();
     expect(await deliveries()).toMatchObject([{ ...another, status: 'pending', attempts: 0, last_error: null }]);
   });

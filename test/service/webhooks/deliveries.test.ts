@@ -207,7 +207,7 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     const { storage, log } = service();
     await expect
       .poll(async () => {
-        const hurry = storage.commit((db) =>
+        const hurry = storage.commit('global', (db) =>
           db
             .updateTable('deliveries')
             .set({ next_attempt_at: 0 })

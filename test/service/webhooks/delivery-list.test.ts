@@ -25,11 +25,11 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     const { storage } = hooked();
     const claimed = await claimDelivery(storage, []);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
-    await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, { ...made, answer }));
+    await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, { ...made, answer }));
   }
   const pause = (id: string) => {
     const { storage } = hooked();
-    return storage.commit((db) => pauseHook(db, storage.now, { workspace: 'game', id, actor }));
+    return storage.commit('global', (db) => pauseHook(db, storage.now, { workspace: 'game', id, actor }));
   };
 
   test('are listed page by page, the newest first, each once, also while more come', async () => {
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     await pause(id);
     expect((await states()).slice(2).map((state) => state.kind)).toEqual(['held', 'under-way', 'held', 'held']);
     // The instance has died.
-    await storage.commit((db) => db.updateTable('deliveries').set({ lease_until: 1 }).execute());
+    await storage.commit('global', (db) => db.updateTable('deliveries').set({ lease_until: 1 }).execute());
     expect((await states())[3]).toEqual({ kind: 'held' });
   });
 
@@ -119,7 +119,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     const [first = '', second = '', third = '', fourth = '', fifth = '', sixth = ''] = ids;
     const over = { finished_at: storage.now, next_attempt_at: null };
     const end = (delivery: string, status: string, last_error: string | null = 'no') =>
-      storage.commit((db) =>
+      storage.commit('global', (db) =>
         db
           .updateTable('deliveries')
           .set({ ...over, status, last_error })
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     await end(third, 'dropped');
     await end(fourth, 'failed');
     // It was delivered, and is sent again: it is not over.
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db.updateTable('deliveries').set({ status: 'again' }).where('id', '=', fifth).execute(),
     );
     const listed = async (only: DeliveryFilter) => {
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     expect(await findDelivery(storage, await rowOf(id), delivery.id)).toEqual(delivery);
     expect(await findDelivery(storage, await rowOf(other), delivery.id)).toBeUndefined();
     const which = { workspace: 'game', hook: id, delivery: delivery.id, actor };
-    await storage.commit((db) => sendAgain(db, storage.now, which));
+    await storage.commit('global', (db) => sendAgain(db, storage.now, which));
     expect(await findDelivery(storage, await rowOf(id), delivery.id)).toMatchObject({
       again: true,
       state: { kind: 'waiting' },

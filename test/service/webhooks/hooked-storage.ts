@@ -77,7 +77,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
 }
 
 async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
-  await storage.commit((db) =>
+  await storage.commit('global', (db) =>
     addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
   );
   return {
@@ -94,10 +94,10 @@ async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
         actor,
         ...given,
       } as const;
-      return (await storage.commit((db) => registerHook(db, storage.now, registration))).hook.id;
+      return (await storage.commit('global', (db) => registerHook(db, storage.now, registration))).hook.id;
     },
-    acquire: (path) => storage.commit((db) => acquireIn(db, storage, path)),
-    release: (path) => storage.commit((db) => releaseIn(db, storage, path)),
+    acquire: (path) => storage.commit('global', (db) => acquireIn(db, storage, path)),
+    release: (path) => storage.commit('global', (db) => releaseIn(db, storage, path)),
     async deliveries() {
       const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
       return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
@@ -116,7 +116,7 @@ export function hookedStorage(kind: DatabaseKind): () => HookedStorage {
   });
 
   afterEach(async () => {
-    await database?.storage.commit(async (db) => {
+    await database?.storage.commit('global', async (db) => {
       await db.deleteFrom('hooks').execute();
       await db.deleteFrom('locks').execute();
     });

@@ -34,7 +34,7 @@ describe.each(databaseKinds)('the last attempt at a delivery on $name', (kind) =
     const { storage } = hooked();
     const claimed = await claimDelivery(storage, []);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
-    await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, { durationMs, answer }));
+    await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, { durationMs, answer }));
   };
 
   test('is known by its beginning, how long it took and what was answered, whatever came of it', async () => {

@@ -58,7 +58,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     (await deliveries()).every(({ status }) => status === 'delivered');
 
   const clear = () =>
-    hooked().storage.commit(async (db) => {
+    hooked().storage.commit('global', async (db) => {
       await db.deleteFrom('hooks').execute();
       await db.deleteFrom('locks').execute();
     });
@@ -81,7 +81,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     wake();
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 5 });
     expect(target.deliveries.map((delivery) => lockIn(delivery).path)).toEqual(['a', 'b']);
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
     );
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 8 });
@@ -118,7 +118,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     const { hook, storage } = hooked();
     const instances = [0, 1].map(() => startDeliveryWorkers(storage, { terms: { timeoutMs: 200, renewEveryMs: 20 } }));
     const loseSome = (keys: readonly string[]) =>
-      storage.commit((db) =>
+      storage.commit('global', (db) =>
         db.updateTable('deliveries').set({ lease_until: 0 }).where('ordering_key', 'in', keys).execute(),
       );
     const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength: 1 }), { maxLength: 15 });

@@ -15,11 +15,11 @@ describe.each(databaseKinds)('an event and what it tells of, on $name', (kind) =
   /** Makes a statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
     const { storage } = service();
-    await storage.commit((db) => sql`create unique index only_once on ${rule}`.execute(db));
+    await storage.commit('global', (db) => sql`create unique index only_once on ${rule}`.execute(db));
     try {
       return await work();
     } finally {
-      await storage.commit((db) => sql`drop index only_once`.execute(db));
+      await storage.commit('global', (db) => sql`drop index only_once`.execute(db));
     }
   }
 
@@ -89,7 +89,7 @@ describe.each(databaseKinds)('an event and what it tells of, on $name', (kind) =
         return status;
       });
       expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
-      await storage.commit((db) =>
+      await storage.commit('global', (db) =>
         db.updateTable('syncs').set({ lease_until: 0 }).where('workspace_id', '=', id).execute(),
       );
       await expect.poll(second, patient).toBe('succeeded');

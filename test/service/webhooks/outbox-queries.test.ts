@@ -42,7 +42,7 @@ function recorded(storage: Storage, queries: Recorded[]): Storage {
   return {
     ...storage,
     read: record(storage.read),
-    commit: (change) => storage.commit((db) => change(record(db))),
+    commit: (scope, change) => storage.commit(scope, (db) => change(record(db))),
     claim: (work) => storage.claim((db) => work(record(db))),
   };
 }
@@ -55,8 +55,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
   test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
     const { storage } = hooked();
     const queries: Recorded[] = [];
-    await recorded(storage, queries).commit((db) => acquireIn(db, storage, 'a'));
-    await recorded(storage, queries).commit((db) => releaseIn(db, storage, 'a'));
+    await recorded(storage, queries).commit('global', (db) => acquireIn(db, storage, 'a'));
+    await recorded(storage, queries).commit('global', (db) => releaseIn(db, storage, 'a'));
     const [one, other, ...more] = queries.filter(({ text }) => /"hooks"|"deliveries"/.test(text));
     expect([one?.text, other?.text]).toEqual([
       expect.stringMatching(/^select .* from "hooks"/),
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       sql``,
     );
     const explain = storage.dialect === 'sqlite' ? sql`explain query plan ` : sql`explain `;
-    return storage.commit(async (db) => {
+    return storage.commit('global', async (db) => {
       const { rows } = await sql<Record<string, unknown>>`${explain}${query}`.execute(db);
       return rows.map((row) => row['detail'] ?? row['QUERY PLAN']).join('\n');
     });
@@ -89,8 +89,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     const dead = await hook('https://dead.example.com/');
     const paused = await hook('https://paused.example.com/');
     const { now } = storage;
-    await storage.commit((db) => pauseHook(db, now, { workspace: 'game', id: paused, actor }));
-    await storage.commit(async (db) => {
+    await storage.commit('global', (db) => pauseHook(db, now, { workspace: 'game', id: paused, actor }));
+    await storage.commit('global', async (db) => {
       // Half of them are over; of the others, some thousand are due, some are put off, some wait for others, and some are held.
       for (let thousand = 0; thousand < 12; thousand += 1) {
         const over = thousand % 2 === 0;
@@ -117,8 +117,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
 
     const queries: Recorded[] = [];
     const watched = recorded(storage, queries);
-    await watched.commit((db) => acquireIn(db, storage, 'a'));
-    await watched.commit((db) => releaseIn(db, storage, 'a'));
+    await watched.commit('global', (db) => acquireIn(db, storage, 'a'));
+    await watched.commit('global', (db) => releaseIn(db, storage, 'a'));
     const claim = async (busy: readonly string[]) => {
       const claimed = await claimDelivery(watched, busy);
       expect(claimed?.hook.id).not.toBe(paused);
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       return claimed;
     };
     const settle = (claimed: ClaimedDelivery, kind: 'delivered' | 'retry' | 'gone') =>
-      watched.commit((db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }, made));
+      watched.commit('global', (db) => settleDelivery(db, now, claimed, { kind, why: '', afterMs: 0 }, made));
     expect(await settle(await claim([dead]), 'delivered')).toBe(true);
     expect(await settle(await claim([dead]), 'retry')).toBe(true);
     const ofTheDead = await claim([]);
@@ -144,7 +144,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(await findHookOverview(watched.read, 'game', dead)).toMatchObject({ failed_deliveries: 0 });
     for (const delivery of ['msg_0_0', 'msg_3_0', ofTheDead.id]) {
       const request = { workspace: 'game', hook: dead, delivery, actor };
-      expect(await watched.commit((db) => sendAgain(db, now, request))).toMatchObject({ kind: 'sent-again' });
+      expect(await watched.commit('global', (db) => sendAgain(db, now, request))).toMatchObject({ kind: 'sent-again' });
     }
     expect(await settle(await claim([]), 'gone')).toBe(true);
     await removeOldDeliveries(watched);

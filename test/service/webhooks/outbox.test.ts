@@ -21,11 +21,13 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     const { storage } = hooked();
     const event = { type: 'sync.succeeded', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
     const subject = { orderingKey: `sync:${branch}`, branch };
-    return storage.commit((db) => recordEvent(db, storage.now, { ...event, data: { sync } }, subject));
+    return storage.commit('global', (db) => recordEvent(db, storage.now, { ...event, data: { sync } }, subject));
   };
 
   const putToSleep = (hook: string) =>
-    hooked().storage.commit((db) => db.updateTable('hooks').set({ active: 0 }).where('id', '=', hook).execute());
+    hooked().storage.commit('global', (db) =>
+      db.updateTable('hooks').set({ active: 0 }).where('id', '=', hook).execute(),
+    );
 
   test('each hook that asks for an event gets a delivery of its own, with an id of its own', async () => {
     const { hook, acquire, release, deliveries } = hooked();
@@ -45,7 +47,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     const { hook, acquire, storage, deliveries } = hooked();
     await hook(url);
     const first = await acquire('a');
-    await storage.commit((db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
+    await storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
     const second = await acquire('a');
     const told = (await deliveries()).map(({ event }) => event);
     const expired = { ...first, expires_at: '2026-01-02T03:04:05.006Z' };
@@ -59,7 +61,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
 
   test('a hook of another workspace hears nothing', async () => {
     const { hook, acquire, storage } = hooked();
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       db
         .insertInto('workspaces')
         .values({ id: 'film', remote: '', created_at: 0 })
@@ -108,12 +110,18 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     await acquire('a');
     const claimed = await claimDelivery(storage, []);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
-    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'film', id, actor }))).toBe(false);
-    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(true);
-    expect(await storage.commit((db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(false);
+    expect(await storage.commit('global', (db) => removeHook(db, storage.now, { workspace: 'film', id, actor }))).toBe(
+      false,
+    );
+    expect(await storage.commit('global', (db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(
+      true,
+    );
+    expect(await storage.commit('global', (db) => removeHook(db, storage.now, { workspace: 'game', id, actor }))).toBe(
+      false,
+    );
     await release('a');
     const end = { kind: 'retry', afterMs: 0, why: '' } as const;
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(false);
+    expect(await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(false);
     expect(await deliveries()).toEqual([]);
   });
 
@@ -131,10 +139,10 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
             const [change, type] = held.has(path)
               ? ([releaseIn, 'lock.released'] as const)
               : ([acquireIn, 'lock.acquired'] as const);
-            const committed = storage.commit(async (db) => {
+            const committed = storage.commit('global', async (db) => {
               await change(db, storage, path);
               // As when a statement fails that comes later in the same change.
-              if (fails) await db.insertInto('counters').values({ name: 'fence', value: 0 }).execute();
+              if (fails) await db.insertInto('fences').values({ workspace_id: '', value: 0 }).execute();
             });
             done.push(fails ? expect(committed).rejects.toThrow() : committed);
             if (fails) continue;
@@ -148,7 +156,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
           ).toEqual(expected);
         })
         .afterEach(() =>
-          storage.commit(async (db) => {
+          storage.commit('global', async (db) => {
             await db.deleteFrom('deliveries').execute();
             await db.deleteFrom('locks').execute();
           }),
@@ -183,7 +191,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
       const claimed = await claimDelivery(storage, []);
       if (claimed === undefined) return;
       const end = { kind, why: 'no', afterMs: 0 };
-      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(true);
+      expect(await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(true);
       // So that there is something left to tell in the steps that follow.
       if (kind === 'gone') await Promise.all([hook(url), hook(otherUrl)]);
     }
@@ -212,7 +220,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
           }
         })
         .afterEach(() =>
-          storage.commit(async (db) => {
+          storage.commit('global', async (db) => {
             await db.deleteFrom('deliveries').execute();
             await db.deleteFrom('locks').execute();
           }),

@@ -16,11 +16,11 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
 
   const pause = (id: string, workspace = 'game') => {
     const { storage } = hooked();
-    return storage.commit((db) => pauseHook(db, storage.now, { workspace, id, actor }));
+    return storage.commit('global', (db) => pauseHook(db, storage.now, { workspace, id, actor }));
   };
   const resume = (id: string, workspace = 'game') => {
     const { storage } = hooked();
-    return storage.commit((db) => resumeHook(db, storage.now, { workspace, id, actor }));
+    return storage.commit('global', (db) => resumeHook(db, storage.now, { workspace, id, actor }));
   };
   const claim = async () => {
     const claimed = await claimDelivery(hooked().storage, []);
@@ -51,14 +51,14 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       const claimed = await claim();
       expect(claimed.hook.id).toBe(other);
       const end = { kind: 'delivered' } as const;
-      await storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made));
+      await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made));
     }
     expect(await claimDelivery(storage, [])).toBeUndefined();
 
     expect(await resume(id)).toMatchObject({ kind: 'resumed', wasInactive: 'paused', hook: { id, active: true } });
     const held = await claim();
     expect([held.hook.id, held.event.type]).toEqual([id, 'lock.acquired']);
-    await storage.commit((db) => settleDelivery(db, storage.now, held, { kind: 'delivered' }, made));
+    await storage.commit('global', (db) => settleDelivery(db, storage.now, held, { kind: 'delivered' }, made));
     expect((await claim()).event.type).toBe('lock.released');
     await acquire('c');
     expect((await told(id)).at(-1)).toEqual(['pending', 'lock.acquired']);
@@ -72,11 +72,11 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     await acquire('b');
     const [first, second] = [await claim(), await claim()];
     await pause(id);
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, first, { kind: 'delivered' }, made))).toBe(
-      true,
-    );
+    expect(
+      await storage.commit('global', (db) => settleDelivery(db, storage.now, first, { kind: 'delivered' }, made)),
+    ).toBe(true);
     const retry = { kind: 'retry', afterMs: 0, why: 'no' } as const;
-    expect(await storage.commit((db) => settleDelivery(db, storage.now, second, retry, made))).toBe(true);
+    expect(await storage.commit('global', (db) => settleDelivery(db, storage.now, second, retry, made))).toBe(true);
     expect((await deliveries()).map(({ status, attempts }) => [status, attempts])).toEqual([
       ['delivered', 1],
       ['pending', 0],
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       await pause(id);
       if (resumed) await resume(id);
       const gone = { kind: 'gone', why: 'no' } as const;
-      expect(await storage.commit((db) => settleDelivery(db, storage.now, claimed, gone, made))).toBe(true);
+      expect(await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, gone, made))).toBe(true);
       expect(await stateOf(id)).toMatchObject({ active: 0, why: 'gone' });
       expect((await deliveries()).slice(-2).map(({ status }) => status)).toEqual(['failed', 'dropped']);
     }
@@ -109,7 +109,8 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     const { hook, acquire, storage, deliveries } = hooked();
     const to = await receiver();
     to.behave({ does: 'answer', status: 500 });
-    const old = (at: number) => storage.commit((db) => db.updateTable('deliveries').set({ created_at: at }).execute());
+    const old = (at: number) =>
+      storage.commit('global', (db) => db.updateTable('deliveries').set({ created_at: at }).execute());
     const outcome = async () => {
       expect(await attemptNext(storage)).toBe(true);
       return (await deliveries()).at(-1)?.status;
@@ -123,16 +124,16 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       await wake(id);
       expect(await outcome()).toBe('pending');
       // Waking a hook that is awake gives no time: a dead receiver's queue has to have an end.
-      await storage.commit((db) =>
+      await storage.commit('global', (db) =>
         db
           .updateTable('hooks')
           .set({ resumed_at: Date.now() - 29 * day })
           .execute(),
       );
       await wake(id);
-      await storage.commit((db) => db.updateTable('deliveries').set({ next_attempt_at: 0 }).execute());
+      await storage.commit('global', (db) => db.updateTable('deliveries').set({ next_attempt_at: 0 }).execute());
       expect(await outcome()).toBe('failed');
-      await storage.commit((db) => db.deleteFrom('deliveries').execute());
+      await storage.commit('global', (db) => db.deleteFrom('deliveries').execute());
     }
   });
 
@@ -155,7 +156,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     const id = await hook(url);
     await acquire('a');
     const claimed = await claim();
-    await storage.commit((db) => settleDelivery(db, storage.now, claimed, { kind: 'gone', why: 'no' }, made));
+    await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, { kind: 'gone', why: 'no' }, made));
     expect(await pause(id)).toMatchObject({ kind: 'inactive-already', why: 'gone' });
     expect(await stateOf(id)).toMatchObject({ active: 0, why: 'gone' });
     expect(await resume(id)).toMatchObject({ kind: 'resumed', wasInactive: 'gone', hook: { active: true } });
@@ -166,7 +167,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
   test('a hook that an earlier version has put to sleep, without a reason, was ended by its receiver', async () => {
     const { hook, storage } = hooked();
     const id = await hook(url);
-    await storage.commit((db) => db.updateTable('hooks').set({ active: 0 }).execute());
+    await storage.commit('global', (db) => db.updateTable('hooks').set({ active: 0 }).execute());
     const row = await findHook(storage.read, 'game', id);
     expect(row && inactiveWhyOf(row)).toBe('gone');
   });

@@ -139,7 +139,9 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const { register } = await service().hooks();
     const { body: first } = await register({ url });
     const { storage } = service();
-    await storage.commit((db) => db.updateTable('hooks').set({ active: 0 }).where('id', '=', first.id).execute());
+    await storage.commit('global', (db) =>
+      db.updateTable('hooks').set({ active: 0 }).where('id', '=', first.id).execute(),
+    );
     const { status, body } = await register({ url });
     expect([status, body.id, body.active]).toEqual([200, first.id, true]);
   });

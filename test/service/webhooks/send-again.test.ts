@@ -25,7 +25,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
 
   const again = (hook: string, delivery: string, workspace = 'game') => {
     const { storage } = hooked();
-    return storage.commit((db) => sendAgain(db, storage.now, { workspace, hook, delivery, actor }));
+    return storage.commit('global', (db) => sendAgain(db, storage.now, { workspace, hook, delivery, actor }));
   };
   const claim = async (): Promise<ClaimedDelivery> => {
     const claimed = await claimDelivery(hooked().storage, []);
@@ -34,15 +34,15 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
   };
   const settle = (claimed: ClaimedDelivery, end: DeliveryEnd) => {
     const { storage } = hooked();
-    return storage.commit((db) => settleDelivery(db, storage.now, claimed, end, made));
+    return storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made));
   };
   const pause = (id: string) => {
     const { storage } = hooked();
-    return storage.commit((db) => pauseHook(db, storage.now, { workspace: 'game', id, actor }));
+    return storage.commit('global', (db) => pauseHook(db, storage.now, { workspace: 'game', id, actor }));
   };
   const resume = (id: string) => {
     const { storage } = hooked();
-    return storage.commit((db) => resumeHook(db, storage.now, { workspace: 'game', id, actor }));
+    return storage.commit('global', (db) => resumeHook(db, storage.now, { workspace: 'game', id, actor }));
   };
   const ids = async () => (await hooked().deliveries()).map(({ id }) => id);
   const atOnce = { kind: 'sent-again', due: 'at-once' };
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     await acquire('a');
     const claimed = await claim();
     expect(await again(id, claimed.id)).toEqual(refusal('under way'));
-    await storage.commit((db) => db.updateTable('deliveries').set({ lease_until: 1 }).execute());
+    await storage.commit('global', (db) => db.updateTable('deliveries').set({ lease_until: 1 }).execute());
     expect(await again(id, claimed.id)).toEqual(atOnce);
     expect(await settle(claimed, delivered)).toBe(false);
     expect((await claim()).id).toBe(claimed.id);
@@ -273,7 +273,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
           expect((await hooked().deliveries()).filter(({ finished_at }) => finished_at === null)).toEqual([]);
         })
         .afterEach(() =>
-          storage.commit(async (db) => {
+          storage.commit('global', async (db) => {
             await db.deleteFrom('hooks').execute();
             await db.deleteFrom('locks').execute();
           }),

@@ -32,7 +32,7 @@ describe.each(databaseKinds)('the overview of workspaces on $name', ({ open }) =
 
   beforeAll(async () => {
     database = await open();
-    await database.storage.commit(async (db) => {
+    await database.storage.commit('global', async (db) => {
       for (const id of ['idle', 'game', 'film']) {
         await addWorkspace(db, database.storage.now, { id, remote: `https://user:secret@git.example.com/${id}.git` });
       }

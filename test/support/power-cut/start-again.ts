@@ -17,7 +17,10 @@ async function whatIsWrong({ read }: Storage, owed: Owed): Promise<string[]> {
     const found = held.get(path) ?? null;
     if (!allowed.includes(found)) wrong.push(`${path} has ${found} and not ${allowed.join(' or ')}`);
   }
-  const { value } = await read.selectFrom('counters').select('value').executeTakeFirstOrThrow();
+  const { value } = await read
+    .selectFrom('fences')
+    .select(({ fn }) => fn.max('value').as('value'))
+    .executeTakeFirstOrThrow();
   if (value < owed.highestFence) wrong.push(`the last fence is ${value}, and ${owed.highestFence} was given`);
 
   const count = async (table: 'tokens' | 'remembered_answers'): Promise<number> => {

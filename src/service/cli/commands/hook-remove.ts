@@ -21,7 +21,9 @@ export const hookRemove = defineCommand({
   async run({ flags, arguments: { workspace, id }, environment, outside }) {
     const removed = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
-      return storage.commit((db) => removeHook(db, storage.now, { workspace, id, actor: operatorActor() }));
+      return storage.commit({ workspace }, (db) =>
+        removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
+      );
     });
     if (!removed) {
       throw new Failure(

@@ -30,7 +30,9 @@ export const lockRelease = defineCommand({
     const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
       const releaser = { ...operatorActor(), force: flags.force };
-      return storage.commit((db) => releaseLock(db, storage.now, { workspace, path, match: null, releaser }));
+      return storage.commit({ workspace }, (db) =>
+        releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
+      );
     });
     switch (release.kind) {
       case 'released':

@@ -56,7 +56,7 @@ export const tokenCreate = defineCommand({
     const { token, secret } = await withStorage({ ...flags, environment }, 'there or new', async (storage) => {
       if (workspaces !== null) await checkWorkspaces(storage, workspaces);
       const newToken = { name, scopes, workspaces, lifetime };
-      return storage.commit((db) => createTokenBy(db, storage.now, operatorActor(), newToken));
+      return storage.commit('global', (db) => createTokenBy(db, storage.now, operatorActor(), newToken));
     });
     if (flags.json) {
       printJson(outside.stdout, { token, secret });

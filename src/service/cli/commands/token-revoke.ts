@@ -18,7 +18,7 @@ export const tokenRevoke = defineCommand({
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ flags, arguments: { id }, environment, outside }) {
     const revocation = await withStorage({ ...flags, environment }, 'there', (storage) =>
-      storage.commit((db) => revokeTokenBy(db, storage.now, operatorActor(), id)),
+      storage.commit('global', (db) => revokeTokenBy(db, storage.now, operatorActor(), id)),
     );
     if (revocation === 'unknown') {
       throw new Failure(

@@ -82,7 +82,7 @@ export const workspaceAdd = defineCommand({
     const added = await withStorage({ ...flags, environment }, 'there or new', async (storage) => {
       if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
       const asked = flags['no-check'] ? null : await askRemote(git, remote);
-      const fresh = await storage.commit((db) =>
+      const fresh = await storage.commit({ workspace: id }, (db) =>
         addWorkspaceBy(db, storage.now, operatorActor(), { id, remote: text }),
       );
       if (!fresh) throw taken;

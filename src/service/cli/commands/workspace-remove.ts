@@ -30,7 +30,9 @@ export const workspaceRemove = defineCommand({
   async run({ flags, arguments: { workspace: id }, environment, outside }) {
     await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
-      const removal = await storage.commit((db) => removeWorkspaceBy(db, storage.now, operatorActor(), id));
+      const removal = await storage.commit({ workspace: id }, (db) =>
+        removeWorkspaceBy(db, storage.now, operatorActor(), id),
+      );
       if (removal.kind !== 'locked') return;
       const { locks } = await listLocks(storage, { workspace: id, limit: namedLocks });
       throw stillLocked(id, locks, removal.locks);

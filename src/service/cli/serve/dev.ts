@@ -19,7 +19,7 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   // As a URL, because a path with spaces is no address of a remote.
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
-  const { secret } = await commit(async (db) => {
+  const { secret } = await commit('global', async (db) => {
     await addWorkspaceBy(db, now, operator, { id: workspace, remote });
     return createTokenBy(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
   });

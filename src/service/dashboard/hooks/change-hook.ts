@@ -50,14 +50,14 @@ export function addHookChanges(app: App, parts: DashboardParts): void {
   addAction(app, parts, { path: `${pagePath}/pause`, access }, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const change = { workspace, id: hook.id, actor: actorOf(call.c) };
-    const pause = await storage.commit((db) => pauseHook(db, storage.now, change));
+    const pause = await storage.commit({ workspace }, (db) => pauseHook(db, storage.now, change));
     return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfPause(pause)}`);
   });
 
   addAction(app, parts, { path: `${pagePath}/resume`, access }, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const change = { workspace, id: hook.id, actor: actorOf(call.c) };
-    const resumption = await storage.commit((db) => resumeHook(db, storage.now, change));
+    const resumption = await storage.commit({ workspace }, (db) => resumeHook(db, storage.now, change));
     onLockEvent();
     return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfResumption(resumption)}`);
   });
@@ -80,7 +80,7 @@ export function addHookChanges(app: App, parts: DashboardParts): void {
   addAction(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const removal = { workspace, id: hook.id, actor: actorOf(call.c) };
-    if (!(await storage.commit((db) => removeHook(db, storage.now, removal)))) throw noSuchHook();
+    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, removal)))) throw noSuchHook();
     return seeOther(`/workspaces/${workspace}/hooks?notice=removed`);
   });
 }

@@ -114,7 +114,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
     const { workspace, hook } = await addressedHook(call, storage);
     const delivery = addressedDeliveryId(call);
     const asked = { workspace, hook: hook.id, delivery, actor: actorOf(call.c) };
-    const sent = await storage.commit((db) => sendAgain(db, storage.now, asked));
+    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked));
     switch (sent.kind) {
       case 'absent':
         throw noSuchDelivery();

@@ -38,6 +38,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: RegisteredHook } = {};
     const repeated = await once(
+      { workspace },
       onceOnly(call, typed),
       () => targetOf(request, targets),
       async (db, target) => {

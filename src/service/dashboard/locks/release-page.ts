@@ -143,7 +143,7 @@ export function addReleasePages(app: App, { onLockEvent, ...parts }: DashboardPa
     const reason = form.text('reason').trim();
     const problem = reasonProblem(reason);
     const admin = grants(bearer.scopes, 'locks:admin');
-    const outcome = await storage.commit((db) =>
+    const outcome = await storage.commit({ workspace }, (db) =>
       releaseLock(db, now, {
         workspace,
         path,

@@ -107,14 +107,14 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     }
     succeeded();
     const { bearer } = authentication;
-    const secret = await storage.commit((db) => startSession(db, now, { bearer, address, by: 'token' }));
+    const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
     return seeOther(to, { 'set-cookie': sessionCookie(secret, isSecure(c.env.incoming)) });
   }
 
   async function signInWithLink(c: Context<Environment>, form: Form): Promise<Answer> {
     const address = addressOf(c);
     const succeeded = beginAttempt(address);
-    const secret = await storage.commit((db) => useSignInLink(db, now, form.text('link'), address));
+    const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
     if (secret === undefined) {
       const problem =
         'The link was used before, or is older than an hour. Make a token with: workspace-service token create --name NAME --scopes admin';
@@ -137,7 +137,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   addAction(app, parts, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
     const { secret } = c.get('session');
     const address = addressOf(c);
-    await storage.commit((db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
+    await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
     return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(isSecure(c.env.incoming)) });
   });
 }

@@ -77,7 +77,9 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     if (!branch.ok) return show(call, workspace, { typed, why: branch.why });
     const preparation = await prepareSync(workspace, branch.value);
     const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
-    const started = await storage.commit((db) => startPrepared(db, storage.now, wanted, preparation));
+    const started = await storage.commit({ workspace: workspace.id }, (db) =>
+      startPrepared(db, storage.now, wanted, preparation),
+    );
     if (started.kind === 'unknown-branch') return show(call, workspace, { typed, why: started.why });
     onQueued();
     return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);

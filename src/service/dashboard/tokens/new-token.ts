@@ -69,7 +69,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     const typed = typedIn(call.form);
     const reading = readNewToken(typed);
     if (reading.kind === 'wrong') return showForm(call, id, typed, reading.problems);
-    const outcome = await storage.commit((db) =>
+    const outcome = await storage.commit('global', (db) =>
       createTokenOnce(db, storage.now, actorOf(call.c), { id, ...reading.newToken }),
     );
     switch (outcome.kind) {

@@ -104,7 +104,7 @@ export function addRevokeTokenPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, route, async (call) => {
     const id = idIn(call);
-    const revocation = await storage.commit((db) => revokeTokenBy(db, storage.now, actorOf(call.c), id));
+    const revocation = await storage.commit('global', (db) => revokeTokenBy(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return seeOther(`/tokens?notice=${revocation}`);
     return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(isSecure(call.c.env.incoming)) });

@@ -39,6 +39,7 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
       return once(
+        { workspace: workspace.id },
         keyedRequestOf(c),
         () => targetOf(body, targets),
         async (db, target) => {

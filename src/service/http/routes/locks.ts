@@ -66,6 +66,7 @@ function outcomeOf(acquisition: Acquisition): Answer | Refusal {
 
 const createAcquire = ({ storage, onceOfMany }: LockRoutes) =>
   onceOfMany<LockRequest>({
+    scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       const found = await findCommittedLock(storage, request);
       return found?.live ? held(lockOf(found), found.remainingSeconds) : undefined;
@@ -109,8 +110,9 @@ async function renew(
 export function addLockRoutes(app: App, routes: LockRoutes): void {
   const { storage, once, onLockEvent } = routes;
   const acquire = createAcquire(routes);
-  const commitRelease = storage.commitTogether((db, requests: readonly ReleaseRequest[]) =>
-    releaseLocks(db, storage.now, requests),
+  const commitRelease = storage.commitTogether(
+    ({ workspace }: ReleaseRequest) => ({ workspace }),
+    (db, requests) => releaseLocks(db, storage.now, requests),
   );
 
   addOperation(
@@ -141,6 +143,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
               origin: originOf(c.req.header('referer')),
             })
           : await once(
+              { workspace: workspace.id },
               request,
               async () => undefined,
               (db) => renew(routes, c, db, workspace, body, ifMatch),

@@ -50,6 +50,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
     async ({ c, body: { branch } }) => {
       const workspace = await addressedWorkspace(c, storage);
       const answer = await once(
+        { workspace: workspace.id },
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
         async (db, preparation) => {

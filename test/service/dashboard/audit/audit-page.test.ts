@@ -96,7 +96,7 @@ describe.each(realDatabaseKinds)('the page of the audit on $name', (kind) => {
     root = await service.token({ name: 'root', scopes: ['admin'] });
     visitor = visit(service);
     await visitor.signIn(root.secret);
-    await service.storage.commit(async (db) => {
+    await service.storage.commit('global', async (db) => {
       const { now } = service.storage;
       const ada = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
       const operator = { name: 'operator:grace', tokenId: null, address: null };
@@ -177,7 +177,7 @@ describe.each(realDatabaseKinds)('the page of the audit on $name', (kind) => {
   });
 
   test('has hostile words as text', async () => {
-    await service.storage.commit(async (db) => {
+    await service.storage.commit('global', async (db) => {
       for (const text of hostileTexts) {
         const actor = { name: text, tokenId: text, address: text };
         const detail = { path: text, owner: text, reason: text, workspace: text, [text]: text };

@@ -41,7 +41,7 @@ const attemptsAt = async (id: string): Promise<number | undefined> =>
 async function firstAttemptAt(id: string): Promise<void> {
   await expect.poll(() => attemptsAt(id), patient).toBe(1);
   const later = Date.now() + 3_600_000;
-  await service.storage.commit((db) =>
+  await service.storage.commit('global', (db) =>
     db.updateTable('deliveries').set({ next_attempt_at: later }).where('id', '=', id).execute(),
   );
 }
@@ -50,7 +50,7 @@ async function firstAttemptAt(id: string): Promise<void> {
 const asFromElsewhere = (id: string): Promise<unknown> => {
   const headers = { 'content-type': 'text/html', server: script };
   const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
-  return service.storage.commit((db) =>
+  return service.storage.commit('global', (db) =>
     db
       .updateTable('deliveries')
       .set({ last_answer: JSON.stringify(answer) })

@@ -63,7 +63,7 @@ describe('the page of locks', () => {
 
     await takeLock(service, workspace, bot.secret, 'short');
     await rowOf(page, 'short').waitFor();
-    await service.storage.commit((db) =>
+    await service.storage.commit('global', (db) =>
       db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
     );
     await gone(page, 'short');
@@ -235,7 +235,7 @@ describe('the page of locks', () => {
     const page = await openPage();
     await signIn(page, service, secret, locksOf(workspace));
     await live(page);
-    await service.storage.commit((db) => revokeToken(db, service.storage.now, id));
+    await service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id));
     await takeLock(service, workspace, (await service.token()).secret, 'not/for/them');
     await page.getByRole('link', { name: 'Sign in again' }).waitFor();
     expect(await rowOf(page, 'not/for/them').count()).toBe(0);

@@ -137,7 +137,7 @@ test('a remote that takes its time does not keep the page: it shows what was syn
     },
   });
   remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'new', from: 'main', files: { a: '2' } });
-  await service.storage.commit((db) =>
+  await service.storage.commit('global', (db) =>
     db
       .insertInto('synced_branches')
       .values({ workspace_id: workspace, name: 'main', head: '1'.repeat(40), synced_at: 1, received_objects: 1 })

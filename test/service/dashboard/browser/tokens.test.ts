@@ -107,7 +107,7 @@ test('all of it works on a phone without JavaScript, with hostile names', async 
   const { storage } = service;
   const { secret } = await service.token({ name: 'Ada', scopes: ['admin'] });
   for (const text of hostileTexts) await service.token({ name: text, workspaces: ['x'.repeat(64), 'game'] });
-  await storage.commit(async (db) => {
+  await storage.commit('global', async (db) => {
     for (const text of hostileTexts) {
       const actor = { name: text, tokenId: text, address: text };
       const detail = { workspace: text, path: text, owner: text, reason: text };

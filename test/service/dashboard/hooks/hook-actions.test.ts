@@ -37,7 +37,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     return { ...workspace, receiver, visitor, hook, page, form_token, act, refusalOf, stored, audited, isActive };
   }
   const gone = (hook: string) =>
-    service().storage.commit((db) =>
+    service().storage.commit('global', (db) =>
       db.updateTable('hooks').set({ active: 0, inactive_why: 'gone' }).where('id', '=', hook).execute(),
     );
 
@@ -57,7 +57,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     await unlock('a');
     receiver.behave({ does: 'answer', status: 204 });
     // Its next attempt is due, and would be made at once.
-    await service().storage.commit((db) =>
+    await service().storage.commit('global', (db) =>
       db.updateTable('deliveries').set({ next_attempt_at: 1 }).where('hook_id', '=', hook).execute(),
     );
     expect(await act(`${page}/resume`)).toContain('The webhook is active again.');

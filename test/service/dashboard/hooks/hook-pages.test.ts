@@ -35,7 +35,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     };
   }
   const change = (hook: string, columns: Readonly<Record<string, string | number | null>>) =>
-    service().storage.commit((db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
+    service().storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
 
   test('without a webhook say what one is for, and how to add it', async () => {
     const { id } = await service().hooks();
@@ -149,9 +149,9 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
     expect(await show(page)).toContain('It is paused: what happens now is not put down for it');
     expect(await show(`/workspaces/${workspace}/hooks/${hook}/remove`)).toContain('4 deliveries wait');
-    await storage.commit((db) => db.deleteFrom('deliveries').where('id', '!=', later).execute());
+    await storage.commit('global', (db) => db.deleteFrom('deliveries').where('id', '!=', later).execute());
     expect(await show(`${page}/remove`)).toContain('1 delivery waits');
-    await storage.commit((db) => db.deleteFrom('deliveries').execute());
+    await storage.commit('global', (db) => db.deleteFrom('deliveries').execute());
     expect(await show(`${page}/remove`)).toContain('Nothing waits');
   });
 

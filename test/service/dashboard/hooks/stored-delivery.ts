@@ -11,7 +11,7 @@ export async function storeDelivery(storage: Storage, hook: string, { path = 'a'
   const id = `msg_${randomUUID()}`;
   const data = { lock: { ...lock, path } };
   const event = { id, type: 'lock.acquired', workspace: 'game', occurredAt: lock.acquired_at, data };
-  await storage.commit((db) =>
+  await storage.commit('global', (db) =>
     db
       .insertInto('deliveries')
       .values({

@@ -38,7 +38,7 @@ async function visitorWith(...scopes: readonly Scope[]): Promise<Visitor> {
 }
 
 const synced = (workspace: string, name: string, head: string) =>
-  service.storage.commit((db) =>
+  service.storage.commit('global', (db) =>
     db
       .insertInto('synced_branches')
       .values({ workspace_id: workspace, name, head, synced_at: 1, received_objects: 1 })

@@ -27,7 +27,7 @@ interface Past {
 }
 
 const insert = (syncs: readonly Past[], where = workspace) =>
-  service.storage.commit((db) =>
+  service.storage.commit('global', (db) =>
     db
       .insertInto('syncs')
       .values(

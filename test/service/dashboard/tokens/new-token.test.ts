@@ -228,7 +228,7 @@ describe('what cannot be a token', () => {
     const visitor = await administrator();
     const short = await service.workspace();
     const fields = await filled(visitor, { name: 'too late', reach: 'some', workspace: [short] });
-    await service.storage.commit((db) => removeWorkspace(db, service.storage.now, short));
+    await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, short));
     expect((await visitor.post('/tokens', fields)).status).toBe(422);
     expect(await named('too late')).toEqual([]);
   });

@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     expect(again.headers.get('location')).toBe('/tokens?notice=already-revoked');
     expect((await visitor.get('/tokens?notice=already-revoked')).text).toContain('had been revoked already');
     const { id: old } = await service.token({ name: 'old' });
-    await service.storage.commit((db) => sql`update tokens set expires_at = 1 where id = ${old}`.execute(db));
+    await service.storage.commit('global', (db) => sql`update tokens set expires_at = 1 where id = ${old}`.execute(db));
     expect((await visitor.get(`/tokens/${old}/revoke`)).text).toContain('has expired');
   });
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const root = await service.token({ name: 'root', scopes: ['admin'] });
   own = root.id;
   [active, expired, revoked] = [await token('an active one'), await token('an old one'), await token('a lost one')];
-  await service.storage.commit(async (db) => {
+  await service.storage.commit('global', async (db) => {
     await sql`update tokens set expires_at = 1 where id = ${expired}`.execute(db);
     await sql`update tokens set last_used_at = created_at where id = ${active}`.execute(db);
     await revokeToken(db, service.storage.now, revoked);

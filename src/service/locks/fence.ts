@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
+import type { Database, Now } from '../storage/storage.ts';
+
+/** Where a workspace begins that has given out none: see the migration. */
+const beginning = sql<number>`(select value from fences where workspace_id = '')`;
+
+const raiseFences = aboutMany((db, members) =>
+  db
+    .insertInto('fences')
+    .columns(['workspace_id', 'value'])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select([textOf('workspace').as('workspace_id'), sql<number>`${beginning} + ${numberOf('count')}`.as('value')])
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet({
+        value: sql<number>`fences.value + excluded.value - ${beginning}`,
+      }),
+    )
+    .returningAll(),
+);
+
+/** The next fence of its workspace for each of these, in their order. */
+export async function nextFences(db: Database, now: Now, workspaces: readonly string[]): Promise<readonly number[]> {
+  const counts = Map.groupBy(workspaces, (workspace) => workspace);
+  const raised = await raiseFences(
+    db,
+    now,
+    [...counts].map(([workspace, { length: count }]) => ({ workspace, count })),
+  );
+  const next = new Map(
+    raised.map(({ workspace_id, value }) => [workspace_id, value - (counts.get(workspace_id)?.length ?? 0)]),
+  );
+  return workspaces.map((workspace) => {
+    const fence = (next.get(workspace) ?? Number.NaN) + 1;
+    next.set(workspace, fence);
+    return fence;
+  });
+}
