@@ -7,7 +7,7 @@ const onlyGrows = 'The audit only grows.';
 interface Spelling {
   readonly byteOrder: string;
   readonly sequence: string;
-  /** The workspace of the first address `/v1/workspaces/…/` in a text; null where there is none. */
+  /** The workspace that the first address `…/workspaces/ID/…` in a text names; null where there is none. */
   readonly addressedWorkspace: (text: string) => string;
   /** Refuses every change of what a table has. */
   readonly appendOnly: (table: string) => readonly string[];
@@ -19,7 +19,7 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
     byteOrder: '',
     sequence: 'integer primary key autoincrement',
     addressedWorkspace(text) {
-      const prefix = '/v1/workspaces/';
+      const prefix = '/workspaces/';
       const rest = `substr(${text}, instr(${text}, '${prefix}') + ${prefix.length})`;
       return `case when instr(${text}, '${prefix}') > 0 then substr(${rest}, 1, instr(${rest}, '/') - 1) end`;
     },
@@ -32,7 +32,7 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
   postgres: {
     byteOrder: 'collate "C"',
     sequence: 'bigint generated always as identity primary key',
-    addressedWorkspace: (text) => `substring(${text} from '/v1/workspaces/([^/]+)/')`,
+    addressedWorkspace: (text) => `substring(${text} from '/workspaces/([^/]+)/')`,
     appendOnly: (table) => [
       `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
       `create trigger ${table}_only_grows before update or delete or truncate on ${table} for each statement execute function ${table}_refuses()`,
@@ -117,14 +117,12 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   // Each workspace counts its fences by itself, on from the last that was given out anywhere, and so does one that is
   // added later: it may have the id of one that was removed. Without the old table, an instance of an earlier version
   // that still runs can take no lock, and so cannot give out a fence again.
-  ({ byteOrder }) => [
-    `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
-    `insert into fences (workspace_id, value) select '', value from counters where name = 'fence'`,
-    'drop table counters',
-  ],
   // Keys are of a token and a workspace. The answers about locks and syncs have an address, those about hooks a hook; the
   // few that are left are of what has been removed since.
   ({ byteOrder, addressedWorkspace }) => [
+    `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
+    `insert into fences (workspace_id, value) select '', value from counters where name = 'fence'`,
+    'drop table counters',
     'alter table remembered_answers rename to answers_of_tokens',
     `create table remembered_answers (
       token_id text not null, workspace_id text ${byteOrder} not null, key text not null, fingerprint text not null,
