@@ -1,0 +1,140 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
+import type { CommitScope, Storage } from '../../../src/service/storage/storage.ts';
+import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+
+/** What an instance of a version with one lock for all writers takes first in each of its changes. */
+const asBefore = 'select pg_advisory_xact_lock(7241553019)';
+
+const game: CommitScope = { workspace: 'game' };
+const film: CommitScope = { workspace: 'film' };
+
+describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST_DATABASE_URL)', () => {
+  let one: Storage;
+  let other: Storage;
+  let watcher: pg.Client;
+  let removeDatabase: () => Promise<void>;
+  const groups: number[] = [];
+
+  beforeAll(async () => {
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    removeDatabase = remove;
+    one = await openPostgres({ url, onCommit: (changes) => groups.push(changes), onIdleError: () => undefined });
+    other = await openPostgres({ url, onIdleError: () => undefined });
+    watcher = new pg.Client({ connectionString: url });
+    await watcher.connect();
+  });
+  afterAll(async () => {
+    await Promise.all([one.close(), other.close(), watcher.end()]);
+    await removeDatabase();
+  });
+
+  /** A change that has begun, and ends when it is told to. */
+  async function begun(storage: Storage, scope: CommitScope) {
+    const [begins, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const done = storage.commit(scope, async () => {
+      begins.resolve();
+      await mayEnd.promise;
+    });
+    await begins.promise;
+    return {
+      async end() {
+        mayEnd.resolve();
+        await done;
+      },
+    };
+  }
+
+  const waitingWriters = async (): Promise<number> => {
+    const { rows } = await watcher.query(
+      `select count(*)::int as waiting from pg_locks join pg_database on pg_database.oid = database
+       where datname = current_database() and locktype = 'advisory' and not granted`,
+    );
+    return rows[0].waiting;
+  };
+
+  test.each([
+    ['of one instance', () => one],
+    ['of two instances', () => other],
+  ])('changes of two workspaces run side by side, %s', async (_, second) => {
+    const ofGame = await begun(one, game);
+    expect(await second().commit(film, async () => 'done')).toBe('done');
+    await ofGame.end();
+  });
+
+  test.each<readonly [string, CommitScope, CommitScope]>([
+    ['of one workspace another of it', game, game],
+    ['of one workspace a global one', game, 'global'],
+    ['that is global one of a workspace', 'global', game],
+    ['that is global another global one', 'global', 'global'],
+  ])('while a change %s waits, also at another instance', async (_, first, second) => {
+    const running = await begun(one, first);
+    const order: string[] = [];
+    const next = other.commit(second, async () => void order.push('second'));
+    await expect.poll(waitingWriters).toBe(1);
+    order.push('first is over');
+    await running.end();
+    await next;
+    expect(order).toEqual(['first is over', 'second']);
+  });
+
+  test.each<readonly [string, CommitScope]>([
+    ['a workspace', game],
+    ['all', 'global'],
+  ])(
+    'an instance that has one lock for all writers keeps out a change of %s, and is kept out by it',
+    async (_, scope) => {
+      await watcher.query('begin');
+      await watcher.query(asBefore);
+      const order: string[] = [];
+      const change = one.commit(scope, async () => void order.push('change'));
+      await expect.poll(waitingWriters).toBe(1);
+      order.push('the earlier version');
+      await watcher.query('commit');
+      await change;
+      expect(order).toEqual(['the earlier version', 'change']);
+
+      const running = await begun(one, scope);
+      const { rows } = await watcher.query('select pg_try_advisory_lock(7241553019) as free');
+      expect(rows).toEqual([{ free: false }]);
+      await running.end();
+    },
+  );
+
+  test('however many workspaces are written to, reads and claims find a connection', async () => {
+    const mayEnd = Promise.withResolvers<void>();
+    const changes = Array.from({ length: 40 }, (_, index) =>
+      one.commit({ workspace: `workspace-${index}` }, async () => {
+        await mayEnd.promise;
+      }),
+    );
+    expect(await one.read.selectFrom('tokens').selectAll().execute()).toEqual([]);
+    expect(await one.claim((db) => db.selectFrom('syncs').selectAll().execute())).toEqual([]);
+    mayEnd.resolve();
+    await Promise.all(changes);
+  });
+
+  test('a workspace with many changes does not keep another from its turn', async () => {
+    const order: string[] = [];
+    const many = Array.from({ length: 10 }, (_, workspace) =>
+      Array.from({ length: 600 }, () =>
+        one.commit({ workspace: `busy-${workspace}` }, async () => void order.push('busy')),
+      ),
+    ).flat();
+    const single = one.commit(film, async () => void order.push('single'));
+    await Promise.all([...many, single]);
+    expect(order.indexOf('single')).toBeLessThan(10 * 256 + 1);
+  });
+
+  test('what comes while a group waits for another instance goes with that group', async () => {
+    const running = await begun(other, game);
+    groups.length = 0;
+    const first = one.commit(game, async () => 1);
+    await expect.poll(waitingWriters).toBe(1);
+    const more = Array.from({ length: 9 }, () => one.commit(game, async () => 1));
+    await running.end();
+    await Promise.all([first, ...more]);
+    expect(groups).toEqual([10]);
+  });
+});
