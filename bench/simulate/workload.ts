@@ -44,7 +44,7 @@ export const usualWorkload: Workload = {
   vanish: 0.001,
   list: 0.1,
   instances: 1,
-  rateLimit: { perSecond: 100, burst: 2_000 },
+  rateLimit: { perSecond: 1_000, burst: 60_000 },
 };
 
 /** How many paths a step locks: mostly one, some a few, and now and then a folder. */

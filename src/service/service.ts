@@ -114,7 +114,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const app = createApp({
     storage,
-    admit: createRateLimiter(rateLimit, () => performance.now()),
+    rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
     noteUse: lastUse.note,
     ...createOnce(storage),
     prepareSync: createPrepareSync({ storage, git, remotes }),

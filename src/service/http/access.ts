@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './environment.ts';
-import type { createRateLimiter } from './rate-limit.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */
@@ -39,32 +39,35 @@ function tokenFrom(authorization: string | undefined): string {
 
 export interface AccessControl {
   readonly storage: Storage;
-  readonly admit: ReturnType<typeof createRateLimiter>;
+  readonly rateLimiter: RateLimiter;
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
 }
 
+export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
+  new Refusal('rate-limited', 'This token has sent too many requests. Send fewer, or wait as Retry-After says.', {
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
+
 /** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
 export function admitBearer(
   c: Context<Environment>,
-  { admit, noteUse }: AccessControl,
+  { rateLimiter, noteUse }: AccessControl,
   bearer: Bearer,
   access: Exclude<Access, 'anyone'>,
 ): void {
   c.set('bearer', bearer);
   noteUse(bearer.id);
-  const admission = admit(bearer.id);
+  const admission = rateLimiter.admit(bearer.id);
   c.set('answerHeaders', admission.headers);
-  if (admission.kind === 'refused') {
-    throw new Refusal(
-      'rate-limited',
-      'This token has sent too many requests. Send fewer, or wait as Retry-After says.',
-      {
-        headers: { 'retry-after': String(admission.retryAfterSeconds) },
-      },
-    );
-  }
+  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
+}
+
+async function authenticateRequest(c: Context<Environment>, { storage }: AccessControl): Promise<Bearer> {
+  const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
+  if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
+  return authentication.bearer;
 }
 
 export function requireAccess(
@@ -72,9 +75,31 @@ export function requireAccess(
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const authentication = await authenticate(control.storage, tokenFrom(c.req.header('authorization')));
-    if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
-    admitBearer(c, control, authentication.bearer, access);
+    admitBearer(c, control, await authenticateRequest(c, control), access);
     await next();
+  };
+}
+
+/** The same for releasing a lock. What it costs is known only when it is answered: see rate-limit.ts. */
+export function requireReleaseAccess(
+  control: AccessControl,
+  access: Exclude<Access, 'anyone'>,
+): MiddlewareHandler<Environment> {
+  return async (c, next) => {
+    const bearer = await authenticateRequest(c, control);
+    if (access !== 'any-token' && !grants(bearer.scopes, access)) {
+      admitBearer(c, control, bearer, access);
+      return;
+    }
+    c.set('bearer', bearer);
+    control.noteUse(bearer.id);
+    const admission = control.rateLimiter.admitRelease(bearer.id);
+    c.set('releaseAdmission', admission);
+    c.set('answerHeaders', admission.headers);
+    try {
+      await next();
+    } finally {
+      admission.settle();
+    }
   };
 }

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Form } from '../dashboard/access/form.ts';
 import type { Bearer } from '../tokens/tokens.ts';
+import type { ReleaseAdmission } from './rate-limit.ts';
 
 /** What a request carries on its way through the middleware. */
 export interface Environment {
@@ -11,6 +12,8 @@ export interface Environment {
     clientAddress: string | null;
     /** Set by the access rule of every route that needs a token or a session. */
     bearer: Bearer;
+    /** Of a request to release a lock. */
+    releaseAdmission: ReleaseAdmission;
     /** Of the dashboard: the secret in its cookie, and the database's time. */
     session: { readonly secret: string; readonly now: number };
     form: Form;

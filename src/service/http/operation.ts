@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
 import type { Actor } from '../operation/audit.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { type Access, type AccessControl, requireAccess } from './access.ts';
+import { type Access, type AccessControl, requireAccess, requireReleaseAccess } from './access.ts';
 import { readJsonBody } from './body.ts';
 import { addressOf } from './client-address.ts';
 import type { Environment } from './environment.ts';
@@ -37,6 +37,8 @@ interface OpenOperation<Body, Query> extends Shape<Body, Query> {
 
 interface GuardedOperation<Body, Query> extends Shape<Body, Query> {
   readonly access: Exclude<Access, 'anyone'>;
+  /** It counts against the rate limit unless it releases a lock of the token's own. */
+  readonly ownReleaseIsFree?: true;
 }
 
 export interface Call<Body, Query> {
@@ -55,7 +57,7 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   422: 'The request is not valid.',
-  429: 'Too many requests.',
+  429: 'Too many requests with this token: Retry-After says when there may be another.',
   503: 'The service cannot do this now: its database does not answer, or its disk is full. Ask again in a moment.',
 };
 
@@ -125,7 +127,10 @@ export function addOperation<Body, Query>(
   const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
   const method = operation.method.toUpperCase();
   const queryNames = Object.keys(operation.query?.shape ?? {});
-  if (operation.access !== 'anyone') app.on(method, path, requireAccess(control, operation.access));
+  if (operation.access !== 'anyone') {
+    const guard = operation.ownReleaseIsFree ? requireReleaseAccess : requireAccess;
+    app.on(method, path, guard(control, operation.access));
+  }
   if (operation.body !== undefined) app.on(method, path, readJsonBody);
   app.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));

@@ -26,7 +26,7 @@ export interface ReleaseRequest {
 }
 
 export type Release =
-  | { readonly kind: 'released'; readonly lock: Lock }
+  | { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean }
   | { readonly kind: 'absent' }
   | { readonly kind: 'another-lock'; readonly lock: Lock }
   | { readonly kind: 'another-token'; readonly lock: Lock };
@@ -35,7 +35,11 @@ interface Granted extends ReleaseRequest {
   readonly found: FoundLock;
 }
 
-const isOwn = ({ found, releaser }: Granted): boolean => found.token_id === releaser.tokenId;
+/** Of the one who asks. The operator at the command line has no token, and so no lock. */
+export const isOwnLock = (lock: Pick<FoundLock, 'token_id'>, tokenId: string | null): boolean =>
+  lock.token_id === tokenId;
+
+const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser.tokenId);
 
 const deleteLocks = aboutMany((db, members, now) =>
   db
@@ -88,9 +92,10 @@ export async function releaseLocks(
     const { match, releaser } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
     const release = { ...request, found };
-    if (!isOwn(release) && !releaser.force) return { kind: 'another-token', lock };
+    const own = isOwn(release);
+    if (!own && !releaser.force) return { kind: 'another-token', lock };
     granted.set(found.id, release);
-    return { kind: 'released', lock };
+    return { kind: 'released', lock, own };
   });
   await takeAway(db, now, [...granted.values()]);
   return releases;

@@ -30,8 +30,8 @@ describe('the nearest name', () => {
 
 describe('a value', () => {
   test.each([
-    ['100/s', { perSecond: 100, burst: 2_000 }],
-    ['1/s', { perSecond: 1, burst: 20 }],
+    ['1000/s', { perSecond: 1_000, burst: 60_000 }],
+    ['5/s', { perSecond: 5, burst: 300 }],
     ['0', null],
   ])('of the rate limit is %s', (text, value) => {
     expect(parseRateLimit(text)).toEqual({ ok: true, value });

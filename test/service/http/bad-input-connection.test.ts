@@ -233,7 +233,7 @@ describe.each(anyDatabase)('a client that takes its time', (kind) => {
     const { storage } = database;
     const newToken = { name: 'ada', scopes: ['locks:write'], workspaces: null, lifetime: null } as const;
     token = (await storage.commit('global', (db) => createToken(db, storage.now, newToken))).secret;
-    const app = describedApp({ storage, admit: createRateLimiter(null, () => 0) });
+    const app = describedApp({ storage, rateLimiter: createRateLimiter(null, () => 0) });
     server = await startServer(app, '127.0.0.1', 0, {
       patience: { headersMs: 100, requestMs: 150, checkEveryMs: 20 },
     });

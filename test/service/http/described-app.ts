@@ -14,7 +14,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
   createApp({
     // Only what a request needs is asked of it.
     storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
-    admit: notHere,
+    rateLimiter: { admit: notHere, admitRelease: notHere },
     noteUse: () => undefined,
     once: notHere,
     onceOfMany: () => notHere,

@@ -53,7 +53,7 @@ describe.each(anyDatabase)('stopping', (kind) => {
     const { storage, remove } = await kind.open();
     const newToken = { name: 'ada', scopes: ['locks:write'], workspaces: null, lifetime: null } as const;
     const { secret } = await storage.commit('global', (db) => createToken(db, storage.now, newToken));
-    const app = describedApp({ storage, admit: createRateLimiter(null, () => 0) });
+    const app = describedApp({ storage, rateLimiter: createRateLimiter(null, () => 0) });
     const server = await startServer(app, '127.0.0.1', 0);
     const { connection } = await beginLock(server.port, secret, '/v1/workspaces/w/locks');
     await server.close(20);

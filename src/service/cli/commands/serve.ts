@@ -44,8 +44,8 @@ export const serve = defineCommand({
       wholeNumber(1, 64),
     ),
     'rate-limit': withDefault(
-      { placeholder: 'N/s', what: 'how many requests a token may send; 0 for no limit' },
-      '100/s',
+      { placeholder: 'N/s', what: 'how many requests a token may send, a minute of them at once; 0 for no limit' },
+      '1000/s',
       parseRateLimit,
     ),
     'trusted-proxy': list(

@@ -27,15 +27,15 @@ export const wholeNumber =
 
 const fastestRate = 1_000_000;
 
-/** A token that was idle may send this many seconds' worth of requests at once. */
-const burstSeconds = 20;
+/** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */
+const burstSeconds = 60;
 
 export function parseRateLimit(text: string): Parsed<RateLimit> {
   if (text === '0') return accepted(null);
   const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
   const perSecond = Number(digits);
   if (digits === undefined || perSecond < 1 || perSecond > fastestRate) {
-    return refused(`It has to be requests a second, such as 100/s (1/s to ${fastestRate}/s), or 0 for no limit.`);
+    return refused(`It has to be requests a second, such as 1000/s (1/s to ${fastestRate}/s), or 0 for no limit.`);
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }

@@ -1,16 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
+import { lockPathFromUrl } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
 import { lockOf } from '../../locks/lock-row.ts';
-import { type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
+import { isOwnLock, type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
 import { renewLock } from '../../locks/renew.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
-import { type AccessControl, insufficientScope } from '../access.ts';
+import { type AccessControl, insufficientScope, tooManyRequests } from '../access.ts';
 import type { Environment } from '../environment.ts';
 import type { Once, OnceOfMany } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
@@ -18,6 +20,7 @@ import { type App, actorOf, addOperation, bearerOf, emptyAnswer, jsonAnswer, jso
 import { originOf } from '../origin.ts';
 import { addressedLockPath, addressedWorkspace, lockPathParameter, workspaceParameter } from '../parameters.ts';
 import type { Answer } from '../problem-answer.ts';
+import { lastSegment } from '../raw-target.ts';
 import { Refusal } from '../refusal.ts';
 import { conditionHeader, keyHeader, lockRequestSchema, lockSchema } from '../schemas.ts';
 
@@ -107,6 +110,20 @@ async function renew(
   }
 }
 
+/** Whether this request, by what has been committed, releases a lock of its own token. */
+async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
+  const workspace = parseWorkspaceId(c.req.param('id') ?? '');
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!workspace.ok || !path.ok) return false;
+  const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
+  const ifMatch = c.req.header('if-match');
+  return (
+    found?.live === true &&
+    isOwnLock(found, bearerOf(c).id) &&
+    (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
+  );
+}
+
 export function addLockRoutes(app: App, routes: LockRoutes): void {
   const { storage, once, onLockEvent } = routes;
   const acquire = createAcquire(routes);
@@ -162,6 +179,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       method: 'delete',
       path: '/v1/workspaces/{id}/locks/{path}',
       access: 'locks:write',
+      ownReleaseIsFree: true,
       params: lockPathParameter,
       query: z.object({
         force: z
@@ -174,6 +192,10 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       refusals: [404, 412],
     },
     async ({ c, query }) => {
+      const admission = c.get('releaseAdmission');
+      if (admission.retryAfterSeconds !== null && !(await namesOwnLock(c, storage))) {
+        throw tooManyRequests(admission.retryAfterSeconds);
+      }
       const workspace = await addressedWorkspace(c, storage);
       const path = addressedLockPath(c);
       const bearer = bearerOf(c);
@@ -188,6 +210,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       });
       switch (release.kind) {
         case 'released':
+          if (release.own) c.set('answerHeaders', admission.waive());
           onLockEvent();
           return emptyAnswer(204);
         case 'absent':
