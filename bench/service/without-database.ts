@@ -110,6 +110,7 @@ export function withoutDatabase(): WithoutDatabase {
         onCommit: () => undefined,
       }),
       claim: (work) => work(db),
+      broadcast: { send: async () => undefined, listen: () => () => undefined },
       close: () => db.destroy(),
     },
   };

@@ -8,6 +8,9 @@ import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
+import { findCommittedLock } from './locks/find.ts';
+import { shareReleases } from './locks/share-releases.ts';
+import { createLockWaiters } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
 import type { Metrics } from './operation/metrics.ts';
 import { nowAndThen } from './operation/now-and-then.ts';
@@ -78,6 +81,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     deliveries.wake();
     lockWatch.wake();
   };
+  const releases = shareReleases(storage.broadcast);
+  const lockWaiters = createLockWaiters({
+    find: (place) => findCommittedLock(storage, place),
+    watchOthers: releases.listen,
+    after: (ms, work) => {
+      const timer = setTimeout(work, ms);
+      return () => clearTimeout(timer);
+    },
+    onCount: (waiters) => metrics.lockWaiters.set(waiters),
+    onError,
+  });
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncs = startWorker({
     parallel: parallelSyncs,
@@ -127,7 +141,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version,
     onQueued: syncs.wake,
     onLockEvent,
+    onReleased(lock) {
+      lockWaiters.released(lock);
+      void releases.tell(lock);
+    },
+    onRenewed: lockWaiters.renewed,
     lockWatch,
+    lockWaiters,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   });
@@ -151,6 +171,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       port: server.port,
       async stop() {
         stopping.abort();
+        lockWaiters.stop();
         await server.close(drainMs);
         await stopWork();
       },

@@ -48,6 +48,20 @@ declare global {
 globalThis.idlePGlites ??= [];
 const idle = globalThis.idlePGlites;
 
+/** LISTEN and NOTIFY of the only connection there is. */
+export function pgliteBroadcast(server: PGlite): Parameters<typeof openPostgresDialect>[1] {
+  return {
+    async send(message) {
+      await server.query('select pg_notify($1, $2)', ['messages', message]);
+    },
+    listen(onMessage) {
+      const listening = server.listen('messages', onMessage);
+      return () => void listening.then((unlisten) => unlisten());
+    },
+    close: async () => undefined,
+  };
+}
+
 const pglite: DatabaseKind = {
   name: 'PGlite',
   async open(onCommit) {
@@ -65,7 +79,7 @@ const pglite: DatabaseKind = {
         close: async () => undefined,
       },
     });
-    const storage = await openPostgresDialect(lent, onCommit);
+    const storage = await openPostgresDialect(lent, pgliteBroadcast(server), onCommit);
     return {
       storage,
       async remove() {

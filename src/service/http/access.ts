@@ -64,7 +64,11 @@ export function admitBearer(
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
 
-async function authenticateRequest(c: Context<Environment>, { storage }: AccessControl): Promise<Bearer> {
+/** Who asks; also for asking a second time, when an answer has taken so long that the token may have been revoked. */
+export async function authenticateRequest(
+  c: Context<Environment>,
+  { storage }: Pick<AccessControl, 'storage'>,
+): Promise<Bearer> {
   const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
   if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
   return authentication.bearer;

@@ -17,7 +17,7 @@ import { problemAnswer } from './problem-answer.ts';
 import { routingPath } from './raw-target.ts';
 import { Refusal } from './refusal.ts';
 import { addHookRoutes, type HookRoutes } from './routes/hooks.ts';
-import { addLockListRoute } from './routes/lock-list.ts';
+import { addLockListRoute, type LockListRoute } from './routes/lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './routes/locks.ts';
 import { addOperationRoutes, type OperationRoutes } from './routes/operation.ts';
 import { addSyncRoutes, type SyncRoutes } from './routes/syncs.ts';
@@ -25,6 +25,7 @@ import { addWorkspaceRoutes, type WorkspaceRoutes } from './routes/workspaces.ts
 
 export type AppParts = OperationRoutes &
   LockRoutes &
+  LockListRoute &
   HookRoutes &
   SyncRoutes &
   WorkspaceRoutes &
@@ -91,9 +92,13 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
     c.set('clientAddress', clientAddress(c.env.incoming));
     await next();
     const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+    const waitedMs = c.get('waitedMs') ?? 0;
     const { method } = c.req;
     // The pattern, not the path: a label for every lock path would grow without end.
-    metrics.requests.observe({ method: knownMethod(method), route: routePath(c), status: c.res.status }, seconds);
+    metrics.requests.observe(
+      { method: knownMethod(method), route: routePath(c), status: c.res.status },
+      seconds - waitedMs / 1e3,
+    );
     log.info(
       {
         request_id: c.get('requestId'),
@@ -102,6 +107,7 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
         path: c.req.path.slice(0, longestLoggedPath),
         status: c.res.status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
+        waited_ms: waitedMs === 0 ? undefined : Math.round(waitedMs),
         token: c.get('bearer')?.id,
         origin_address: addressOf(c) ?? undefined,
       },

@@ -17,6 +17,8 @@ export interface Environment {
     /** Of the dashboard: the secret in its cookie, and the database's time. */
     session: { readonly secret: string; readonly now: number };
     form: Form;
+    /** Spent waiting because the client asked for it: see locks/waiters.ts. */
+    waitedMs: number;
     /** The body exactly as it was sent. */
     bodyText: string;
     /** What the body says in JSON, not yet examined. */

@@ -7,6 +7,7 @@ import type { LockRow } from './lock-row.ts';
 export interface FoundLock extends LockRow {
   /** False: it has expired, and only its row is still there. */
   readonly live: boolean;
+  readonly remainingMs: number;
   /** Rounded up, so that who waits that long does not come too early. */
   readonly remainingSeconds: number;
 }
@@ -40,7 +41,7 @@ export async function findLocks(
   return atTheirPlaces(places, rows).map((row) => {
     if (row === undefined) return undefined;
     const { place, remaining, ...lock } = row;
-    return { ...lock, live: remaining > 0, remainingSeconds: Math.ceil(remaining / 1_000) };
+    return { ...lock, live: remaining > 0, remainingMs: remaining, remainingSeconds: Math.ceil(remaining / 1_000) };
   });
 }
 

@@ -10,7 +10,7 @@ export function createMetrics() {
     registry,
     requests: new Histogram({
       name: 'workspace_http_request_duration_seconds',
-      help: 'Time from the first byte of a request to its answer.',
+      help: 'Time from the first byte of a request to its answer, without what it asked to wait.',
       labelNames: ['method', 'route', 'status'],
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
@@ -43,6 +43,11 @@ export function createMetrics() {
       name: 'workspace_webhook_attempts_total',
       help: 'Attempts to deliver a webhook, by how they ended.',
       labelNames: ['outcome'],
+      registers,
+    }),
+    lockWaiters: new Gauge({
+      name: 'workspace_lock_waiters',
+      help: 'Requests that this instance keeps until a path is free.',
       registers,
     }),
     expiredLocks: new Counter({

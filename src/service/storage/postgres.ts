@@ -1,8 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
+import type { Broadcast } from './broadcast.ts';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
+import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -52,7 +54,7 @@ export function openPostgres({ url, onCommit, onIdleError }: PostgresOptions): P
   // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
   // is what counts; unheard, its event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return openPostgresDialect(new PostgresDialect({ pool }), onCommit);
+  return openPostgresDialect(new PostgresDialect({ pool }), createPostgresBroadcast(url), onCommit);
 }
 
 /**
@@ -70,6 +72,7 @@ function locksFor(scope: CommitScope): RawBuilder<unknown> {
 /** The same on any driver that speaks PostgreSQL. */
 export async function openPostgresDialect(
   dialect: KyselyDialect,
+  broadcast: Broadcast & { close(): Promise<void> },
   onCommit: (changes: number) => void = () => undefined,
 ): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect });
@@ -99,6 +102,10 @@ export async function openPostgresDialect(
       onCommit,
     }),
     claim: (work) => db.transaction().execute(work),
-    close: () => db.destroy(),
+    broadcast,
+    async close() {
+      await broadcast.close();
+      await db.destroy();
+    },
   };
 }

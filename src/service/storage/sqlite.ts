@@ -5,6 +5,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql }
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
+import { createSqliteBroadcast } from './sqlite-broadcast.ts';
 import type { Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -81,6 +82,7 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
     ...grouped,
     claim: (work) => grouped.commit('global', work),
+    broadcast: createSqliteBroadcast(writing),
     async close() {
       await reader.destroy();
       await writer.destroy();

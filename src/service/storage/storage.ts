@@ -1,4 +1,5 @@
 import type { Kysely, RawBuilder } from 'kysely';
+import type { Broadcast } from './broadcast.ts';
 import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
@@ -37,5 +38,6 @@ export interface Storage {
   ): (change: Change) => Promise<Result>;
   /** A transaction for claiming work: it does not queue behind the changes of others where the database can do without. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  readonly broadcast: Broadcast;
   close(): Promise<void>;
 }

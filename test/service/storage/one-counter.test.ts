@@ -13,7 +13,12 @@ import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
+import {
+  createPostgresDatabase,
+  pgliteBroadcast,
+  postgresServer,
+  temporaryDataFolder,
+} from '../../support/databases.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 /** The last schema in which all workspaces shared one counter, and a key was its token's in all of them. */
@@ -76,7 +81,7 @@ async function oldPGlite(): Promise<OldDatabase> {
   await server.waitReady;
   const before = new Kysely<Tables>({ dialect: lent() });
   await migrate(before, 'postgres', oneCounter);
-  return { before, open: () => openPostgresDialect(lent()), remove: () => server.close() };
+  return { before, open: () => openPostgresDialect(lent(), pgliteBroadcast(server)), remove: () => server.close() };
 }
 
 const kinds = [

@@ -1,6 +1,7 @@
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { releaseLock } from '../../locks/release.ts';
+import { shareReleases } from '../../locks/share-releases.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { toggle } from '../line/flag.ts';
@@ -30,9 +31,13 @@ export const lockRelease = defineCommand({
     const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
       const releaser = { ...operatorActor(), force: flags.force };
-      return storage.commit({ workspace }, (db) =>
+      const released = await storage.commit({ workspace }, (db) =>
         releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
       );
+      if (released.kind === 'released') {
+        await shareReleases(storage.broadcast).tell({ workspace, path, id: released.lock.id });
+      }
+      return released;
     });
     switch (release.kind) {
       case 'released':

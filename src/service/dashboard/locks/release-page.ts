@@ -97,7 +97,7 @@ const gone = (asked: Asked, path: string): Markup => html`
   )}
   <div class="actions after-empty">${backLink(asked, 'Back to the locks')}</div>`;
 
-export function addReleasePages(app: App, { onLockEvent, ...parts }: DashboardParts): void {
+export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }: DashboardParts): void {
   const { storage } = parts;
   const { now } = storage;
 
@@ -154,6 +154,7 @@ export function addReleasePages(app: App, { onLockEvent, ...parts }: DashboardPa
     switch (outcome.kind) {
       case 'released':
         onLockEvent();
+        onReleased({ workspace, path, id: outcome.lock.id });
         return seeOther(listAt(workspace, back, 'released'));
       case 'absent':
         return seeOther(listAt(workspace, back, 'absent'));

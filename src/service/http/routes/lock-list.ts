@@ -1,10 +1,17 @@
 import { z } from '@hono/zod-openapi';
-import { parseLockPath } from '../../../interface/lock-path.ts';
+import type { Context } from 'hono';
+import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { findCommittedLock } from '../../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../../locks/list.ts';
-import type { AccessControl } from '../access.ts';
+import { lockOf } from '../../locks/lock-row.ts';
+import { type LockWaiters, maxWaitSeconds } from '../../locks/waiters.ts';
+import { type AccessControl, authenticateRequest } from '../access.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
-import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
+import type { Environment } from '../environment.ts';
+import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
+import { preferredWait } from '../prefer.ts';
+import type { Answer } from '../problem-answer.ts';
 import { lockSchema, parsedBy, plainText } from '../schemas.ts';
 
 const pageSize = 100;
@@ -38,6 +45,16 @@ const pageSchema = z
   })
   .openapi('LockPage');
 
+const preferHeader = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    .openapi({
+      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240).`,
+      example: 'wait=30',
+    }),
+});
+
 /** RFC 8288: the same request with another cursor, so that a client only has to follow it. */
 function linkToNext(query: LockQuery, cursor: string): string {
   const parameters = new URLSearchParams({
@@ -49,31 +66,70 @@ function linkToNext(query: LockQuery, cursor: string): string {
   return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
 }
 
-function answerPage(query: LockQuery, { locks, next }: LockPage) {
-  if (next === undefined) return jsonAnswer(200, { locks, next_cursor: null });
+function answerPage(query: LockQuery, { locks, next }: LockPage, headers: Readonly<Record<string, string>>): Answer {
+  if (next === undefined) return jsonAnswer(200, { locks, next_cursor: null }, headers);
   const cursor = writeCursor(next);
-  return jsonAnswer(200, { locks, next_cursor: cursor }, { link: linkToNext(query, cursor) });
+  return jsonAnswer(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
 }
 
-export function addLockListRoute(app: App, control: AccessControl): void {
+export interface LockListRoute extends AccessControl {
+  readonly lockWaiters: LockWaiters;
+}
+
+/** As servers log a client that has closed its connection before it was answered: nobody gets it. */
+const clientIsGone = emptyAnswer(499);
+
+/** Undefined where the request is to be answered at once. */
+async function waitUntilFree(
+  c: Context<Environment>,
+  { storage, lockWaiters }: LockListRoute,
+  { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
+): Promise<Answer | undefined> {
+  const left = new AbortController();
+  c.env.outgoing.once('close', () => left.abort());
+  const began = performance.now();
+  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: left.signal });
+  if (waiting === undefined) return undefined;
+  const outcome = await waiting;
+  c.set('waitedMs', performance.now() - began);
+  if (outcome === 'gone') return clientIsGone;
+  await authenticateRequest(c, { storage });
+  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path });
+  const locks = found?.live ? [lockOf(found)] : [];
+  return jsonAnswer(200, { locks, next_cursor: null }, { vary: 'Prefer', 'preference-applied': `wait=${seconds}` });
+}
+
+export function addLockListRoute(app: App, route: LockListRoute): void {
+  const { storage } = route;
+
   addOperation(
     app,
-    control,
+    route,
     {
       operationId: 'listLocks',
-      summary: 'List the active locks of a workspace, by path',
+      summary: 'List the active locks of a workspace, by path; with Prefer, wait until a path is free',
       method: 'get',
       path: '/v1/workspaces/{id}/locks',
       access: 'locks:read',
       params: workspaceParameter,
       query: querySchema,
+      headers: preferHeader,
       responses: { 200: jsonResponse('A page of locks.', pageSchema) },
       refusals: [404],
     },
     async ({ c, query: { cursor, ...filter } }) => {
-      const { id } = await addressedWorkspace(c, control.storage);
+      const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
-      return answerPage(query, await listLocks(control.storage, query));
+      const { path, prefix } = filter;
+      if (path === undefined || prefix !== undefined || cursor !== undefined) {
+        return answerPage(query, await listLocks(storage, query), {});
+      }
+      const seconds = preferredWait(c.req.header('prefer'));
+      const waited =
+        seconds === undefined
+          ? undefined
+          : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
+      return waited ?? answerPage(query, await listLocks(storage, query), { vary: 'Prefer' });
     },
   );
 }

@@ -4,11 +4,12 @@ import { lockPathFromUrl } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
-import { findCommittedLock } from '../../locks/find.ts';
+import { findCommittedLock, type LockPlace } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { isOwnLock, type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
 import { renewLock } from '../../locks/renew.ts';
+import type { ReleasedLock } from '../../locks/waiters.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
@@ -33,6 +34,9 @@ export interface LockRoutes extends AccessControl {
   readonly onceOfMany: OnceOfMany;
   /** There may be something to tell the hooks. */
   readonly onLockEvent: () => void;
+  /** Somebody may wait for its path. */
+  readonly onReleased: (lock: ReleasedLock) => void;
+  readonly onRenewed: (place: LockPlace) => void;
 }
 
 const heldBy = (lock: Lock): string =>
@@ -125,7 +129,7 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
 }
 
 export function addLockRoutes(app: App, routes: LockRoutes): void {
-  const { storage, once, onLockEvent } = routes;
+  const { storage, once, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
   const commitRelease = storage.commitTogether(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -166,6 +170,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
               (db) => renew(routes, c, db, workspace, body, ifMatch),
             );
       onLockEvent();
+      if (ifMatch !== undefined) onRenewed({ workspace: workspace.id, path: body.path });
       return answer;
     },
   );
@@ -212,6 +217,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
         case 'released':
           if (release.own) c.set('answerHeaders', admission.waive());
           onLockEvent();
+          onReleased({ workspace: workspace.id, path, id: release.lock.id });
           return emptyAnswer(204);
         case 'absent':
           throw new Refusal(

@@ -1,0 +1,228 @@
+import type { FoundLock, LockPlace } from './find.ts';
+
+/** Those who wait for a path that somebody holds. */
+
+export interface WaitRequest extends LockPlace {
+  readonly tokenId: string;
+  readonly seconds: number;
+  /** Nobody is there any more to be answered. */
+  readonly gone: AbortSignal;
+}
+
+/** `free`: it is this one's turn, and the path was free a moment ago. */
+export type WaitOutcome = 'free' | 'time is over' | 'gone' | 'stopped';
+
+export interface ReleasedLock extends LockPlace {
+  readonly id: string;
+}
+
+export interface LockWaiters {
+  /** Undefined where too many wait already: whoever asks is answered at once. */
+  wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
+  /** A lock was released, by whomever. */
+  released(lock: ReleasedLock): void;
+  /** A lock was renewed: it may end sooner than before. */
+  renewed(place: LockPlace): void;
+  stop(): void;
+}
+
+export interface LockWaitersOptions {
+  /** Rejected when the database does not answer. */
+  readonly find: (place: LockPlace) => Promise<Pick<FoundLock, 'id' | 'live' | 'remainingMs'> | undefined>;
+  /** Calls back with what other processes release, or with undefined when that may be anything; gives what ends that. */
+  readonly watchOthers: (onChange: (lock: ReleasedLock | undefined) => void) => () => void;
+  /** Does something later; gives what takes it back. */
+  readonly after: (ms: number, work: () => void) => () => void;
+  readonly onCount: (waiters: number) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export const maxWaitSeconds = 30;
+
+/** Each waiter holds a connection and a few hundred bytes: memory is no concern, and open files are not either. */
+export const maxWaiters = 2_000;
+/** One token cannot take all places. */
+export const maxWaitersOfToken = 1_000;
+
+/**
+ * How long whoever was told has for taking the path before the next in line is told. It is a round trip and a commit: most
+ * need a tenth of it. A shorter one would have two run for the same path; a longer one is what everybody waits for after
+ * one who was told and then did nothing.
+ */
+export const graceMs = 250;
+
+const lookAgainAfterErrorMs = 1_000;
+
+/** What timers can take; whoever is still there is then looked after once more. */
+const longestTimerMs = 2 ** 31 - 1;
+
+interface Waiter {
+  readonly tokenId: string;
+  end(outcome: WaitOutcome): void;
+}
+
+/** Of one path. It is there for as long as anybody waits. */
+interface Queue {
+  readonly place: LockPlace;
+  /** In the order in which they came. */
+  readonly waiters: Set<Waiter>;
+  looking: boolean;
+  /** Something happened while the database was being asked. */
+  lookAgain: boolean;
+  /** False while somebody who was told may be about to take the path. */
+  mayTell: boolean;
+  /** The lock that was last seen to hold the path, and the last that is known to be over. */
+  heldId: string | undefined;
+  endedId: string | undefined;
+  /** For the end of the lock, or of the grace. */
+  cancelTimer: () => void;
+}
+
+const keyOf = ({ workspace, path }: LockPlace): string => JSON.stringify([workspace, path]);
+const nothing = (): void => undefined;
+
+/**
+ * A queue for each path that anybody waits for. The database is asked once when somebody comes first, and then once for
+ * each thing that happens to the path, however many wait: nothing is asked of it while nothing happens.
+ */
+export function createLockWaiters({ find, watchOthers, after, onCount, onError }: LockWaitersOptions): LockWaiters {
+  const queues = new Map<string, Queue>();
+  const ofToken = new Map<string, number>();
+  let total = 0;
+  let stopWatching = nothing;
+  let stopped = false;
+
+  function count(tokenId: string, change: 1 | -1): void {
+    const own = (ofToken.get(tokenId) ?? 0) + change;
+    if (own === 0) ofToken.delete(tokenId);
+    else ofToken.set(tokenId, own);
+    if (total === 0) stopWatching = watchOthers(onOthers);
+    total += change;
+    if (total === 0) stopWatching();
+    onCount(total);
+  }
+
+  function setTimer(queue: Queue, ms: number, work: () => void): void {
+    queue.cancelTimer();
+    queue.cancelTimer = after(Math.min(ms, longestTimerMs), work);
+  }
+
+  function onFree(queue: Queue): void {
+    if (queue.heldId !== undefined) {
+      queue.endedId = queue.heldId;
+      queue.heldId = undefined;
+    }
+    // Otherwise the grace goes on.
+    if (!queue.mayTell) return;
+    queue.mayTell = false;
+    setTimer(queue, graceMs, () => {
+      queue.mayTell = true;
+      void look(queue);
+    });
+    const [first] = queue.waiters;
+    first?.end('free');
+  }
+
+  async function look(queue: Queue): Promise<void> {
+    queue.lookAgain = true;
+    if (queue.looking) return;
+    queue.looking = true;
+    try {
+      while (queue.lookAgain && queue.waiters.size > 0) {
+        queue.lookAgain = false;
+        const found = await find(queue.place);
+        if (queue.waiters.size === 0) return;
+        if (found?.live) {
+          queue.heldId = found.id;
+          queue.mayTell = true;
+          // By the clock of the database, of which only the distance is known here.
+          setTimer(queue, found.remainingMs, () => void look(queue));
+        } else onFree(queue);
+      }
+    } catch (error) {
+      onError(error);
+      queue.mayTell = true;
+      if (queue.waiters.size > 0) setTimer(queue, lookAgainAfterErrorMs, () => void look(queue));
+    } finally {
+      queue.looking = false;
+    }
+  }
+
+  function released(lock: ReleasedLock): void {
+    const queue = queues.get(keyOf(lock));
+    // What was seen already is no news, though it be told again.
+    if (queue === undefined || queue.endedId === lock.id) return;
+    queue.endedId = lock.id;
+    queue.heldId = undefined;
+    queue.mayTell = true;
+    void look(queue);
+  }
+
+  function onOthers(lock: ReleasedLock | undefined): void {
+    if (lock !== undefined) released(lock);
+    else for (const queue of queues.values()) void look(queue);
+  }
+
+  function queueFor({ workspace, path }: LockPlace): Queue {
+    const key = keyOf({ workspace, path });
+    const known = queues.get(key);
+    if (known !== undefined) return known;
+    const queue: Queue = {
+      place: { workspace, path },
+      waiters: new Set(),
+      looking: false,
+      lookAgain: false,
+      mayTell: true,
+      heldId: undefined,
+      endedId: undefined,
+      cancelTimer: nothing,
+    };
+    queues.set(key, queue);
+    return queue;
+  }
+
+  function join(request: WaitRequest, resolve: (outcome: WaitOutcome) => void): void {
+    const { tokenId, seconds, gone } = request;
+    count(tokenId, 1);
+    const queue = queueFor(request);
+    const leave = (): void => waiter.end('gone');
+    const cancelTimeout = after(seconds * 1_000, () => waiter.end('time is over'));
+    const waiter: Waiter = {
+      tokenId,
+      end(outcome) {
+        if (!queue.waiters.delete(waiter)) return;
+        cancelTimeout();
+        gone.removeEventListener('abort', leave);
+        if (queue.waiters.size === 0) {
+          queue.cancelTimer();
+          queues.delete(keyOf(queue.place));
+        }
+        count(tokenId, -1);
+        resolve(outcome);
+      },
+    };
+    queue.waiters.add(waiter);
+    gone.addEventListener('abort', leave, { once: true });
+    // Those who come later know what the first has found, and hear what happens.
+    if (queue.waiters.size === 1) void look(queue);
+  }
+
+  return {
+    wait(request) {
+      if (stopped || total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
+      return new Promise((resolve) => {
+        if (request.gone.aborted) resolve('gone');
+        else join(request, resolve);
+      });
+    },
+    released,
+    renewed(place) {
+      const queue = queues.get(keyOf(place));
+      if (queue !== undefined) void look(queue);
+    },
+    stop() {
+      stopped = true;
+      for (const queue of [...queues.values()]) for (const waiter of [...queue.waiters]) waiter.end('stopped');
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import type { Broadcast } from './broadcast.ts';
+
+const channel = 'workspace_service';
+
+/** Until it is tried again to listen, and between two proofs that the connection still hears. */
+const retryMs = 1_000;
+const proofMs = 5_000;
+
+const proofPrefix = 'proof ';
+
+/**
+ * LISTEN and NOTIFY, on a connection of its own that is opened when somebody listens or sends for the first time. NOTIFY is
+ * sent by itself and not in the transaction that made the change: there, it would let no other transaction of the whole
+ * server commit at the same time. A connection that is lost, or that a proxy has made deaf, is opened anew, and whoever
+ * listens is told that anything may have happened.
+ */
+export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
+  const listeners = new Set<(message: string | undefined) => void>();
+  let connection: Promise<pg.Client> | undefined;
+  let unsent: string[] = [];
+  let sending: Promise<void> | undefined;
+  /** What has been sent to oneself and not been heard. */
+  let unheardProof: string | undefined;
+  let upkeep: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function tell(message: string | undefined): void {
+    for (const listener of listeners) listener(message);
+  }
+
+  function onNotification(payload: string): void {
+    if (payload === unheardProof) unheardProof = undefined;
+    else if (!payload.startsWith(proofPrefix)) tell(payload);
+  }
+
+  async function connect(): Promise<pg.Client> {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'workspace-service',
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+    });
+    // Unheard, it would end the process; the end of the connection follows it.
+    client.on('error', () => undefined);
+    client.on('notification', ({ payload = '' }) => onNotification(payload));
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    return client;
+  }
+
+  function connected(): Promise<pg.Client> {
+    if (connection !== undefined) return connection;
+    const opening = connect();
+    const forget = (): void => {
+      if (connection === opening) connection = undefined;
+    };
+    connection = opening;
+    unheardProof = undefined;
+    opening.then((client) => {
+      client.once('end', () => {
+        forget();
+        if (!closed && listeners.size > 0) keepUpIn(retryMs);
+      });
+      // Of what was sent before it listened it has heard nothing.
+      tell(undefined);
+    }, forget);
+    return opening;
+  }
+
+  async function disconnect(): Promise<void> {
+    const client = await connection?.catch(() => undefined);
+    connection = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  function keepUpIn(ms: number): void {
+    clearTimeout(upkeep);
+    upkeep = setTimeout(() => void keepUp(), ms);
+  }
+
+  async function keepUp(): Promise<void> {
+    try {
+      if (unheardProof !== undefined) throw new Error('The connection hears nothing.');
+      const client = await connected();
+      unheardProof = `${proofPrefix}${randomUUID()}`;
+      await client.query('select pg_notify($1, $2)', [channel, unheardProof]);
+      if (listeners.size > 0 && !closed) keepUpIn(proofMs);
+    } catch {
+      await disconnect();
+      unheardProof = undefined;
+      if (listeners.size === 0 || closed) return;
+      tell(undefined);
+      keepUpIn(retryMs);
+    }
+  }
+
+  async function sendAll(): Promise<void> {
+    while (unsent.length > 0) {
+      const messages = unsent;
+      unsent = [];
+      try {
+        const client = await connected();
+        const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
+        await client.query(text, [channel, JSON.stringify(messages)]);
+      } catch {
+        // Whoever waits finds it out otherwise, though later.
+      }
+    }
+    sending = undefined;
+  }
+
+  return {
+    send(message) {
+      if (closed) return Promise.resolve();
+      unsent.push(message);
+      sending ??= sendAll();
+      return sending;
+    },
+    listen(onMessage) {
+      listeners.add(onMessage);
+      if (listeners.size === 1) void keepUp();
+      return () => {
+        listeners.delete(onMessage);
+        if (listeners.size === 0) clearTimeout(upkeep);
+      };
+    },
+    async close() {
+      closed = true;
+      clearTimeout(upkeep);
+      await sending;
+      await disconnect();
+    },
+  };
+}

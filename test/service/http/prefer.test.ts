@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { preferredWait } from '../../../src/service/http/prefer.ts';
+
+test.each([
+  ['wait=30', 30],
+  ['wait=0', 0],
+  ['WAIT=10', 10],
+  ['wait = 10', 10],
+  ['respond-async, wait=10', 10],
+  ['wait=10;foo=bar, handling=lenient', 10],
+  ['foo="a, wait=5", wait=3', 3],
+  ['foo="a \\", wait=5", wait=3', 3],
+  ['wait=3, wait=5', 3],
+  ['wait=999999999999', 999_999_999_999],
+])('%s is a wait of %d s', (header, seconds) => {
+  expect(preferredWait(header)).toBe(seconds);
+});
+
+test.each([
+  undefined,
+  '',
+  'wait',
+  'wait=',
+  'wait=soon',
+  'wait=-1',
+  'wait=1.5',
+  'wait="10"',
+  'wait=1 2',
+  'await=3',
+  'wait-more=3',
+  'wait=no, wait=5',
+  'foo="wait=5',
+  `wait=5${' '.repeat(1_000)}`,
+  '"',
+])('%j is none that can be read', (header) => {
+  expect(preferredWait(header)).toBeUndefined();
+});
+
+test('whatever is sent is read quickly, as a number of seconds or as nothing', () => {
+  const pieces = fc.constantFrom('wait', '=', '5', ',', ';', '"', '\\', ' ', '\t', 'x');
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 900 }), (parts) => {
+      const seconds = preferredWait(parts.join(''));
+      expect(seconds === undefined || Number.isInteger(seconds) || seconds > Number.MAX_SAFE_INTEGER).toBe(true);
+    }),
+  );
+});

@@ -1,0 +1,413 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  createLockWaiters,
+  graceMs,
+  maxWaiters,
+  maxWaitersOfToken,
+  type ReleasedLock,
+  type WaitOutcome,
+} from '../../../src/service/locks/waiters.ts';
+
+const workspace = 'game';
+
+/** Locks, those who wait for them, and a clock that stands still until a test moves it. */
+function createWorld() {
+  const locks = new Map<string, { readonly id: string; until: number }>();
+  const counts: number[] = [];
+  const errors: unknown[] = [];
+  let made = 0;
+  let queries = 0;
+  let broken = false;
+  let hears: ((lock: ReleasedLock | undefined) => void) | undefined;
+
+  const waiters = createLockWaiters({
+    async find({ path }) {
+      queries += 1;
+      if (broken) throw new Error('The database does not answer.');
+      const lock = locks.get(path);
+      const remainingMs = (lock?.until ?? 0) - Date.now();
+      // An answer is on its way for a moment, in which other things happen.
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return lock && { id: lock.id, live: remainingMs > 0, remainingMs };
+    },
+    watchOthers(onRelease) {
+      hears = onRelease;
+      return () => {
+        hears = undefined;
+      };
+    },
+    after(ms, work) {
+      const timer = setTimeout(work, ms);
+      return () => clearTimeout(timer);
+    },
+    onCount: (waiting) => counts.push(waiting),
+    onError: (error) => errors.push(error),
+  });
+
+  const told: string[] = [];
+  const outcomes = new Map<string, WaitOutcome>();
+  return {
+    waiters,
+    told,
+    outcomes,
+    errors,
+    counts,
+    queries: () => queries,
+    isListening: () => hears !== undefined,
+    breakDatabase(now: boolean) {
+      broken = now;
+    },
+    hold(path: string, seconds = 3_600) {
+      made += 1;
+      locks.set(path, { id: `lock_${made}`, until: Date.now() + seconds * 1_000 });
+    },
+    renew(path: string, seconds: number) {
+      const lock = locks.get(path);
+      if (lock !== undefined) lock.until = Date.now() + seconds * 1_000;
+      waiters.renewed({ workspace, path });
+    },
+    isFree: (path: string) => (locks.get(path)?.until ?? 0) <= Date.now(),
+    release(path: string) {
+      const lock = locks.get(path);
+      locks.delete(path);
+      if (lock !== undefined) waiters.released({ workspace, path, id: lock.id });
+      return lock?.id ?? '';
+    },
+    releaseElsewhere(path: string, tells: 'which' | 'something') {
+      const lock = locks.get(path);
+      locks.delete(path);
+      hears?.(tells === 'which' && lock !== undefined ? { workspace, path, id: lock.id } : undefined);
+    },
+    hear: (lock: ReleasedLock | undefined) => hears?.(lock),
+    /** Undefined where too many wait already. */
+    arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok' } = {}) {
+      const gone = new AbortController();
+      const waiting = waiters.wait({ workspace, path, seconds, tokenId, gone: gone.signal });
+      if (waiting === undefined) return undefined;
+      void waiting.then((outcome) => {
+        outcomes.set(name, outcome);
+        if (outcome === 'free') told.push(name);
+      });
+      return { leave: () => gone.abort() };
+    },
+  };
+}
+
+const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
+/** Longer than a look takes, and much shorter than the grace. */
+const moment = 5;
+
+describe('those who wait for a path', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('are told at once where it is free', async () => {
+    const world = createWorld();
+    world.arrive('first');
+    await pass(moment);
+    expect(world.told).toEqual(['first']);
+    expect(world.isListening()).toBe(false);
+  });
+
+  test('are told one after the other as it is released, each when it is free again', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second', 'third']) world.arrive(name);
+    await pass(10_000);
+    expect(world.told).toEqual([]);
+    world.release('a');
+    await pass(moment);
+    expect(world.told).toEqual(['first']);
+    world.hold('a');
+    await pass(10 * graceMs);
+    expect(world.told).toEqual(['first']);
+    world.release('a');
+    await pass(moment);
+    expect(world.told).toEqual(['first', 'second']);
+  });
+
+  test('do not wait for the grace where whoever was told has been and gone', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second']) world.arrive(name);
+    world.release('a');
+    await pass(moment);
+    world.hold('a');
+    await pass(moment);
+    world.release('a');
+    await pass(moment);
+    expect(world.told).toEqual(['first', 'second']);
+  });
+
+  test('get their turn after the grace where whoever was told does not take it', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second', 'third']) world.arrive(name);
+    await pass(moment);
+    world.release('a');
+    await pass(graceMs - moment);
+    expect(world.told).toEqual(['first']);
+    await pass(2 * moment);
+    expect(world.told).toEqual(['first', 'second']);
+    await pass(graceMs + moment);
+    expect(world.told).toEqual(['first', 'second', 'third']);
+  });
+
+  test('come behind those who came earlier, also where it is free and the first has yet to take it', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second']) world.arrive(name);
+    await pass(moment);
+    world.release('a');
+    await pass(moment);
+    world.arrive('late');
+    await pass(moment);
+    expect(world.told).toEqual(['first']);
+    await pass(graceMs);
+    expect(world.told).toEqual(['first', 'second']);
+  });
+
+  test('are told when the lock is over, by the clock of the database', async () => {
+    const world = createWorld();
+    world.hold('a', 7);
+    world.arrive('first');
+    await pass(6_990);
+    expect(world.told).toEqual([]);
+    await pass(20);
+    expect(world.told).toEqual(['first']);
+  });
+
+  test('wait on where it was renewed, and are told sooner where it was shortened', async () => {
+    const world = createWorld();
+    world.hold('a', 7);
+    world.arrive('first');
+    await pass(6_000);
+    world.renew('a', 20);
+    await pass(15_000);
+    expect(world.told).toEqual([]);
+    world.renew('a', 1);
+    await pass(1_000 + moment);
+    expect(world.told).toEqual(['first']);
+  });
+
+  test('hear of the end of their own time, and not later', async () => {
+    const world = createWorld();
+    world.hold('a');
+    world.arrive('short', { seconds: 2 });
+    world.arrive('long', { seconds: 30 });
+    await pass(1_999);
+    expect(world.outcomes.size).toBe(0);
+    await pass(1);
+    expect([...world.outcomes]).toEqual([['short', 'time is over']]);
+    await pass(28_000);
+    expect(world.outcomes.get('long')).toBe('time is over');
+  });
+
+  test('leave their place at once when they go, and are not told in vain', async () => {
+    const world = createWorld();
+    world.hold('a');
+    const first = world.arrive('first');
+    world.arrive('second');
+    await pass(moment);
+    first?.leave();
+    expect(world.counts.at(-1)).toBe(1);
+    world.release('a');
+    await pass(moment);
+    expect([...world.outcomes]).toEqual([
+      ['first', 'gone'],
+      ['second', 'free'],
+    ]);
+  });
+
+  test('who go while the database is being asked are not told either', async () => {
+    const world = createWorld();
+    world.hold('a');
+    const first = world.arrive('first');
+    world.arrive('second');
+    await pass(moment);
+    world.release('a');
+    first?.leave();
+    await pass(moment);
+    expect(world.told).toEqual(['second']);
+  });
+
+  test.each(['which', 'something'] as const)(
+    'are told of what others release, where those tell %s it was',
+    async (tells) => {
+      const world = createWorld();
+      world.hold('a');
+      for (const name of ['first', 'second']) world.arrive(name);
+      await pass(moment);
+      world.releaseElsewhere('a', tells);
+      await pass(moment);
+      expect(world.told).toEqual(['first']);
+    },
+  );
+
+  test('are not told sooner because the same release is heard of twice', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second']) world.arrive(name);
+    await pass(moment);
+    const id = world.release('a');
+    await pass(moment);
+    world.hear({ workspace, path: 'a', id });
+    world.hear(undefined);
+    await pass(moment);
+    expect(world.told).toEqual(['first']);
+  });
+
+  test('are told all the same where the database did not answer for a while', async () => {
+    const world = createWorld();
+    world.hold('a');
+    world.arrive('first');
+    await pass(moment);
+    world.breakDatabase(true);
+    world.release('a');
+    await pass(3_000);
+    expect(world.errors.length).toBeGreaterThan(1);
+    world.breakDatabase(false);
+    await pass(1_100);
+    expect(world.told).toEqual(['first']);
+  });
+
+  test('get their turn also where the database did not answer during the grace', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second']) world.arrive(name);
+    await pass(moment);
+    world.release('a');
+    await pass(moment);
+    world.breakDatabase(true);
+    world.hear(undefined);
+    await pass(moment);
+    world.breakDatabase(false);
+    await pass(1_100);
+    expect(world.told).toEqual(['first', 'second']);
+  });
+
+  test('are answered at once when the service stops, and nobody comes after them', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const name of ['first', 'second']) world.arrive(name);
+    world.hold('b');
+    world.arrive('other', { path: 'b' });
+    await pass(moment);
+    world.waiters.stop();
+    await pass(0);
+    expect([...world.outcomes.values()]).toEqual(['stopped', 'stopped', 'stopped']);
+    expect(world.arrive('late')).toBeUndefined();
+    expect([world.counts.at(-1), world.isListening(), vi.getTimerCount()]).toEqual([0, false, 0]);
+  });
+
+  test('ask the database once for each thing that happens, however many they are, and never in between', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (let index = 0; index < 1_000; index += 1) world.arrive(`waiter ${index}`);
+    await pass(moment);
+    expect(world.queries()).toBe(1);
+    await pass(20_000);
+    expect(world.queries()).toBe(1);
+    world.release('a');
+    await pass(moment);
+    world.hold('a');
+    await pass(5_000);
+    // When it was released, and after the grace.
+    expect(world.queries()).toBe(3);
+    expect(world.told).toEqual(['waiter 0']);
+  });
+
+  test('are so many of one token, and so many in all', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
+    expect(world.arrive('too many', { tokenId: 'one' })).toBeUndefined();
+    let others = 0;
+    while (world.arrive(`other ${others}`, { tokenId: `other ${others}` }) !== undefined) others += 1;
+    expect(others).toBe(maxWaiters - maxWaitersOfToken);
+    await pass(30_000);
+    expect(world.counts.at(-1)).toBe(0);
+    expect(world.arrive('again', { tokenId: 'one' })).toBeDefined();
+  });
+
+  test('are never told before one who came earlier and still waits, nor kept beyond their time', async () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('arrive' as const), seconds: fc.integer({ min: 1, max: 30 }) }),
+      fc.record({ kind: fc.constant('leave' as const), which: fc.nat() }),
+      fc.record({ kind: fc.constantFrom('release', 'release elsewhere', 'be told something', 'break', 'mend') }),
+      fc.record({ kind: fc.constant('take' as const), seconds: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ kind: fc.constant('renew' as const), seconds: fc.integer({ min: 1, max: 40 }) }),
+      fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 3_000 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const world = createWorld();
+        const waiting = new Map<string, { readonly until: number; leave(): void }>();
+        let arrived = 0;
+        const settle = (): void => {
+          for (const [index, name] of [...waiting.keys()].entries()) {
+            const outcome = world.outcomes.get(name);
+            if (outcome === undefined) {
+              expect(Date.now()).toBeLessThanOrEqual(waiting.get(name)?.until ?? 0);
+            } else if (outcome === 'free') {
+              // Everybody who came earlier and had not left by then was told as well, and before.
+              const earlier = [...waiting.keys()].slice(0, index);
+              expect(earlier.filter((other) => world.outcomes.get(other) === undefined)).toEqual([]);
+            }
+          }
+          const told = world.told.map(Number);
+          expect(told).toEqual(told.toSorted((one, other) => one - other));
+          for (const name of world.outcomes.keys()) waiting.delete(name);
+        };
+        for (const each of steps) {
+          switch (each.kind) {
+            case 'arrive': {
+              arrived += 1;
+              const arrival = world.arrive(String(arrived), { seconds: each.seconds });
+              if (arrival) waiting.set(String(arrived), { ...arrival, until: Date.now() + each.seconds * 1_000 });
+              break;
+            }
+            case 'leave':
+              [...waiting.values()][each.which % Math.max(1, waiting.size)]?.leave();
+              break;
+            case 'take':
+              if (world.isFree('a')) world.hold('a', each.seconds);
+              break;
+            case 'renew':
+              if (!world.isFree('a')) world.renew('a', each.seconds);
+              break;
+            case 'release':
+              world.release('a');
+              break;
+            case 'release elsewhere':
+              world.releaseElsewhere('a', 'which');
+              break;
+            case 'be told something':
+              world.hear(undefined);
+              break;
+            case 'break':
+            case 'mend':
+              world.breakDatabase(each.kind === 'break');
+              break;
+            case 'pass':
+              for (let ms = 0; ms < each.ms; ms += 50) {
+                await pass(50);
+                settle();
+              }
+              break;
+          }
+          await pass(0);
+          settle();
+        }
+        world.breakDatabase(false);
+        // Whoever is left is told in turn once the path stays free.
+        world.release('a');
+        await pass(31_000);
+        settle();
+        expect([waiting.size, world.counts.at(-1) ?? 0, world.isListening()]).toEqual([0, 0, false]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
