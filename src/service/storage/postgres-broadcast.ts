@@ -21,8 +21,8 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   let connection: Promise<pg.Client> | undefined;
   let unsent: string[] = [];
   let sending: Promise<void> | undefined;
-  /** What has been sent to oneself and not been heard. */
-  let unheardProof: string | undefined;
+  /** What has been sent to oneself and not been heard yet. */
+  let unheardProof: { readonly text: string; readonly sentAt: number } | undefined;
   let upkeep: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -31,7 +31,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   }
 
   function onNotification(payload: string): void {
-    if (payload === unheardProof) unheardProof = undefined;
+    if (payload === unheardProof?.text) unheardProof = undefined;
     else if (!payload.startsWith(proofPrefix)) tell(payload);
   }
 
@@ -86,16 +86,19 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     upkeep = setTimeout(() => void keepUp(), ms);
   }
 
+  /** Sees to it that the connection is there and hears, for as long as anybody listens. */
   async function keepUp(): Promise<void> {
     try {
-      if (unheardProof !== undefined) throw new Error('The connection hears nothing.');
       const client = await connected();
-      unheardProof = `${proofPrefix}${randomUUID()}`;
-      await client.query('select pg_notify($1, $2)', [channel, unheardProof]);
+      if (unheardProof === undefined) {
+        unheardProof = { text: `${proofPrefix}${randomUUID()}`, sentAt: performance.now() };
+        await client.query('select pg_notify($1, $2)', [channel, unheardProof.text]);
+      } else if (performance.now() - unheardProof.sentAt >= proofMs) {
+        throw new Error('The connection does not hear what is sent over it.');
+      }
       if (listeners.size > 0 && !closed) keepUpIn(proofMs);
     } catch {
       await disconnect();
-      unheardProof = undefined;
       if (listeners.size === 0 || closed) return;
       tell(undefined);
       keepUpIn(retryMs);

@@ -70,6 +70,17 @@ describe('lock list', () => {
 });
 
 describe('lock release', () => {
+  test('is told at once to whoever waits for the path', async () => {
+    await lock('waited/for');
+    const waiting = ask('GET', '/workspaces/sample/locks?path=waited/for', { headers: { prefer: 'wait=30' } });
+    const waiters = async () => /^workspace_lock_waiters (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
+    await expect.poll(waiters).toBe('1');
+    const began = performance.now();
+    expect((await run('lock', 'release', 'sample', 'waited/for', '--force')).code).toBe(0);
+    expect((await waiting).body.locks).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(20_000);
+  });
+
   test('leaves a lock with its holder, and names who that is', async () => {
     const path = 'Content/Hero.uasset';
     await lock(path, { origin: run42 });

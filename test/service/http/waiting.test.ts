@@ -197,15 +197,17 @@ describe.each(databaseKinds)('a thousand who wait for a path, on $name', (kind) 
       ),
     );
     await untilWaiting(service, token, maxWaitersOfToken);
-    expect(looks).toBe(1);
+    // On PostgreSQL a second time, for what may have happened until it was listened to.
+    expect(looks).toBeLessThanOrEqual(2);
+    const before = looks;
     const late = await ask.list('?path=a', 'wait=30');
     expect([pathsIn(late), late.headers.get('preference-applied')]).toEqual([['a'], null]);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(looks).toBe(1);
+    expect(looks).toBe(before);
     leaving.abort();
     expect(await Promise.all(waits)).toEqual(waits.map(() => 'gone'));
     await untilWaiting(service, token, 0);
-    expect(looks).toBe(1);
+    expect(looks).toBe(before);
     await service.stop();
   });
 });

@@ -106,6 +106,29 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     }
   });
 
+  test('whoever waits at one instance for a path is told of its release at another', async () => {
+    const workspace = await first().workspace();
+    const wait = (index: number) =>
+      ask(instance(index).baseUrl, 'GET', `/v1/workspaces/${workspace}/locks?path=a`, {
+        token,
+        headers: { prefer: 'wait=30' },
+      });
+    const waiters = async (index: number): Promise<string | undefined> => {
+      const { text } = await ask(instance(index).baseUrl, 'GET', '/metrics', { token });
+      return /^workspace_lock_waiters (\d+)$/m.exec(text)?.[1];
+    };
+    for (let round = 0; round < 5; round += 1) {
+      const held = await lock(0, workspace, 'a');
+      const waiting = [wait(1), wait(2)];
+      for (const index of [1, 2]) await expect.poll(() => waiters(index)).toBe('1');
+      const began = performance.now();
+      await release(0, workspace, held);
+      for (const answer of await Promise.all(waiting)) expect(answer.body.locks).toEqual([]);
+      // Generous: without a word from the other instance they would be told at the end of their time.
+      expect(performance.now() - began).toBeLessThan(10_000);
+    }
+  });
+
   test('a sync is run by one of the instances, and all of them tell how it goes', async () => {
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });

@@ -1,0 +1,99 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
+
+const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
+  storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
+
+describe('on SQLite, whoever listens', () => {
+  let folder: Awaited<ReturnType<typeof temporaryDataFolder>>;
+  let [own, other]: Storage[] = [];
+  beforeEach(async () => {
+    folder = await temporaryDataFolder();
+    [own, other] = [await openSqlite(folder), await openSqlite(folder)];
+  });
+  afterEach(async () => {
+    await Promise.all([own?.close(), other?.close()]);
+    await folder.remove();
+  });
+
+  test('hears that another process has changed something, and nothing of what this one does', async () => {
+    if (own === undefined || other === undefined) throw new Error('They are open.');
+    const heard: unknown[] = [];
+    const stop = own.broadcast.listen((message) => heard.push(message));
+    await commitSomething(own, 'own');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(heard).toEqual([]);
+    await commitSomething(other, 'other');
+    await expect.poll(() => heard).toEqual([undefined]);
+    stop();
+    await commitSomething(other, 'later');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(heard).toEqual([undefined]);
+  });
+});
+
+describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (needs TEST_DATABASE_URL)', () => {
+  let database: Awaited<ReturnType<typeof createPostgresDatabase>>;
+  let storages: Storage[];
+  const open = async (): Promise<Storage> => {
+    const storage = await openPostgres({ url: database.url, onIdleError: () => undefined });
+    storages.push(storage);
+    return storage;
+  };
+  beforeEach(async () => {
+    database = await createPostgresDatabase(postgresServer ?? '');
+    storages = [];
+  });
+  afterEach(async () => {
+    await Promise.all(storages.map((storage) => storage.close()));
+    await database.remove();
+  });
+
+  test('hears each message of others in its order, however many come at once', async () => {
+    const [listening, sending] = [await open(), await open()];
+    const heard: unknown[] = [];
+    listening.broadcast.listen((message) => heard.push(message));
+    await expect.poll(() => heard).toEqual([undefined]);
+    const messages = Array.from({ length: 500 }, (_, index) => `message ${index} "'\\ü`);
+    await Promise.all(messages.map((message) => sending.broadcast.send(message)));
+    await expect.poll(() => heard.length).toBe(501);
+    expect(heard.slice(1)).toEqual(messages);
+  });
+
+  test('is told that anything may have happened when the connection was lost, and hears again', async () => {
+    const [listening, sending] = [await open(), await open()];
+    const heard: unknown[] = [];
+    listening.broadcast.listen((message) => heard.push(message));
+    await expect.poll(() => heard).toEqual([undefined]);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
+      and datname = current_database() and (query like 'listen%' or query like '%pg_notify%')`.execute(sending.read);
+    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect
+      .poll(
+        async () => {
+          await sending.broadcast.send('again');
+          return heard.at(-1);
+        },
+        { timeout: 10_000 },
+      )
+      .toBe('again');
+  });
+
+  test('hears whatever comes after it has listened for a second time', async () => {
+    const [listening, sending] = [await open(), await open()];
+    for (let round = 0; round < 20; round += 1) listening.broadcast.listen(() => undefined)();
+    const heard: unknown[] = [];
+    listening.broadcast.listen((message) => heard.push(message));
+    await expect
+      .poll(async () => {
+        await sending.broadcast.send('here');
+        return heard.at(-1);
+      })
+      .toBe('here');
+  });
+});
