@@ -2,6 +2,7 @@ import { createAcquireLock } from '../../src/client/acquire-lock.ts';
 import { addressesBelow } from '../../src/client/addresses.ts';
 import type { Call, Request } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
+import type { SentRequest } from '../../src/client/connection.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import type { Asked } from './service.ts';
@@ -13,10 +14,10 @@ export const baseUrl = new URL('http://127.0.0.1:8080/v1');
 const addresses = addressesBelow(baseUrl);
 
 /** What the service is asked for, as it would read it from the wire. */
-export function askedIn({ method, target, headers = {}, body = {} }: Request): Asked {
+export function askedIn({ method, target, headers, body }: SentRequest): Asked {
   switch (method) {
     case 'POST': {
-      const { path, ttl } = body;
+      const { path, ttl } = JSON.parse(body ?? '');
       const parsed = parseDuration(String(ttl));
       if (!parsed.ok) throw new Error(parsed.why);
       return {
@@ -32,6 +33,8 @@ export function askedIn({ method, target, headers = {}, body = {} }: Request): A
     }
     case 'GET':
       return { kind: 'page', locks: Number(new URLSearchParams(target.split('?')[1]).get('limit')) };
+    default:
+      throw new Error(`The simulated service knows no ${method}.`);
   }
 }
 

@@ -84,7 +84,7 @@ function callOf(
 
 function keeperOf({ time, random, clients }: JobParts, call: Call) {
   const client = clients(call);
-  const parts = { client, hesitant: () => client, clock: time.now, sleep: time.sleep, random };
+  const parts = { client, clock: time.now, sleep: time.sleep, random };
   return { client, keeper: createKeeper({ ...parts, step: 'step', origin: undefined }, () => undefined) };
 }
 

@@ -1,4 +1,4 @@
-import { type Client, sleep, steadyClock } from '../client/client.ts';
+import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { connect } from './connect.ts';
 import type { Inputs } from './inputs/load.ts';
@@ -69,14 +69,9 @@ export async function run({
   const preparation = await prepare(task, { ...place, service, ledger });
   if (!preparation.ok) return { kind: 'refused', problems: preparation.problems };
   const client = connect(connection, place.origin, reporter.log);
-  let once: Client | undefined;
   try {
     const parts: Parts = {
       client,
-      hesitant: () => {
-        once ??= connect({ ...connection, retries: 0 }, place.origin, reporter.log);
-        return once;
-      },
       ledger,
       get step() {
         return step();
@@ -100,6 +95,5 @@ export async function run({
     return { kind: 'done', outcome: await operate(parts, preparation.prepared, service) };
   } finally {
     client.dispose();
-    once?.dispose();
   }
 }

@@ -2,7 +2,6 @@ import { type Answer, readBody } from './answer.ts';
 import type { Connection, Received, SentRequest } from './connection.ts';
 import { connectionFailure } from './connection-failure.ts';
 import type { ConnectionFailed, TimedOut } from './failure.ts';
-import type { Leave } from './gate.ts';
 import type { Clock } from './server-clock.ts';
 import type { ServiceText } from './service-text.ts';
 import { startTimeLimit, type TimeLimit, unlessAborted } from './time-limit.ts';
@@ -17,14 +16,30 @@ export type Attempt =
       readonly sentAt: number;
     }
   /** The whole operation has to end. */
-  | { readonly kind: 'ended'; readonly by: 'deadline' | 'aborted'; readonly sentAt: number | undefined };
+  | Ended;
+
+interface Ended {
+  readonly kind: 'ended';
+  readonly by: 'deadline' | 'aborted';
+  readonly sentAt: number | undefined;
+}
 
 export interface AttemptParts {
   readonly connection: Connection;
-  readonly gate: { enter(signal: AbortSignal): Promise<Leave | undefined> };
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
+
+/** What an attempt is a part of. */
+export interface AttemptContext {
+  readonly texts: ServiceText;
+  readonly operation: TimeLimit;
+  /** The service was asked to take so much longer for its answer. */
+  readonly answerDelayMs: number;
+}
+
+/** Sends a request once. */
+export type SendOnce = (request: SentRequest, context: AttemptContext) => Promise<Attempt>;
 
 const truncated = (words: string): ConnectionFailed => ({
   kind: 'connection',
@@ -44,33 +59,29 @@ function attemptOf(received: Received, texts: ServiceText, sentAt: number): Atte
   return { kind: 'answered', answer: { status, headers, body }, sentAt };
 }
 
-function endingOf(limit: TimeLimit, sentAt: number | undefined): Extract<Attempt, { kind: 'ended' }> {
-  return { kind: 'ended', by: limit.ending() === 'deadline' ? 'deadline' : 'aborted', sentAt };
-}
+export const endedBy = (operation: TimeLimit, sentAt: number | undefined): Ended => ({
+  kind: 'ended',
+  by: operation.ending() === 'deadline' ? 'deadline' : 'aborted',
+  sentAt,
+});
 
-/** Sends a request once. The time limit of one attempt counts from when there is a place among the connections. */
-export async function attempt(
-  { connection, gate, timeoutMs, clock }: AttemptParts,
-  request: SentRequest,
-  texts: ServiceText,
-  operation: TimeLimit,
-): Promise<Attempt> {
-  const leave = await gate.enter(operation.signal);
-  if (leave === undefined) return endingOf(operation, undefined);
-  const sentAt = clock();
-  const limit = startTimeLimit(timeoutMs, 'timeout', [operation]);
-  try {
-    const received = await unlessAborted(connection.send(request, limit.signal), limit.signal);
-    if (received !== undefined) return attemptOf(received, texts, sentAt);
-  } catch (error) {
-    if (!limit.signal.aborted) {
-      const failure = connectionFailure(error, texts);
-      return { kind: 'lost', failure, mayBeDone: failure.mayHaveArrived, sentAt };
+export const createSendOnce =
+  ({ connection, timeoutMs, clock }: AttemptParts): SendOnce =>
+  async (request, { texts, operation, answerDelayMs }) => {
+    const sentAt = clock();
+    const limitMs = timeoutMs + answerDelayMs;
+    const limit = startTimeLimit(limitMs, 'timeout', [operation]);
+    try {
+      const received = await unlessAborted(connection.send(request, limit.signal), limit.signal);
+      if (received !== undefined) return attemptOf(received, texts, sentAt);
+    } catch (error) {
+      if (!limit.signal.aborted) {
+        const failure = connectionFailure(error, texts);
+        return { kind: 'lost', failure, mayBeDone: failure.mayHaveArrived, sentAt };
+      }
+    } finally {
+      limit.lift();
     }
-  } finally {
-    limit.lift();
-    leave();
-  }
-  if (limit.ending() !== 'timeout') return endingOf(operation, sentAt);
-  return { kind: 'lost', failure: { kind: 'timeout', limitMs: timeoutMs }, mayBeDone: true, sentAt };
-}
+    if (limit.ending() !== 'timeout') return endedBy(operation, sentAt);
+    return { kind: 'lost', failure: { kind: 'timeout', limitMs }, mayBeDone: true, sentAt };
+  };

@@ -1,10 +1,10 @@
 import { createAcquireLock } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
 import type { Answer } from './answer.ts';
+import { createSendOnce } from './attempt.ts';
 import { createCall, type Retry, type Within } from './call.ts';
 import { mostConnections, openConnection } from './connection.ts';
 import { deprecationIn } from './deprecation.ts';
-import { createGate } from './gate.ts';
 import { createListLocks } from './list-locks.ts';
 import { readBranch, readWorkspace } from './named-entry.ts';
 import { readPages } from './pages.ts';
@@ -51,6 +51,8 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Little remains of the service's rate limit, so that the next request waits for so long. */
+  readonly onPaced?: ((delayMs: number) => void) | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -79,9 +81,8 @@ export function createClient(options: ClientOptions) {
     baseUrl,
     clock,
     serverClock,
-    connection,
-    gate: createGate(mostConnections),
-    timeoutMs: requestTimeoutMs,
+    sendOnce: createSendOnce({ connection, clock, timeoutMs: requestTimeoutMs }),
+    maxConnections: mostConnections,
     retries: options.retries ?? 4,
     secrets: [options.token],
     headers: {
@@ -96,6 +97,7 @@ export function createClient(options: ClientOptions) {
     closed: closing.signal,
     onAnswer: onceOnly(onWarning),
     onRetry: options.onRetry ?? (() => undefined),
+    onPaced: options.onPaced ?? (() => undefined),
   });
   const pages = { call, baseUrl };
 

@@ -60,6 +60,8 @@ export interface OutOfTime {
   readonly last: Failure | undefined;
   /** The service asked to wait for so long, which is beyond the deadline. */
   readonly retryAfterMs: number | undefined;
+  /** It had to wait for the service's rate limit. */
+  readonly limited?: boolean | undefined;
 }
 
 export interface Aborted {

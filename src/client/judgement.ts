@@ -1,35 +1,46 @@
 import { type Answer, isSuccess } from './answer.ts';
 import type { Attempt } from './attempt.ts';
-import type { Failure, Redirected, Refused } from './failure.ts';
+import type { Failure } from './failure.ts';
 import { type RefusalContext, refusalOf } from './refusal.ts';
 import { isStillRunning } from './still-running.ts';
 
 const worthRetrying = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
+/**
+ * Why there is another attempt. Only one that failed is one of the `retries`: to wait until the service is ready is
+ * limited by the deadline alone.
+ */
+export type RetryReason = 'failed' | 'limited' | 'still-running' | 'unavailable';
+
 export type Judgement =
   | { readonly kind: 'end'; readonly answer: Answer }
   | { readonly kind: 'stop'; readonly failure: Failure; readonly mayBeDone: boolean }
   | {
       readonly kind: 'again';
+      readonly reason: RetryReason;
       readonly failure: Failure;
       readonly mayBeDone: boolean;
       readonly retryAfterMs: number | undefined;
-      /** A request that is still running is waited for as long as there is time. */
-      readonly counts: boolean;
     };
 
-const retryAfterIn = (failure: Refused | Redirected): number | undefined =>
-  failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
+  if (stillRunning) return 'still-running';
+  if (status === 429) return 'limited';
+  return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
+}
 
 function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveArrived: boolean): Judgement {
   if (isSuccess(answer)) return { kind: 'end', answer };
+  const { status } = answer;
   const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-  if (!stillRunning && !worthRetrying(answer.status)) return { kind: 'end', answer };
+  if (!stillRunning && !worthRetrying(status)) return { kind: 'end', answer };
   const failure = refusalOf(answer, context);
+  const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+  const reason = reasonOf(status, stillRunning, retryAfterMs);
   // What stands in front of a service also answers when the service has done it all.
-  const mayBeDone = stillRunning || answer.status >= 500;
-  return { kind: 'again', failure, mayBeDone, retryAfterMs: retryAfterIn(failure), counts: !stillRunning };
+  const mayBeDone = stillRunning || status >= 500;
+  return { kind: 'again', reason, failure, mayBeDone, retryAfterMs };
 }
 
 /** What an attempt means for the operation: its end, or another attempt. */
@@ -40,7 +51,7 @@ export function judge(tried: Attempt, context: RefusalContext, keyMayHaveArrived
     case 'lost': {
       const { failure, mayBeDone } = tried;
       if (failure.kind === 'connection' && failure.untrusted) return { kind: 'stop', failure, mayBeDone };
-      return { kind: 'again', failure, mayBeDone, retryAfterMs: undefined, counts: true };
+      return { kind: 'again', reason: 'failed', failure, mayBeDone, retryAfterMs: undefined };
     }
     case 'ended': {
       const failure: Failure =

@@ -22,6 +22,8 @@ export interface ReleaseRequest {
   readonly proof?: LockProof | undefined;
   /** Asks the service to release another's lock. */
   readonly force?: boolean | undefined;
+  /** It is not sent again where an attempt before may have released the lock. */
+  readonly attempts?: 'once' | undefined;
 }
 
 export type Release =
@@ -56,12 +58,13 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: Release
     how: Slashes,
     within: Within,
   ): Promise<Outcome> {
-    const { workspace, path, force = false } = request;
+    const { workspace, path, force = false, attempts } = request;
     return call(
       {
         method: 'DELETE',
         target: addresses.lock(workspace, path, how) + (force ? '?force=true' : ''),
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
+        attempts,
       },
       within,
     );

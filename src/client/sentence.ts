@@ -49,7 +49,10 @@ function redirectedText({ status, target, requestId }: Redirected): string {
   return `was redirected with ${statusText(status)}${to}${inParentheses(requestId)}. Redirects are not followed, because the token would travel with them: give the address where the service really is.`;
 }
 
-function outOfTimeText({ last, retryAfterMs }: OutOfTime): string {
+function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
+  if (last === undefined && limited) {
+    return 'was not sent: the service limits how many requests it takes, and others came first in the time there was.';
+  }
   if (last === undefined) return 'got no answer in the time there was for it.';
   const before = failureText(last);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;

@@ -20,8 +20,21 @@ export const abortedBy = (signal: AbortSignal): Outer => ({ signal, ending: () =
 /** A longer time would make the timer fire at once. */
 export const longestTimer = 2 ** 31 - 1;
 
+/** Does something later, unless it is cancelled by what this gives. */
+export type StartTimer = (ms: number, work: () => void) => () => void;
+
+const startMachineTimer: StartTimer = (ms, work) => {
+  const timer = setTimeout(work, Math.min(Math.max(ms, 0), longestTimer));
+  return () => clearTimeout(timer);
+};
+
 /** Ends what listens to its signal after a time, or earlier with one of the outer signals. */
-export function startTimeLimit(ms: number, meaning: Ending, outers: readonly Outer[]): TimeLimit {
+export function startTimeLimit(
+  ms: number,
+  meaning: Ending,
+  outers: readonly Outer[],
+  startTimer: StartTimer = startMachineTimer,
+): TimeLimit {
   const controller = new AbortController();
   let ended: Ending | undefined;
   const end = (ending: Ending): void => {
@@ -29,7 +42,7 @@ export function startTimeLimit(ms: number, meaning: Ending, outers: readonly Out
     controller.abort();
   };
 
-  const timer = setTimeout(end, Math.min(Math.max(ms, 0), longestTimer), meaning);
+  const stopTimer = startTimer(ms, () => end(meaning));
   const forgetters = outers.map(({ signal, ending }) => {
     const pass = (): void => end(ending() ?? 'aborted');
     if (signal.aborted) pass();
@@ -41,7 +54,7 @@ export function startTimeLimit(ms: number, meaning: Ending, outers: readonly Out
     signal: controller.signal,
     ending: () => ended,
     lift: () => {
-      clearTimeout(timer);
+      stopTimer();
       for (const forget of forgetters) forget();
     },
   };

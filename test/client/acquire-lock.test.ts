@@ -273,7 +273,7 @@ describe('a lock is not taken', () => {
 
   test('by too many requests', async () => {
     const { result } = await acquire(nothing(429), { retries: 2 });
-    expect(ofKind(result, 'failed').error).toMatchObject({ status: 429, attempts: 3 });
+    expect(ofKind(result, 'failed').error).toMatchObject({ status: 429, failure: { kind: 'deadline' } });
   });
 
   test('for sure by a page that says 200, which a portal shows before it lets anybody out', async () => {

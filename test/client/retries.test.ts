@@ -52,6 +52,7 @@ describe('an attempt is followed by another', () => {
         path: '/v1/workspaces',
         attempts: 1,
         delayMs: 375,
+        reason: 'failed',
         why: 'GET /v1/workspaces was refused with 503 Service Unavailable (request id req_1): Busy.',
       },
     ]);

@@ -1,6 +1,6 @@
+import { createSendOnce } from '../../client/attempt.ts';
 import { type Call, createCall, type Retry } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
-import { createGate } from '../../client/gate.ts';
 import { type Clock, createServerClock } from '../../client/server-clock.ts';
 import { asTooMany } from './rate-limit.ts';
 
@@ -33,12 +33,15 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     baseUrl: apiUrl,
     clock,
     serverClock: createServerClock(clock),
-    connection: {
-      send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-      close: connection.close,
-    },
-    gate: createGate(atOnce),
-    timeoutMs: requestTimeoutMs,
+    sendOnce: createSendOnce({
+      connection: {
+        send: async (request, signal) => asTooMany(await connection.send(request, signal)),
+        close: connection.close,
+      },
+      clock,
+      timeoutMs: requestTimeoutMs,
+    }),
+    maxConnections: atOnce,
     retries: options.retries,
     secrets: [token],
     headers: { 'accept-encoding': 'identity' },
@@ -47,6 +50,7 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     closed: closing.signal,
     onAnswer: () => undefined,
     onRetry: options.onRetry,
+    onPaced: () => undefined,
   });
   return {
     call,

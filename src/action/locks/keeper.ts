@@ -43,7 +43,7 @@ export interface LockTerms {
   readonly ttl: Ttl;
 }
 
-export type KeeperParts = Pick<Parts, 'client' | 'hesitant' | 'clock' | 'sleep' | 'random' | 'step' | 'origin'>;
+export type KeeperParts = Pick<Parts, 'client' | 'clock' | 'sleep' | 'random' | 'step' | 'origin'>;
 
 /** Settles single locks, and keeps the ledger: what is about to be done, and then what came of it. */
 export interface Keeper {

@@ -32,8 +32,6 @@ export interface ToRelease {
 
 export interface ReleaseParts {
   readonly client: Client;
-  /** Sends everything once. */
-  readonly hesitant: () => Client;
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
@@ -47,17 +45,19 @@ const longestPauseMs = 5_000;
 const never = new AbortController().signal;
 
 /** The service may have done what it gave no good answer to. */
-const mayBeDone = ({ failure, status }: ServiceError): boolean =>
-  failure.kind === 'connection'
-    ? failure.mayHaveArrived
-    : status === undefined || status >= 500 || (status >= 200 && status < 300);
+function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
+  if (failure.kind === 'connection') return failure.mayHaveArrived;
+  // Of the attempt that the deadline has cut off nothing is known; the status is that of the one before it.
+  if (failure.kind === 'deadline') return attempts > 0;
+  return status === undefined || status >= 500 || (status >= 200 && status < 300);
+}
 
 /**
  * Without an ETag or an id a release says only of which path it is. So each one is sent once, and only after a look at
  * what is there: what was on its way and got lost may have released the lock, and the path may be somebody else's now.
  */
 async function releaseUnproven(parts: ReleaseParts, asked: ToRelease, within: Within): Promise<Release> {
-  const { client, hesitant, clock, sleep, random } = parts;
+  const { client, clock, sleep, random } = parts;
   const { workspace, path, lock, doubtful = false, force } = asked;
   let sent = false;
 
@@ -80,7 +80,7 @@ async function releaseUnproven(parts: ReleaseParts, asked: ToRelease, within: Wi
     if (found.kind === 'gone' && unsure) return { kind: sent ? 'released' : 'absent' };
     if (found.kind === 'unknown' && unsure) return { kind: 'left-alone' };
 
-    const release = await hesitant().releaseLock({ workspace, path, force }, within);
+    const release = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
     if (release.kind !== 'failed') return release.kind === 'absent' && sent ? { kind: 'released' } : release;
     const { error } = release;
     sent ||= mayBeDone(error);

@@ -6,8 +6,6 @@ import type { Outputs } from '../outcome.ts';
 /** What an operation works with. It knows nothing of the runner's toolkit. */
 export interface Parts {
   readonly client: Client;
-  /** One that sends everything once: for what must not be done twice. */
-  readonly hesitant: () => Client;
   /** Of this machine; the client knows that of the server. */
   readonly clock: Clock;
   /** Ends early, without an error, when the signal is aborted. */

@@ -55,21 +55,11 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
     retries: attempts,
     requestTimeout: requestTimeout.seconds < longestAttempt.seconds ? requestTimeout : longestAttempt,
   };
-  const lines = quiet(log);
-  const client = connect(patient, origin, lines);
-  const hesitant = connect({ ...patient, retries: 0 }, origin, lines);
+  const client = connect(patient, origin, quiet(log));
   const within = windingUp(steadyClock, patienceMs, cancelled);
   try {
     const keeper = createKeeper(
-      {
-        client,
-        hesitant: () => hesitant,
-        step,
-        origin,
-        clock: steadyClock,
-        sleep,
-        random: Math.random,
-      },
+      { client, step, origin, clock: steadyClock, sleep, random: Math.random },
       // Nobody comes after the post-step to read what it writes.
       createRecorder(ledger, { ...log, warn: log.debug }),
     );
@@ -78,6 +68,5 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
   } finally {
     within.lift();
     client.dispose();
-    hesitant.dispose();
   }
 }

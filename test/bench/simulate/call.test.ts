@@ -5,9 +5,9 @@ import { createRandom } from '../../../bench/simulate/chance.ts';
 import { stillRunning } from '../../../bench/simulate/lock-table.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import type { Answer } from '../../../src/client/answer.ts';
+import { createSendOnce } from '../../../src/client/attempt.ts';
 import { createCall, type Outcome } from '../../../src/client/call.ts';
 import type { Connection } from '../../../src/client/connection.ts';
-import { createGate } from '../../../src/client/gate.ts';
 import { createServerClock } from '../../../src/client/server-clock.ts';
 import { runs } from '../../support/runs.ts';
 import { tried } from '../../support/soak/tried.ts';
@@ -54,17 +54,17 @@ async function byClient({ answers, retries, patienceMs, seed }: Script): Promise
   const call = createCall({
     baseUrl,
     clock,
-    connection,
+    sendOnce: createSendOnce({ connection, clock, timeoutMs: 30_000 }),
+    maxConnections: 16,
     retries,
     serverClock: createServerClock(clock),
-    gate: createGate(16),
-    timeoutMs: 30_000,
     secrets: [],
     headers: {},
     random: createRandom(seed),
     closed: new AbortController().signal,
     onAnswer: () => undefined,
     onRetry: () => undefined,
+    onPaced: () => undefined,
     async sleep(ms) {
       now += ms;
     },

@@ -65,7 +65,7 @@ async function really(times: number): Promise<Queue> {
   async function job(): Promise<void> {
     const client = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
     const parts = { client, clock, sleep, random: Math.random, step: 'step', origin: undefined };
-    const keeper = createKeeper({ ...parts, hesitant: () => client }, () => undefined);
+    const keeper = createKeeper(parts, () => undefined);
     const terms = { service: baseUrl, workspace, type: 'exclusive', ttl };
     const take = createTaker({ ...parts, announce: () => undefined }, () => undefined, keeper, terms);
     const nothing = (): void => undefined;

@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** What a server says of how many requests it will still take: the fields differ, and a field may be missing. */
+export interface RateLimitStatus {
+  /** How many more it takes now. */
+  readonly remaining: number;
+  /** Until it takes more, from when the answer was made. */
+  readonly resetMs: number | undefined;
+  /** How many it takes in a window of time; undefined where it says only what remains. */
+  readonly policy: { readonly quota: number; readonly windowMs: number } | undefined;
+}
+
+interface Member {
+  readonly name: string;
+  readonly parameters: ReadonlyMap<string, number>;
+}
+
+/** What is longer says nothing that pacing could use. */
+const maxFieldLength = 1_000;
+
+const numberIn = (text: string | undefined): number | undefined => {
+  const digits = /^\s*(\d{1,15})\s*(?:[.,;]|$)/.exec(text ?? '')?.[1];
+  return digits === undefined ? undefined : Number(digits);
+};
+
+function textOf(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return (Array.isArray(value) ? value.join(',') : (value ?? '')).slice(0, maxFieldLength);
+}
+
+/** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may hold separators. */
+function membersOf(field: string): readonly Member[] {
+  const members = field.match(/(?:"[^"]*"|[^",])+/g) ?? [];
+  return members.map((member) => {
+    const [name = '', ...parameters] = member.match(/(?:"[^"]*"|[^";])+/g) ?? [];
+    const pairs = parameters.flatMap((parameter): [string, number][] => {
+      const [key = '', value] = parameter.split('=', 2);
+      const number = numberIn(value);
+      return number === undefined ? [] : [[key.trim().toLowerCase(), number]];
+    });
+    return { name: name.trim(), parameters: new Map(pairs) };
+  });
+}
+
+/** Where there are several, the one that will be met first. */
+const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined =>
+  all.reduce<RateLimitStatus | undefined>((least, one) => {
+    if (least === undefined || one.remaining < least.remaining) return one;
+    const isLonger = one.remaining === least.remaining && (one.resetMs ?? 0) > (least.resetMs ?? 0);
+    return isLonger ? one : least;
+  }, undefined);
+
+/** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later. */
+function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
+  const policies = membersOf(textOf(headers, 'ratelimit-policy'));
+  return strictest(
+    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }): readonly RateLimitStatus[] => {
+      const remaining = parameters.get('r');
+      if (remaining === undefined) return [];
+      const policy = policies.find((each) => each.name === name)?.parameters;
+      const reset = parameters.get('t');
+      return [statusOf(remaining, reset === undefined ? undefined : reset * 1_000, policy?.get('q'), policy?.get('w'))];
+    }),
+  );
+}
+
+function statusOf(
+  remaining: number,
+  resetMs: number | undefined,
+  quota: number | undefined,
+  windowSeconds: number | undefined,
+): RateLimitStatus {
+  const policy = quota && windowSeconds ? { quota, windowMs: windowSeconds * 1_000 } : undefined;
+  return { remaining, resetMs, policy };
+}
+
+/** A number so large is no time to wait but a moment, in seconds since 1970. */
+const firstMoment = 1e9;
+
+/** What was there before the draft, and in its first versions: a header for each number. */
+function byHeaders(headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined {
+  for (const prefix of ['ratelimit-', 'x-ratelimit-']) {
+    const remaining = numberIn(textOf(headers, `${prefix}remaining`));
+    if (remaining === undefined) continue;
+    const reset = numberIn(textOf(headers, `${prefix}reset`));
+    const resetMs = reset === undefined ? undefined : reset * 1_000 - (reset >= firstMoment ? serverNow : 0);
+    return statusOf(remaining, resetMs && Math.max(0, resetMs), undefined, undefined);
+  }
+  return undefined;
+}
+
+/** What cannot be read says nothing. */
+export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined =>
+  byField(headers) ?? byHeaders(headers, serverNow);

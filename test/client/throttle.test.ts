@@ -1,0 +1,220 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRandom } from '../../bench/simulate/chance.ts';
+import { rateLimitIn } from '../../src/client/rate-limit.ts';
+import { createThrottle, type Throttle } from '../../src/client/throttle.ts';
+import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
+import { runs } from '../support/runs.ts';
+
+/** As many as a client has connections. */
+const parallel = 16;
+
+interface Load {
+  readonly clients: number;
+  readonly requestsEach: number;
+  readonly perSecond: number;
+  readonly burst: number;
+  readonly latencyMs: number;
+  readonly seed: number;
+  /** The service tells what remains, and not only when it refuses. */
+  readonly tells: boolean;
+}
+
+interface Played {
+  readonly refused: number;
+  readonly servedOf: readonly number[];
+  readonly tookMs: number;
+  /** The longest that a client waited for its next answer of success. */
+  readonly longestGapMs: number;
+}
+
+/** Clients that share a token and have much to ask for, in a time that passes from one event to the next. */
+function play({ clients, requestsEach, perSecond, burst, latencyMs, seed, tells }: Load): Played {
+  let now = 0;
+  const random = createRandom(seed);
+  const events: { readonly at: number; readonly work: () => void }[] = [];
+  const after = (ms: number, work: () => void): void => void events.push({ at: now + ms, work });
+  const admit = createRateLimiter({ perSecond, burst }, () => now);
+  const servedOf = Array.from({ length: clients }, () => 0);
+  const lastServedAt = Array.from({ length: clients }, () => 0);
+  let refused = 0;
+  let longestGapMs = 0;
+  let tookMs = 0;
+
+  function work(client: number, throttle: Throttle): void {
+    let left = requestsEach;
+    let underWay = 0;
+    let waits = false;
+
+    function answer(sentAt: number, { kind, headers, ...more }: ReturnType<typeof admit>): void {
+      underWay -= 1;
+      throttle.ended();
+      const status = tells ? rateLimitIn(headers, now) : undefined;
+      if (status !== undefined) throttle.saw(status, now);
+      if (kind === 'refused') {
+        refused += 1;
+        left += 1;
+        throttle.refused(sentAt, 'retryAfterSeconds' in more ? more.retryAfterSeconds * 1_000 : undefined, now);
+      } else {
+        throttle.served();
+        servedOf[client] = (servedOf[client] ?? 0) + 1;
+        longestGapMs = Math.max(longestGapMs, now - (lastServedAt[client] ?? 0));
+        lastServedAt[client] = now;
+        tookMs = now;
+      }
+      go();
+    }
+
+    function go(): void {
+      while (!waits && left > 0 && underWay < parallel) {
+        const delayMs = throttle.delayMs(now);
+        if (delayMs > 0) {
+          waits = true;
+          after(delayMs, () => {
+            waits = false;
+            go();
+          });
+          return;
+        }
+        left -= 1;
+        underWay += 1;
+        throttle.sent(now);
+        const sentAt = now;
+        const half = () => latencyMs * (0.25 + random() / 2);
+        after(half(), () => {
+          const admission = admit('token');
+          after(half(), () => answer(sentAt, admission));
+        });
+      }
+    }
+    go();
+  }
+
+  for (let client = 0; client < clients; client += 1) work(client, createThrottle(random));
+  for (;;) {
+    const next = events.reduce<(typeof events)[number] | undefined>(
+      (first, event) => (first === undefined || event.at < first.at ? event : first),
+      undefined,
+    );
+    if (next === undefined) return { refused, servedOf, tookMs, longestGapMs };
+    events.splice(events.indexOf(next), 1);
+    now = next.at;
+    next.work();
+  }
+}
+
+const neededMs = ({ clients, requestsEach, perSecond, burst }: Load): number =>
+  (Math.max(0, clients * requestsEach - burst) / perSecond) * 1_000;
+
+const load: fc.Arbitrary<Load> = fc
+  .record({
+    clients: fc.integer({ min: 1, max: 8 }),
+    requestsEach: fc.integer({ min: 1, max: 200 }),
+    perSecond: fc.constantFrom(1, 5, 20, 100, 1_000),
+    latencyMs: fc.integer({ min: 1, max: 100 }),
+    seed: fc.integer(),
+  })
+  // As the service has it: a token that was idle has 20 s worth of requests.
+  .map((its) => ({ ...its, burst: its.perSecond * 20, tells: true }));
+
+describe('clients that share a limited token', () => {
+  test('are all served, with a few refusals at the beginning, and in little more time than the limit lets', () => {
+    fc.assert(
+      fc.property(load, (its) => {
+        const { refused, servedOf, tookMs, longestGapMs } = play(its);
+        expect(servedOf).toEqual(Array.from({ length: its.clients }, () => its.requestsEach));
+        // What was under way when the first answers came, and now and then one.
+        const total = its.clients * its.requestsEach;
+        expect(refused).toBeLessThanOrEqual(2 * parallel * its.clients + 0.25 * total);
+        expect(tookMs).toBeLessThan(2 * neededMs(its) + 20_000);
+        // With less than one in two seconds for each, it is chance that decides.
+        if (its.perSecond >= its.clients / 2) expect(longestGapMs).toBeLessThan(120_000);
+      }),
+      { numRuns: runs(100, 2_000) },
+    );
+  });
+
+  test('of a service that tells nothing before it refuses are all served as well', () => {
+    fc.assert(
+      fc.property(load, (given) => {
+        const its = { ...given, tells: false };
+        const { refused, servedOf, tookMs } = play(its);
+        expect(servedOf).toEqual(Array.from({ length: its.clients }, () => its.requestsEach));
+        expect(refused).toBeLessThanOrEqual(4 * parallel * its.clients + 4 * its.clients * its.requestsEach);
+        expect(tookMs).toBeLessThan(3 * neededMs(its) + 20_000);
+      }),
+      { numRuns: runs(100, 2_000) },
+    );
+  });
+
+  test('that need less than there is wait for nothing', () => {
+    fc.assert(
+      fc.property(load, (its) => {
+        fc.pre(its.clients * its.requestsEach <= its.burst / 2 && its.burst >= 2 * parallel * its.clients);
+        const { refused, tookMs } = play(its);
+        expect(refused).toBe(0);
+        expect(tookMs).toBeLessThanOrEqual((its.requestsEach / parallel + 1) * its.latencyMs * 1.5);
+      }),
+      { numRuns: runs(100, 2_000) },
+    );
+  });
+});
+
+describe('a throttle', () => {
+  const second = 1_000;
+  const throttle = () => createThrottle(() => 0);
+
+  test('lets everything through as long as nothing is known', () => {
+    const its = throttle();
+    for (let request = 0; request < 100; request += 1) {
+      expect(its.delayMs(0)).toBe(0);
+      its.sent(0);
+    }
+  });
+
+  test('holds all when one is refused, for as long as the service says', () => {
+    const its = throttle();
+    for (let request = 0; request < 3; request += 1) its.sent(0);
+    expect(its.refused(0, 5 * second, 100)).toBe(5 * second);
+    expect(its.delayMs(100)).toBe(5 * second);
+    // Those that were refused with it say nothing new.
+    expect(its.refused(0, 5 * second, 150)).toBe(5 * second);
+    expect(its.delayMs(5_150)).toBe(0);
+  });
+
+  test('starts again one after the other when the time is over', () => {
+    const its = throttle();
+    its.sent(0);
+    its.refused(0, second, 0);
+    its.sent(second);
+    expect(its.delayMs(second)).toBe(200);
+  });
+
+  test('waits longer each time that it is refused again, and for no time that the service does not ask for after a success', () => {
+    const its = throttle();
+    const holds = [0, 1, 2, 3].map((turn) => its.refused(turn * 60 * second, undefined, turn * 60 * second));
+    expect(holds).toEqual([250, 500, 1_000, 2_000]);
+    its.served();
+    expect(its.refused(600 * second, undefined, 600 * second)).toBe(250);
+  });
+
+  test('waits until the service takes more when it says that nothing remains', () => {
+    const its = throttle();
+    its.saw({ remaining: 0, resetMs: 7 * second, policy: undefined }, 0);
+    expect(its.delayMs(0)).toBe(7 * second);
+    expect(its.delayMs(7 * second)).toBe(0);
+    expect(its.refusedUntil()).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  test('spreads what little remains, the wider the less it is', () => {
+    const policy = { quota: 1_000, windowMs: 10 * second };
+    const spacing = (remaining: number): number => {
+      const its = throttle();
+      its.sent(0);
+      its.ended();
+      its.saw({ remaining, resetMs: 0, policy }, 0);
+      return its.delayMs(0);
+    };
+    expect([900, 101, 100, 99, 50, 10].map(spacing)).toEqual([0, 0, 0, 100 / 9.9, 20, 100]);
+  });
+});
