@@ -12,7 +12,8 @@ import { askedToWaitMs, isPassing } from './passing.ts';
 import { type Take, takeAll } from './take-all.ts';
 import { windingUp } from './winding-up.ts';
 
-const giveBackMs = 30_000;
+/** What is not settled by then is the post-step's. */
+const giveBackMs = 10_000;
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
