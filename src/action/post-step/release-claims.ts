@@ -1,7 +1,9 @@
-import type { KnownLock, Within } from '../../client/client.ts';
-import type { Grant, Intent } from '../ledger/entry.ts';
+import type { KnownLock, ServiceError, Within } from '../../client/client.ts';
+import { type Grant, type Intent, ttlIn } from '../ledger/entry.ts';
 import { inParallel } from '../locks/in-parallel.ts';
 import type { Keeper } from '../locks/keeper.ts';
+import { isPassing } from '../locks/passing.ts';
+import type { Parts } from '../operations/parts.ts';
 import type { Claim, Claims } from './claims.ts';
 
 /** What became of one claim. */
@@ -41,56 +43,107 @@ export const unreleased = ({ held, unclear }: Claims, why: string): readonly Set
   ...unclear.map((intent): Settled => ({ kind: 'unproven', intent, why })),
 ];
 
-/** Releases what can be shown to be ours, in parallel, each within what is left of the one deadline. */
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+
+const never = new AbortController().signal;
+
+/** What would block others for longest comes first; what tells no end, last. */
+const longestFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
+  all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+
+const endOfClaim = ({ grant }: Claim): number => Date.parse(grant.lock.expires_at);
+const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + ttlIn(intent).seconds * 1_000;
+
+/** What came of one try, and the error where another try may come to something else. */
+interface Tried {
+  readonly settled: Settled;
+  readonly error?: ServiceError;
+}
+
+export interface ReleaseClaimsParts extends Pick<Parts, 'clock' | 'sleep' | 'random'> {
+  readonly keeper: Keeper;
+}
+
+/** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
 export async function releaseClaims(
-  keeper: Keeper,
+  { keeper, clock, sleep, random }: ReleaseClaimsParts,
   service: string,
   { held, unclear, trouble }: Claims,
   within: Within,
 ): Promise<readonly Settled[]> {
   const settled: Settled[] = [];
+  /** A try before may have released what is tried again, and its answer been lost. */
+  let releaseBegun: 'release-begun' | undefined;
 
-  async function settle(claim: Claim): Promise<Settled> {
-    const { grant, doubt } = claim;
-    if (grant.service !== service) return { kind: 'failed', grant, why: elsewhere(grant.service, service) };
-    const release = await keeper.giveBack(grant, within, doubt !== undefined);
-    switch (release.kind) {
+  async function release(claim: Claim): Promise<Tried> {
+    const { grant, doubt = releaseBegun } = claim;
+    if (grant.service !== service) {
+      return { settled: { kind: 'failed', grant, why: elsewhere(grant.service, service) } };
+    }
+    const end = await keeper.giveBack(grant, within, doubt !== undefined);
+    switch (end.kind) {
       case 'released':
-        return { kind: 'released', grant };
+        return { settled: { kind: 'released', grant } };
       case 'absent':
-        return { kind: 'gone', grant };
+        return { settled: { kind: 'gone', grant } };
       case 'lost':
-        return lostOr(claim, release.holder);
+        return { settled: lostOr({ grant, doubt }, end.holder) };
       case 'left-alone':
-        return { kind: 'left-alone', grant };
+        return { settled: { kind: 'left-alone', grant } };
       case 'failed':
-        return { kind: 'failed', grant, why: release.error.message };
+        return { settled: { kind: 'failed', grant, why: end.error.message }, error: end.error };
     }
   }
 
-  async function clearUp(intent: Intent): Promise<Settled> {
-    if (intent.service !== service) return { kind: 'unproven', intent, why: elsewhere(intent.service, service) };
+  async function clearUp(intent: Intent): Promise<Tried> {
+    if (intent.service !== service) {
+      return { settled: { kind: 'unproven', intent, why: elsewhere(intent.service, service) } };
+    }
     const taking = await keeper.ask(intent, true, within);
     switch (taking.kind) {
       case 'taken': {
         // With damaged records, the service may remember an answer about a lock that was released long ago.
-        const doubt = trouble === undefined ? undefined : 'records-damaged';
-        const end = await settle({ grant: taking.grant, doubt });
-        return end.kind === 'released' && taking.anew === true ? { kind: 'never-granted', intent } : end;
+        const doubt = trouble === undefined ? releaseBegun : 'records-damaged';
+        const end = await release({ grant: taking.grant, doubt });
+        const neverGranted = end.settled.kind === 'released' && taking.anew === true;
+        return neverGranted ? { settled: { kind: 'never-granted', intent } } : end;
       }
       case 'held':
-        return { kind: 'never-granted', intent };
+        return { settled: { kind: 'never-granted', intent } };
       case 'failed':
       case 'unclear':
-        return { kind: 'unproven', intent, why: taking.error.message };
+        return { settled: { kind: 'unproven', intent, why: taking.error.message }, error: taking.error };
     }
   }
 
-  await inParallel(held, async (claim) => {
-    settled.push(await settle(claim));
-  });
-  await inParallel(unclear, async (intent) => {
-    settled.push(await clearUp(intent));
-  });
-  return settled;
+  /** Gives what is worth another try, and what is to be told of it if there is none. */
+  async function tryAll<One>(all: readonly One[], work: (one: One) => Promise<Tried>) {
+    const again: One[] = [];
+    const failed: Settled[] = [];
+    await inParallel(all, async (one) => {
+      const tried = await work(one);
+      if (tried.error === undefined || !isPassing(tried.error)) settled.push(tried.settled);
+      else {
+        again.push(one);
+        failed.push(tried.settled);
+      }
+    });
+    return { again, failed };
+  }
+
+  let claims = longestFirst(held, endOfClaim);
+  let intents = longestFirst(unclear, endOfIntent);
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    const released = await tryAll(claims, release);
+    const cleared = await tryAll(intents, clearUp);
+    const failed = [...released.failed, ...cleared.failed];
+    const pause = pauseMs * (0.5 + random() / 2);
+    const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
+    if (failed.length === 0 || isOver) return [...settled, ...failed];
+    claims = released.again;
+    intents = cleared.again;
+    releaseBegun = 'release-begun';
+    await sleep(pause, within.signal ?? never);
+  }
 }

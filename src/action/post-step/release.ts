@@ -58,12 +58,13 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
   const client = connect(patient, origin, quiet(log));
   const within = windingUp(steadyClock, patienceMs, cancelled);
   try {
+    const parts = { client, step, origin, clock: steadyClock, sleep, random: Math.random };
     const keeper = createKeeper(
-      { client, step, origin, clock: steadyClock, sleep, random: Math.random },
+      parts,
       // Nobody comes after the post-step to read what it writes.
       createRecorder(ledger, { ...log, warn: log.debug }),
     );
-    const settled = await releaseClaims(keeper, connection.baseUrl, claims, within);
+    const settled = await releaseClaims({ ...parts, keeper }, connection.baseUrl, claims, within);
     return { settled, now: client.serverNow() };
   } finally {
     within.lift();
