@@ -51,6 +51,8 @@ export function createClients({ now }: VirtualTime): (call: Call) => Client {
       serverNow: now,
       acquireLock: createAcquireLock(parts),
       releaseLock: createReleaseLock(parts),
+      // What is simulated is a service that does not tell when a path comes free.
+      waitForRelease: async () => ({ kind: 'unsupported' }),
     };
   };
 }

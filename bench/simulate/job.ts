@@ -105,6 +105,7 @@ export async function lockStep(parts: JobParts, { paths }: Plan): Promise<Locked
   const played = await waitForAll(
     {
       client,
+      workspace,
       keeper,
       take,
       random,

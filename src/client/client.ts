@@ -14,6 +14,7 @@ import { type Clock, createServerClock, steadyClock } from './server-clock.ts';
 import type { ServiceText } from './service-text.ts';
 import { sleep } from './sleep.ts';
 import { createSync } from './sync.ts';
+import { createWaitForRelease } from './wait-for-release.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
 export type { Acquisition, LockRequest, TakenLock } from './acquire-lock.ts';
@@ -113,6 +114,8 @@ export function createClient(options: ClientOptions) {
     listLocks: createListLocks(pages, addresses),
     acquireLock: createAcquireLock({ call, addresses, clock, serverNow }),
     releaseLock: createReleaseLock({ call, addresses, clock, serverNow }),
+    /** Never fails: who cannot wait so looks again now and then. */
+    waitForRelease: createWaitForRelease(call, addresses),
     registerHook: createRegisterHook(call, addresses),
 
     /** By the clock of the server, as its last answer told it. */

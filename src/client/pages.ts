@@ -18,20 +18,20 @@ type Answered = Extract<Outcome, { kind: 'answered' }>;
 const mostPages = 1_000;
 
 /** An array, or an object that has it under the name of what is listed or one of the common names. */
-function entriesIn(body: Json, name: string): readonly Json[] | undefined {
+export function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   if (isArray(body)) return body;
   if (!isObject(body)) return undefined;
   const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => isArray(each));
   if (isArray(found)) return found;
   const inner = body['data'];
-  return isObject(inner) ? entriesIn(inner, name) : undefined;
+  return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
 function readEntries(course: Answered, name: string): readonly Json[] {
   const { answer, texts } = course;
   const wrong = unusable(answer, texts);
   if (wrong !== undefined) throw course.fail(wrong);
-  const entries = answer.body.kind === 'json' ? entriesIn(answer.body.value, name) : undefined;
+  const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, name) : undefined;
   if (entries !== undefined) return entries;
   const found = Object.keys(objectIn(answer)).join(', ');
   throw course.fail({

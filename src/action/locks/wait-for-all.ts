@@ -1,4 +1,4 @@
-import type { ServiceError, Within } from '../../client/client.ts';
+import type { ServiceError, Within, WorkspaceId } from '../../client/client.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
@@ -8,6 +8,7 @@ import { span } from '../report/words.ts';
 import { type GivenBack, giveBackAll } from './give-back.ts';
 import { heldText } from './holder-text.ts';
 import type { Holding, Keeper } from './keeper.ts';
+import { createListener } from './listen.ts';
 import { askedToWaitMs, isPassing } from './passing.ts';
 import { type Take, takeAll } from './take-all.ts';
 import { windingUp } from './winding-up.ts';
@@ -33,6 +34,7 @@ export type Round =
 
 export interface WaitParts extends Pick<Parts, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
   readonly requestTimeoutMs: number;
+  readonly workspace: WorkspaceId;
   readonly keeper: Keeper;
   readonly take: Take;
 }
@@ -98,6 +100,7 @@ export async function waitForAll(parts: WaitParts, paths: readonly LockPath[], w
   const began = clock();
   const deadline = began + milliseconds(wait);
   const ordinary = ordinaryLimits(parts);
+  const listen = createListener(parts);
   const unproven = new Map<string, Intent>();
   let lastHolding: Holding | undefined;
   let owed: readonly Grant[] = [];
@@ -124,7 +127,9 @@ export async function waitForAll(parts: WaitParts, paths: readonly LockPath[], w
         ? `${heldText(round.holding.path, round.holding.holder, client.serverNow(), true)}.`
         : round.error.message;
     log.line(`${why} Waiting, ${span(left / 1_000)} left.`);
+    const until = deadline - lastAttemptMs;
+    if (round.kind === 'held' && (await listen(round.holding.path, until, deadline)) === 'free') continue;
     const askedMs = round.kind === 'held' ? round.holding.retryAfterMs : askedToWaitMs(round.error);
-    await sleep(Math.min(pauseMs(number, askedMs, random), left - lastAttemptMs), signal);
+    await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
   }
 }

@@ -162,7 +162,7 @@ export async function lock(
   });
   const take = createTaker(parts, record, keeper, { ...task, service });
   const lockStep: LockStep = { parts, task, service, paths, began: parts.clock() };
-  const played = await waitForAll({ ...parts, keeper, take }, paths, task.wait);
+  const played = await waitForAll({ ...parts, workspace, keeper, take }, paths, task.wait);
   const { round } = played;
   return round.kind === 'acquired' ? acquired(lockStep, round.taken, played) : notAcquired(lockStep, round, played);
 }

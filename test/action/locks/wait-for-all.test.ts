@@ -3,9 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Grant } from '../../../src/action/ledger/entry.ts';
 import type { Taking } from '../../../src/action/locks/keeper.ts';
 import { type Played, waitForAll } from '../../../src/action/locks/wait-for-all.ts';
-import { createClient } from '../../../src/client/client.ts';
+import { type Client, createClient, parseWorkspaceId } from '../../../src/client/client.ts';
 import type { Failure } from '../../../src/client/failure.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
+import type { WaitRequest, WaitResult } from '../../../src/client/wait-for-release.ts';
 import { type LockPath, parseLockPath } from '../../../src/interface/lock-path.ts';
 
 const start = Date.UTC(2026, 2, 1, 12);
@@ -18,6 +19,12 @@ function lockPath(text: string): LockPath {
   const path = parseLockPath(text);
   if (!path.ok) throw new Error(path.why);
   return path.value;
+}
+
+function game() {
+  const workspace = parseWorkspaceId('game');
+  if (!workspace.ok) throw new Error(workspace.why);
+  return workspace.value;
 }
 
 const errorOf = (failure: Failure): ServiceError =>
@@ -33,20 +40,22 @@ const refusedBecauseHeld = errorOf({
   retryAfterMs: undefined,
 });
 
+const holderOf = (path: LockPath) => ({
+  path,
+  type: 'exclusive',
+  id: undefined,
+  etag: undefined,
+  owner: 'grace',
+  origin: 'https://ci.example.com/runs/7',
+  acquired_at: new Date(start - 120 * second).toISOString(),
+  expires_at: new Date(start + 3_600 * second).toISOString(),
+  raw: {},
+});
+
 const held = (path: LockPath, retryAfterMs?: number): Taking => ({
   kind: 'held',
   path,
-  holder: {
-    path,
-    type: 'exclusive',
-    id: undefined,
-    etag: undefined,
-    owner: 'grace',
-    origin: 'https://ci.example.com/runs/7',
-    acquired_at: new Date(start - 120 * second).toISOString(),
-    expires_at: new Date(start + 3_600 * second).toISOString(),
-    raw: {},
-  },
+  holder: holderOf(path),
   retryAfterMs,
   error: refusedBecauseHeld,
 });
@@ -71,13 +80,15 @@ interface Answering {
   readonly paths?: readonly string[];
   readonly waitSeconds: number;
   readonly random?: () => number;
+  /** What the service says to who asks to be told, and after how long; it knows nothing of that if this is not given. */
+  readonly tell?: (request: WaitRequest, number: number) => { readonly result: WaitResult; readonly afterMs: number };
 }
 
 interface Waited {
   readonly played: Played;
   readonly sleeps: readonly number[];
   readonly lines: readonly string[];
-  /** What happened, in its order: `ask a`, `give back a`, `sleep`. */
+  /** What happened, in its order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
   readonly events: readonly string[];
   /** When each request began, since the beginning. */
   readonly askedAt: readonly number[];
@@ -85,24 +96,38 @@ interface Waited {
 }
 
 /** A wait whose time passes only while it sleeps or asks. */
-async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5 }: Answering): Promise<Waited> {
+async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5, tell }: Answering): Promise<Waited> {
   let now = start;
   const clock = (): number => now;
-  const client = createClient({
+  const real = createClient({
     baseUrl: 'https://workspaces.example.com/v1',
     token: 'wsa_x',
     userAgent: 'test',
     clock,
   });
-  onTestFinished(() => client.dispose());
+  onTestFinished(() => real.dispose());
   const sleeps: number[] = [];
   const lines: string[] = [];
   const events: string[] = [];
   const askedAt: number[] = [];
+  let listened = 0;
+  const client: Client = {
+    ...real,
+    async waitForRelease(request, { deadline }) {
+      if (tell === undefined) return { kind: 'unsupported' };
+      events.push(`listen ${request.path} ${request.seconds}`);
+      const { result, afterMs } = tell(request, listened);
+      listened += 1;
+      const answersAt = now + afterMs;
+      now = Math.min(deadline, answersAt);
+      return answersAt > deadline ? { kind: 'failed' } : result;
+    },
+  };
   const nothing = (): void => undefined;
   const played = await waitForAll(
     {
       client,
+      workspace: game(),
       clock,
       random,
       signal: new AbortController().signal,
@@ -230,5 +255,96 @@ describe('a wait', () => {
     });
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
     expect(played.round.kind).toBe('acquired');
+  });
+});
+
+describe('a wait on a service that tells when a path is free', () => {
+  const stillHeld = ({ path, seconds }: WaitRequest) =>
+    ({ result: { kind: 'held', holder: holderOf(path) }, afterMs: seconds * second }) as const;
+
+  test('asks for the path as soon as it is told, and then for the others', async () => {
+    const { events, played } = await waiting({
+      paths: ['a', 'b'],
+      answer: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
+      waitSeconds: 600,
+      tell: () => ({ result: { kind: 'free' }, afterMs: 7 * second }),
+    });
+    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'listen b 30', 'ask b', 'ask a']);
+    expect(played.round.kind).toBe('acquired');
+    expect(played.waitedMs).toBe(7 * second + 4 * requestMs);
+  });
+
+  test('asks to be told again when it is still held, and says each time who holds it', async () => {
+    const { events, lines } = await waiting({
+      answer: (path, number) => (number === 0 ? held(path) : taken(path)),
+      waitSeconds: 600,
+      tell: (request, number) =>
+        number < 2 ? stillHeld(request) : { result: { kind: 'free' } as const, afterMs: 5 * second },
+    });
+    expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'listen a 30', 'ask a']);
+    expect(lines.map((line) => /Waiting, .*$/.exec(line)?.[0])).toEqual([
+      'Waiting, 10 min left.',
+      'Waiting, 10 min left.',
+      'Waiting, 9 min left.',
+    ]);
+    for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
+  });
+
+  test('ends in time, with a last request before it', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 200 }),
+        fc.integer({ min: 0, max: 3_000 }),
+        async (waitSeconds, late) => {
+          const { played, askedAt, tookMs, events } = await waiting({
+            answer: (path) => held(path),
+            waitSeconds,
+            tell: ({ path, seconds }) => ({
+              result: { kind: 'held', holder: holderOf(path) },
+              afterMs: seconds * second + late,
+            }),
+          });
+          expect(played.round.kind).toBe('held');
+          expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
+          expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
+          expect(events.at(-1)).toBe('ask a');
+        },
+      ),
+    );
+  });
+
+  test('looks now and then where the service does not wait, and does not ask it to again', async () => {
+    const { events, played } = await waiting({
+      answer: (path, number) => (number < 3 ? held(path) : taken(path)),
+      waitSeconds: 600,
+      tell: () => ({ result: { kind: 'unsupported' }, afterMs: 10 }),
+    });
+    expect(events).toEqual(['ask a', 'listen a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
+    expect(played.round.kind).toBe('acquired');
+  });
+
+  test('goes on listening after an interruption', async () => {
+    const { events } = await waiting({
+      answer: (path, number) => (number < 2 ? held(path) : taken(path)),
+      waitSeconds: 600,
+      tell: (request, number) => {
+        if (number === 0) return stillHeld(request);
+        return { result: { kind: number === 1 ? 'failed' : 'free' }, afterMs: 2 * second };
+      },
+    });
+    expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'sleep', 'ask a', 'listen a 30', 'ask a']);
+  });
+
+  test.each(['free', 'held'] as const)('does not believe one that says %s at once, again and again', async (kind) => {
+    const { events } = await waiting({
+      answer: (path) => held(path),
+      waitSeconds: 60,
+      tell: ({ path }) => ({
+        result: kind === 'free' ? { kind } : { kind, holder: holderOf(path) },
+        afterMs: 5,
+      }),
+    });
+    expect(events.length).toBeLessThan(60);
+    expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
   });
 });

@@ -8,7 +8,7 @@ import { createService } from '../../../bench/simulate/service.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import { createKeeper, createTaker } from '../../../src/action/locks/keeper.ts';
 import { waitForAll } from '../../../src/action/locks/wait-for-all.ts';
-import { createClient, parseWorkspaceId } from '../../../src/client/client.ts';
+import { type Client, createClient, parseWorkspaceId } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -63,7 +63,9 @@ async function really(times: number): Promise<Queue> {
   let asked = 0;
 
   async function job(): Promise<void> {
-    const client = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
+    const real = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
+    // As in the simulation: they look for themselves.
+    const client: Client = { ...real, waitForRelease: async () => ({ kind: 'unsupported' }) };
     const parts = { client, clock, sleep, random: Math.random, step: 'step', origin: undefined };
     const keeper = createKeeper(parts, () => undefined);
     const terms = { service: baseUrl, workspace, type: 'exclusive', ttl };
@@ -72,6 +74,7 @@ async function really(times: number): Promise<Queue> {
     const { round } = await waitForAll(
       {
         ...parts,
+        workspace,
         keeper,
         take(wanted, within) {
           asked += 1;

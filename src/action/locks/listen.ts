@@ -1,0 +1,65 @@
+import type { WorkspaceId } from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Parts } from '../operations/parts.ts';
+import { span } from '../report/words.ts';
+import { heldText } from './holder-text.ts';
+
+/** Proxies in between cut what is silent for a minute. */
+const maxSeconds = 30;
+
+/** An answer that comes sooner than this was not waited for. */
+const quickMs = 1_000;
+const maxQuickAnswers = 3;
+
+export type Heard =
+  /** The service says that the path is free. */
+  | 'free'
+  /** It says nothing, and whoever waits looks again after a while. */
+  | 'nothing';
+
+export interface ListenParts extends Pick<Parts, 'client' | 'clock' | 'signal' | 'log'> {
+  readonly workspace: WorkspaceId;
+}
+
+/**
+ * Lets the service say when a path comes free, for as long as it shows that it waits (RFC 7240, `Prefer: wait`). One
+ * that does not is not asked again; one that did once may be restarting, and is.
+ */
+export function createListener({ client, clock, signal, log, workspace }: ListenParts) {
+  let listens = true;
+  let hasWaited = false;
+  let quickAnswers = 0;
+
+  function isTooQuick(began: number): boolean {
+    quickAnswers = clock() - began < quickMs ? quickAnswers + 1 : 0;
+    return quickAnswers > maxQuickAnswers;
+  }
+
+  return async (path: LockPath, until: number, waitEnds: number): Promise<Heard> => {
+    while (listens && !signal.aborted) {
+      const began = clock();
+      const seconds = Math.min(maxSeconds, Math.floor((until - began) / 1_000));
+      if (seconds < 1) return 'nothing';
+      const result = await client.waitForRelease({ workspace, path, seconds }, { deadline: until, signal });
+      switch (result.kind) {
+        case 'free':
+          hasWaited = true;
+          return isTooQuick(began) ? 'nothing' : 'free';
+        case 'held': {
+          hasWaited = true;
+          if (isTooQuick(began)) return 'nothing';
+          const left = span((waitEnds - clock()) / 1_000);
+          log.line(`${heldText(path, result.holder, client.serverNow(), true)}. Waiting, ${left} left.`);
+          break;
+        }
+        case 'failed':
+          listens = hasWaited;
+          return 'nothing';
+        case 'unsupported':
+          listens = false;
+          return 'nothing';
+      }
+    }
+    return 'nothing';
+  };
+}
