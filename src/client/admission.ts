@@ -46,13 +46,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onPace
       const delay = delayMs(deadline);
       if (delay === 0) {
         throttle.sent(clock());
-        return {
-          kind: 'admitted',
-          leave() {
-            throttle.ended();
-            leave();
-          },
-        };
+        return { kind: 'admitted', leave };
       }
       // What is not paced may have the connection meanwhile.
       leave();

@@ -26,3 +26,27 @@ test('five hundred paths use sixteen connections at once, again and again', asyn
   expect(proxy.connections.opened - opened).toBeLessThan(50);
   expect(await scene.locked(workspace)).toEqual([]);
 });
+
+test('a service that gives nothing to tell locks apart is looked at and released over the same sixteen', async () => {
+  const locked = new Set<string>();
+  const server = await startOtherServer((response, { method, url, body }) => {
+    const path = decodeURIComponent(url.split('/locks/')[1] ?? '');
+    setImmediate(() => {
+      if (method === 'POST') {
+        locked.add(JSON.parse(body).path);
+        response.writeHead(201).end();
+      } else if (method === 'DELETE') response.writeHead(locked.delete(path) ? 204 : 404).end();
+      else response.end(JSON.stringify({ locks: [...locked].map((one) => ({ path: one })) }));
+    });
+  });
+  const job = await scene.job({ workspace: 'game', env: { WORKSPACE_BASE_URL: server.baseUrl } });
+  const path = Array.from({ length: 100 }, (_, number) => `${number}.uasset`).join('\n');
+  await expect(job.run({ with: { operation: 'lock', path } })).resolves.toMatchObject({ conclusion: 'success' });
+  await expect(job.run({ with: { operation: 'unlock', path } })).resolves.toMatchObject({ conclusion: 'success' });
+  expect(locked.size).toBe(0);
+  expect(server.connections.mostAtOnce).toBeLessThanOrEqual(16);
+  await expect(job.run({ with: { operation: 'lock', path } })).resolves.toMatchObject({ conclusion: 'success' });
+  await job.post();
+  expect(locked.size).toBe(0);
+  expect(server.connections.mostAtOnce).toBeLessThanOrEqual(16);
+});
