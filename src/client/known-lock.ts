@@ -16,6 +16,8 @@ export interface KnownLock {
   readonly origin: string | undefined;
   readonly acquired_at: Timestamp | undefined;
   readonly expires_at: Timestamp | undefined;
+  /** A number that grows with every lock: what is written under an older one can be refused. */
+  readonly fence: number | undefined;
   /** Everything, as the service sent it. */
   readonly raw: JsonObject;
 }
@@ -29,6 +31,7 @@ const names = {
   origin: ['origin', 'run_url', 'runUrl'],
   acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
   expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
+  fence: ['fence', 'fencing_token', 'fencingToken'],
 } as const;
 
 const longestName = 256;
@@ -60,6 +63,13 @@ const typeIn = (lock: JsonObject): string | undefined => {
   return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
 };
 
+/** Some write large numbers as texts. One that is not exact any more protects nothing. */
+function fenceIn(lock: JsonObject): number | undefined {
+  const fence = firstName(lock, names.fence) ?? '';
+  const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
 function ownerIn(lock: JsonObject): string | undefined {
   const owner = firstMember(lock, names.owner);
   return isObject(owner) ? firstName(owner, names.person) : nameIn(owner);
@@ -78,6 +88,7 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText): Kn
     origin: line(firstName(lock, names.origin), longestOrigin),
     acquired_at: timestampIn(firstMember(lock, names.acquired)),
     expires_at: timestampIn(firstMember(lock, names.expires)),
+    fence: fenceIn(lock),
     raw: lock,
   };
 }

@@ -114,6 +114,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
         etag: optional,
         owner: optional,
         acquired_at: optional,
+        fence: fc.option(fc.nat(), { nil: undefined }),
         expires_at: text,
       }),
     }),
@@ -123,6 +124,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       service: text,
       workspace: text,
       step: text,
+      stepName: optional,
       at: text,
       paths: fc.array(text),
     }),
@@ -246,6 +248,17 @@ describe('an entry without', () => {
     const { [name]: _, ...rest }: Record<string, unknown> = { ...entry };
     expect(readEntry(JSON.stringify(rest))).toBeUndefined();
     expect(readEntry(JSON.stringify({ ...entry, [name]: [7] }))).toBeUndefined();
+  });
+
+  test('a name of its step, as older versions wrote it, is a wish all the same', () => {
+    const [wish] = samples;
+    expect(readEntry(JSON.stringify({ ...wish, stepName: 'lock-hero' }))).toEqual({ ...wish, stepName: 'lock-hero' });
+    expect(readEntry(JSON.stringify({ ...wish, stepName: 7 }))).toBeUndefined();
+  });
+
+  test.each([1.5, '7', null, []])('a fence that is a number is no grant: %j', (fence) => {
+    const entry = grant('s', 'a', '1');
+    expect(readEntry(JSON.stringify({ ...entry, lock: { ...entry.lock, fence } }))).toBeUndefined();
   });
 
   test.each(['path', 'type', 'expires_at'])('the %s of its lock is no grant', (name) => {

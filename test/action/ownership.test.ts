@@ -13,6 +13,7 @@ const listed = (acquired_at: string): KnownLock => ({
   origin: undefined,
   acquired_at,
   expires_at: undefined,
+  fence: undefined,
   raw: {},
 });
 

@@ -59,8 +59,9 @@ describe('with our own service', () => {
       owner: 'ada',
       origin,
       expiry: 'stated',
-      raw: { fence: expect.any(Number) },
+      fence: expect.any(Number),
     });
+    expect(lock.fence).toBe(lock.raw['fence']);
     expect(lock.etag).toBe(`"${lock.id}"`);
     expect(Date.parse(lock.expires_at ?? '') - Date.parse(lock.acquired_at ?? '')).toBe(3_600_000);
     expect(Math.abs(Date.parse(lock.acquired_at ?? '') - client.serverNow())).toBeLessThan(60_000);

@@ -32,7 +32,7 @@ describe('a lock', () => {
         "acquired": "true",
         "count": "1",
         "holder": "",
-        "locks": "[{"path":"Content/Hero.uasset","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"ada","acquired_at":"<time>","expires_at":"<time>"}]",
+        "locks": "[{"path":"Content/Hero.uasset","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"ada","acquired_at":"<time>","fence":1,"expires_at":"<time>"}]",
         "locks_file": "<temp>/workspace-automation/locks-<id>.json",
         "status": "acquired",
         "waited_seconds": "0",
@@ -89,6 +89,9 @@ describe('a lock', () => {
     ]);
     const locks = await readFile(result.outputs['locks_file'] ?? '', 'utf8');
     expect(locks).toBe(result.outputs['locks']);
+    const fences: readonly unknown[] = JSON.parse(locks).map(({ fence }: { readonly fence: unknown }) => fence);
+    expect(new Set(fences).size).toBe(4);
+    expect(fences).not.toContain(undefined);
   });
 
   test('outlives the job with auto-release: false', async () => {

@@ -11,6 +11,7 @@ export interface GrantedLock {
   readonly etag?: string | undefined;
   readonly owner?: string | undefined;
   readonly acquired_at?: string | undefined;
+  readonly fence?: number | undefined;
   readonly expires_at: string;
 }
 
@@ -27,6 +28,8 @@ export interface Wish {
   readonly service: string;
   readonly workspace: string;
   readonly step: string;
+  /** What the workflow calls the step: its id there, or the name that the runner gives it. */
+  readonly stepName?: string | undefined;
   readonly at: string;
   readonly paths: readonly string[];
 }
@@ -94,7 +97,8 @@ const areTextsIfThere = (value: Readonly<Record<string, unknown>>, names: readon
 export const isGrantedLock = (value: unknown): value is GrantedLock =>
   isRecord(value) &&
   areTexts(value, ['path', 'type', 'expires_at']) &&
-  areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+  areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
+  (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
 
 const areTextsIn = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
 
@@ -106,8 +110,10 @@ const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>
   parseLockPath(path).ok;
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
-  if (value['kind'] === 'wish')
-    return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+  if (value['kind'] === 'wish') {
+    const named = areTextsIfThere(value, ['stepName']);
+    return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+  }
   if (!isPlace(value) || !areTexts(value, ['at'])) return false;
   switch (value['kind']) {
     case 'intent':

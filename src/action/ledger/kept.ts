@@ -22,6 +22,7 @@ const compact = ({ lock }: Grant): GrantedLock => ({
   id: lock.id,
   etag: lock.etag,
   acquired_at: lock.acquired_at,
+  fence: lock.fence,
   expires_at: lock.expires_at,
 });
 

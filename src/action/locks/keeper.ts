@@ -54,9 +54,9 @@ export interface Keeper {
 }
 
 function grantedLock(taken: TakenLock, ttl: Ttl, serverNow: number): GrantedLock {
-  const { path, type, id, etag, owner, acquired_at, expires_at } = taken;
+  const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
   const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
-  return { path, type, id, etag, owner, acquired_at, expires_at: end };
+  return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
 }
 
 /** Answers are a moment on their way, too. */

@@ -49,6 +49,7 @@ const holderOf = (path: LockPath) => ({
   origin: 'https://ci.example.com/runs/7',
   acquired_at: new Date(start - 120 * second).toISOString(),
   expires_at: new Date(start + 3_600 * second).toISOString(),
+  fence: undefined,
   raw: {},
 });
 
