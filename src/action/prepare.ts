@@ -4,9 +4,10 @@ import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 import { findSource, type GitHubPlace } from './changed-files/source.ts';
 import type { PathLine } from './inputs/path-lines.ts';
 import type { ListLocksTask, LockTask, Task, UnlockTask } from './inputs/task.ts';
+import { readJobLocks } from './ledger/job-locks.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { type HandedLock, readHandedLocks } from './locks/handed-locks.ts';
-import { asHanded, asNamed, type MeantLock, meantIn } from './locks/meant-lock.ts';
+import { asForced, asHanded, type MeantLock, meantIn } from './locks/meant-lock.ts';
 
 import type { LockExtent } from './operations/lock-extent.ts';
 import { resolvePaths } from './paths/resolve-paths.ts';
@@ -34,8 +35,8 @@ async function withPaths(
   { checkout }: Place,
   make: (paths: readonly LockPath[]) => Prepared,
 ): Promise<Preparation> {
-  const resolved = await resolvePaths(lines, checkout);
-  return resolved.ok ? { ok: true, prepared: make(resolved.paths) } : resolved;
+  const resolved = await resolvePaths(lines, { checkout });
+  return resolved.ok ? { ok: true, prepared: make(resolved.paths.map(({ path }) => path)) } : resolved;
 }
 
 function readText(file: string): Parsed<string> {
@@ -56,9 +57,11 @@ async function prepareUnlock(task: UnlockTask, place: Place): Promise<Preparatio
   const ready = (toRelease: readonly MeantLock[]): Prepared => ({ operation: 'unlock', task, toRelease });
   switch (target.kind) {
     case 'paths': {
-      // With force, it does not matter whose lock is there.
-      const meant = task.force ? asNamed : meantIn(place.ledger, place.service, workspace);
-      return withPaths(target.paths, place, (paths) => ready(paths.map(meant)));
+      const jobLocks = readJobLocks(place.ledger, place.service, workspace);
+      const lockedPaths = [...jobLocks.held.keys()];
+      const resolved = await resolvePaths(target.paths, { checkout: place.checkout, lockedPaths });
+      if (!resolved.ok) return resolved;
+      return { ok: true, prepared: ready(resolved.paths.map(task.force ? asForced : meantIn(jobLocks))) };
     }
     case 'locks':
       return { ok: true, prepared: ready(target.locks.map(asHanded)) };

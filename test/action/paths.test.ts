@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { resolvePaths } from '../../src/action/paths/resolve-paths.ts';
+import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import { inputsOf, rightStep, stepEnvironment } from './step-environment.ts';
 
 const composed = 'Content/Caf\u00e9.umap';
@@ -38,15 +39,22 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What the lines of the input `path` mean in a step. */
-function resolve(path: string, { glob = 'true', at = checkout } = {}) {
+function resolve(
+  path: string,
+  {
+    glob = 'true',
+    at = checkout,
+    lockedPaths,
+  }: { readonly glob?: string; readonly at?: string; readonly lockedPaths?: readonly LockPath[] } = {},
+) {
   const { task } = inputsOf(rightStep('lock', { path, glob }));
   if (task.operation !== 'lock') throw new Error('Another operation than was asked for.');
-  return resolvePaths(task.paths, at);
+  return resolvePaths(task.paths, { checkout: at, ...(lockedPaths && { lockedPaths }) });
 }
 
 async function paths(path: string, options?: Parameters<typeof resolve>[1]): Promise<readonly string[]> {
   const resolved = await resolve(path, options);
-  return resolved.ok ? resolved.paths : resolved.problems;
+  return resolved.ok ? resolved.paths.map((each) => each.path) : resolved.problems;
 }
 
 async function problems(path: string, options?: Parameters<typeof resolve>[1]): Promise<readonly string[]> {
@@ -210,6 +218,44 @@ describe('a line that starts with !', () => {
   });
 });
 
+describe('with the paths that a job has locked', () => {
+  const lockedPaths = ['Content/Maps/Gone.umap', 'Content/Maps/Arena.umap', 'Textures/Gone.png'].flatMap((path) => {
+    const parsed = parseLockPath(path);
+    return parsed.ok ? [parsed.value] : [];
+  });
+
+  test('a pattern matches those, too, whether the checkout has them or not', async () => {
+    expect((await paths('Content/Maps/*.umap\nTextures/**', { lockedPaths })).toSorted()).toEqual([
+      'Content/Maps/Arena.umap',
+      'Content/Maps/Gone.umap',
+      'Textures/Gone.png',
+    ]);
+  });
+
+  test('a line with ! takes them away', async () => {
+    expect(await paths('Content/Maps/*.umap\n!**/Gone.*', { lockedPaths })).toEqual(['Content/Maps/Arena.umap']);
+  });
+
+  test('a pattern that matches neither a file nor one of them is an error', async () => {
+    expect(await problems('Sounds/**', { lockedPaths })).toHaveLength(1);
+  });
+});
+
+test('what a line names stays apart from what a pattern matches', async () => {
+  const resolved = await resolve(
+    'Content/Maps/**/*.umap\nContent/Maps/Arena.umap\nContent/Rock[1].fbx\nContent/Ro*1.fbx',
+  );
+  expect(resolved).toEqual({
+    ok: true,
+    paths: [
+      { kind: 'named', path: 'Content/Maps/Arena.umap' },
+      { kind: 'matched', path: 'Content/Maps/Deep/Cave.umap' },
+      { kind: 'named', path: 'Content/Rock[1].fbx' },
+      { kind: 'matched', path: 'Content/Rock1.fbx' },
+    ],
+  });
+});
+
 test('with glob: false, every line is a path', async () => {
   expect(await paths('Content/*.uasset\n!x\nRock[2].fbx\n{a}', { glob: 'false' })).toEqual([
     'Content/*.uasset',
@@ -282,14 +328,14 @@ test('whatever the lines are, a path that comes out of them is in the one form t
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 4 }), fc.boolean(), async (lines, glob) => {
       const loaded = loadInputs(stepEnvironment(rightStep('lock', { path: lines.join('\n'), glob: String(glob) })));
       if (!loaded.ok || loaded.inputs.task.operation !== 'lock') return;
-      const resolved = await resolvePaths(loaded.inputs.task.paths, checkout);
+      const resolved = await resolvePaths(loaded.inputs.task.paths, { checkout });
       if (!resolved.ok) {
         expect(resolved.problems.length).toBeGreaterThan(0);
         return;
       }
       expect(resolved.paths.length).toBeGreaterThan(0);
-      expect(new Set(resolved.paths).size).toBe(resolved.paths.length);
-      for (const path of resolved.paths) {
+      expect(new Set(resolved.paths.map(({ path }) => path)).size).toBe(resolved.paths.length);
+      for (const { path } of resolved.paths) {
         expect(path).toBe(path.normalize('NFC'));
         expect(path.split('/')).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(\.\.?)?$/)]));
         expect(path).not.toContain('\\');

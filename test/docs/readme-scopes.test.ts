@@ -50,7 +50,8 @@ async function tryWith(given: readonly Scope[], trial: Trial | undefined, env = 
   if (trial.holder === 'another') await scene.lock(workspace, path);
   if (trial.holder === 'itself') {
     const json = { path, type: 'exclusive', ttl: '1h' };
-    await scene.service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token: job.token, json });
+    const { status } = await scene.service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token: job.token, json });
+    if (status !== 201) await scene.lock(workspace, path);
   }
   onTestFinished(async () => void (await job.post()));
   return job.run({ with: trial.with });

@@ -114,19 +114,27 @@ describe('a release that the service refuses', () => {
     expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "The lock on b was not released. DELETE /v1/workspaces/<workspace>/locks/b was refused with 403 Forbidden (request id <request>): b is held by grace until <time>, taken from https://github.com/octo-games/dragon/actions/runs/7. A token with the scope locks:admin can release it with ?force=true.",
+        "b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock (403, request id <request>). If it has to go all the same, set \`force: true\` with a token that has the scope \`locks:admin\`.",
       ]
     `);
+    expect(result.log).toContain('b: held by grace until ');
     expect(await scene.locked(workspace)).toEqual(['b']);
   });
 
-  test('for want of a scope, is told with the scope; no word says how it went', async () => {
+  test('is held, where nothing else was released', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace, scopes: ['locks:write'] });
+    await scene.lock(workspace, 'b');
+    const result = await job.run({ with: { operation: 'unlock', path: 'a\nb' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
+  });
+
+  test('for want of a scope, is told with the scope, and is held: nothing was released', async () => {
     const workspace = await scene.service.workspace();
     await scene.lock(workspace, 'a');
     const job = await scene.job({ workspace, scopes: ['locks:read'] });
     const result = await job.run({ with: { operation: 'unlock', path: 'a' } });
-    expect(result).toMatchObject({ conclusion: 'failure', outputs: { released: '[]' } });
-    expect(result.outputs['status']).toBeUndefined();
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
         "The lock on a was not released. DELETE /v1/workspaces/<workspace>/locks/a was refused with 403 Forbidden (request id <request>): This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write.",

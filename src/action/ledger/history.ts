@@ -14,13 +14,14 @@ export interface History {
   readonly unclear: readonly Intent[];
   /** The last grant of each step and path, also of locks that have ended since. */
   readonly grants: readonly Grant[];
+  /** How each lock ended of which that is known. */
+  readonly endings: ReadonlyMap<Grant, Ending>;
+  /** What a person calls the steps, by their ids in the ledger. */
+  readonly stepNames: ReadonlyMap<string, string>;
 }
 
-export const samePlace = (one: Place, other: Place): boolean =>
-  one.service === other.service && one.workspace === other.workspace && one.path === other.path;
-
 /** Whether an entry is about this lock. One that names none is about whatever was held there. */
-export function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
+function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
   if (etag !== undefined && lock.etag !== undefined) return etag === lock.etag;
   if (id !== undefined && lock.id !== undefined) return id === lock.id;
   return true;
@@ -31,12 +32,21 @@ const keyOf = ({ service, workspace, path }: Place): string => JSON.stringify([s
 /** Reads entries in their order: later ones say what became of earlier ones. */
 export function historyOf(entries: readonly Entry[]): History {
   const unclear = new Map<string, Intent>();
-  const held = new Map<string, readonly HeldLock[]>();
+  /** Of each place, by the keys of their requests: what was asked for again under its key is the same lock. */
+  const held = new Map<string, Map<string, HeldLock>>();
   const grants = new Map<string, Grant>();
-  const heldAt = (place: Place): readonly HeldLock[] => held.get(keyOf(place)) ?? [];
+  const endings = new Map<Grant, Ending>();
+  const stepNames = new Map<string, string>();
+  function locksAt(place: Place): Map<string, HeldLock> {
+    const key = keyOf(place);
+    const locks = held.get(key) ?? new Map<string, HeldLock>();
+    held.set(key, locks);
+    return locks;
+  }
   for (const entry of entries) {
     switch (entry.kind) {
       case 'wish':
+        if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         break;
       case 'intent':
         unclear.set(entry.key, entry);
@@ -46,29 +56,31 @@ export function historyOf(entries: readonly Entry[]): History {
         break;
       case 'granted': {
         unclear.delete(entry.key);
-        // What was asked for again under its key is the same lock.
-        const others = heldAt(entry).filter(({ grant }) => grant.key !== entry.key);
-        held.set(keyOf(entry), [...others, { grant: entry, releaseBegun: false }]);
+        const locks = locksAt(entry);
+        locks.delete(entry.key);
+        locks.set(entry.key, { grant: entry, releaseBegun: false });
         grants.set(`${entry.step} ${keyOf(entry)}`, entry);
         break;
       }
       case 'releasing':
-        held.set(
-          keyOf(entry),
-          heldAt(entry).map((lock) => (isAbout(entry, lock.grant.lock) ? { ...lock, releaseBegun: true } : lock)),
-        );
+        locksAt(entry).forEach(({ grant }, key, locks) => {
+          if (isAbout(entry, grant.lock)) locks.set(key, { grant, releaseBegun: true });
+        });
         break;
       case 'ended':
-        held.set(
-          keyOf(entry),
-          heldAt(entry).filter(({ grant }) => !isAbout(entry, grant.lock)),
-        );
+        locksAt(entry).forEach(({ grant }, key, locks) => {
+          if (!isAbout(entry, grant.lock)) return;
+          locks.delete(key);
+          endings.set(grant, entry);
+        });
         break;
     }
   }
   return {
-    held: [...held.values()].flat(),
+    held: [...held.values()].flatMap((locks) => [...locks.values()]),
     unclear: [...unclear.values()],
     grants: [...grants.values()],
+    endings,
+    stepNames,
   };
 }

@@ -1,34 +1,12 @@
-import type { KnownLock, List, Within } from '../../client/client.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+import type { KnownLock } from '../../client/client.ts';
 import type { ListLocksTask } from '../inputs/task.ts';
 import { heldText } from '../locks/holder-text.ts';
+import { listOnPaths } from '../locks/listed-locks.ts';
 import type { FileNote, Outcome } from '../outcome.ts';
 import { clockTime, count, distance } from '../report/words.ts';
 import { type LockExtent, lookUp } from './lock-extent.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
 import { toldJson } from './told-json.ts';
-
-/** Up to so many paths are asked for one by one; for more, the whole list is shorter. */
-const mostSingle = 8;
-
-async function listThose(
-  { client }: Parts,
-  { workspace }: ListLocksTask,
-  paths: readonly LockPath[] | undefined,
-  within: Within,
-): Promise<List<KnownLock>> {
-  if (paths === undefined) return client.listLocks({ workspace }, within);
-  if (paths.length > mostSingle) {
-    const wanted: ReadonlySet<string> = new Set(paths);
-    const { items, incomplete } = await client.listLocks({ workspace }, within);
-    return { items: items.filter(({ path }) => wanted.has(path)), incomplete };
-  }
-  const lists = await Promise.all(paths.map((path) => client.listLocks({ workspace, filter: { path } }, within)));
-  return {
-    items: lists.flatMap(({ items }) => items),
-    incomplete: lists.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
-  };
-}
 
 /** The fields that the action promises, and whatever else the service said. */
 const asOutput = ({
@@ -39,12 +17,15 @@ const asOutput = ({
   etag,
   owner,
   acquired_at,
+  fence,
   expires_at,
 }: KnownLock): Record<string, unknown> => ({
   ...raw,
   path,
   ...Object.fromEntries(
-    Object.entries({ type, id, etag, owner, acquired_at, expires_at }).filter(([, value]) => value !== undefined),
+    Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at }).filter(
+      ([, value]) => value !== undefined,
+    ),
   ),
 });
 
@@ -101,7 +82,10 @@ export async function listLocks(parts: Parts, task: ListLocksTask, extent: LockE
   const { workspace, ignoredOwners, failIfLocked } = task;
   const within = ordinaryLimits(parts);
   const { paths, among } = await lookUp(extent, parts, within);
-  const { items, incomplete } = await listThose(parts, task, paths, within);
+  const { items, incomplete } =
+    paths === undefined
+      ? await client.listLocks({ workspace }, within)
+      : await listOnPaths(client, workspace, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
   const locks = items
     .filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner))

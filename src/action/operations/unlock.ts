@@ -1,70 +1,33 @@
+import type { ServiceError, Within } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { UnlockTask } from '../inputs/task.ts';
 import { createRecorder } from '../ledger/recorder.ts';
-import { heldText } from '../locks/holder-text.ts';
 import { inParallel } from '../locks/in-parallel.ts';
+import { listOnPaths, listTogether } from '../locks/listed-locks.ts';
 import type { MeantLock } from '../locks/meant-lock.ts';
-import { type Release, releaseOne } from '../locks/release-one.ts';
-import type { Outcome, Outputs, Table } from '../outcome.ts';
-import { count } from '../report/words.ts';
+import type { OwnLock } from '../locks/ownership.ts';
+import { type Found, findIn, isProven, releaseFound } from '../locks/release-found.ts';
+import { releaseOne } from '../locks/release-one.ts';
+import type { Outcome } from '../outcome.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
+import { cautionOf, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-result.ts';
 
-type Result = { readonly path: LockPath } & (Release | { readonly kind: 'not-ours' });
+/** To see who holds what is left alone is a courtesy: nobody waits long for it. */
+const courtesyMs = 10_000;
 
-const words: Readonly<Record<Result['kind'], string>> = {
-  released: 'released',
-  absent: 'was not locked',
-  lost: 'held by somebody else, left alone',
-  'left-alone': 'not to be told from the lock of somebody else, left alone',
-  'not-ours': 'not locked by this job, left alone',
-  failed: 'not released',
-};
+type Proof = Pick<OwnLock, 'id' | 'etag'>;
+type Holder = Extract<UnlockResult, { kind: 'refused' }>['holder'];
 
-/** None where nothing is known but that a release was refused. */
-function statusOf(results: readonly Result[]): Outputs {
-  const some = (kind: Result['kind']): boolean => results.some((result) => result.kind === kind);
-  if (some('lost')) return { status: 'lost' };
-  if (some('released')) return { status: 'released' };
-  return some('failed') ? {} : { status: 'absent' };
-}
+const isMeant =
+  <Kind extends MeantLock['kind']>(kind: Kind) =>
+  (meant: MeantLock): meant is Extract<MeantLock, { kind: Kind }> =>
+    meant.kind === kind;
 
-function releasedText(results: readonly Result[]): string {
-  const released = results.filter(({ kind }) => kind === 'released');
-  const [first] = released;
-  if (first === undefined) return 'Nothing was released';
-  return `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
-}
+const pathsOf = (meant: readonly MeantLock[]): readonly LockPath[] => meant.map(({ path }) => path);
 
-function outcomeOf(results: readonly Result[], workspace: string, now: number): Outcome {
-  const of = (kind: Result['kind']): readonly Result[] => results.filter((result) => result.kind === kind);
-  const released = of('released');
-  const failures = results.flatMap((result) => {
-    switch (result.kind) {
-      case 'lost':
-        return [`${heldText(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
-      case 'failed':
-        return [`The lock on ${result.path} was not released. ${result.error.message}`];
-      default:
-        return [];
-    }
-  });
-  const parts = [
-    `${releasedText(results)} in ${workspace}`,
-    ...(of('absent').length > 0 ? [`${of('absent').length} not locked`] : []),
-    ...(of('lost').length > 0 ? [`${of('lost').length} lost`] : []),
-    ...(of('not-ours').length > 0 ? [`${of('not-ours').length} not of this job`] : []),
-    ...(of('left-alone').length > 0 ? [`${of('left-alone').length} left alone`] : []),
-    ...(of('failed').length > 0 ? [`${of('failed').length} not released`] : []),
-  ];
-  const table: Table = { head: ['Path', 'Result'], rows: results.map(({ path, kind }) => [path, words[kind]]) };
-  return {
-    outputs: { ...statusOf(results), released: JSON.stringify(released.map(({ path }) => path)) },
-    sentence: `${parts.join(', ')}.`,
-    tables: [table],
-    failures,
-    notes: [],
-  };
-}
+/** A 403 that misses no scope is about the lock: it is somebody else's. */
+const refusesThisLock = ({ failure }: ServiceError): boolean =>
+  failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 
 /** Releases all of them, whatever becomes of each, and fails afterwards when one was lost or refused. */
 export async function unlock(
@@ -73,44 +36,103 @@ export async function unlock(
   toRelease: readonly MeantLock[],
   service: string,
 ): Promise<Outcome> {
-  const { client, log } = parts;
+  const { client, clock, log } = parts;
   const within = ordinaryLimits(parts);
   const record = createRecorder(parts.ledger, log);
-  const results: Result[] = [];
+  const results: UnlockResult[] = [];
 
-  async function release(meant: MeantLock): Promise<Result> {
-    const { path } = meant;
-    if (meant.kind === 'not-ours') return { path, kind: 'not-ours' };
-    const at = (): string => new Date(client.serverNow()).toISOString();
-    const { id, etag } = meant.kind === 'lock' ? meant.lock : {};
-    const what = { service, workspace, path, id, etag };
-    record({ kind: 'releasing', ...what, at: at() });
-    const outcome =
-      meant.kind === 'lock'
-        ? await releaseOne(parts, { ...meant, workspace, force }, within)
-        : await client.releaseLock({ workspace, path, force }, within);
-    if (outcome.kind === 'left-alone') {
-      log.warn(
-        `Nothing shows that the lock that is on ${path} now is the one that is meant, and it may be somebody else's: it is left alone.`,
-      );
-    } else if (outcome.kind !== 'failed') record({ kind: 'ended', ...what, how: outcome.kind, at: at() });
-    return { path, ...outcome };
+  const now = (): string => new Date(client.serverNow()).toISOString();
+  const recordReleasing = (path: LockPath, { id, etag }: Proof): void =>
+    record({ kind: 'releasing', service, workspace, path, id, etag, at: now() });
+  const recordEnded = (path: LockPath, { id, etag }: Proof, how: 'released' | 'absent' | 'lost'): void =>
+    record({ kind: 'ended', service, workspace, path, id, etag, how, at: now() });
+
+  function failed(path: LockPath, error: ServiceError, holder: Holder, advice = ''): UnlockResult {
+    if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, requestId: error.requestId };
+    return { path, kind: 'failed', why: `${error.message}${advice}` };
   }
 
-  await inParallel(toRelease, async (lock) => {
-    results.push(await release(lock));
-  });
+  async function releaseOwn({ path, lock, doubtful }: Extract<MeantLock, { kind: 'lock' }>): Promise<UnlockResult> {
+    recordReleasing(path, lock);
+    const release = await releaseOne(parts, { workspace, path, lock, doubtful, force }, within);
+    switch (release.kind) {
+      case 'failed':
+        return failed(path, release.error, undefined);
+      case 'left-alone':
+        log.warn(
+          `Nothing shows that the lock that is on ${path} now is the one that is meant, and it may be somebody else's: it is left alone.`,
+        );
+        return { path, ...release };
+      default:
+        recordEnded(path, lock, release.kind);
+        return { path, ...release };
+    }
+  }
+
+  async function releaseNamed(path: LockPath, found: Found): Promise<UnlockResult> {
+    const lock = found.kind === 'locked' ? found.lock : undefined;
+    if (found.kind !== 'absent') recordReleasing(path, lock ?? {});
+    const release = await releaseFound(parts, { workspace, path, found, force }, within);
+    switch (release.kind) {
+      case 'released':
+      case 'absent':
+        recordEnded(path, lock ?? {}, release.kind);
+        return { path, kind: release.kind };
+      case 'lost':
+        // What was found has gone, and the lock that is there now came later.
+        recordEnded(path, lock ?? {}, 'absent');
+        return { path, kind: 'held', holder: release.holder, asked: 'by-name' };
+      case 'failed': {
+        const advice = ' It was sent only once, because nothing tells the lock from a later one.';
+        return failed(path, release.error, lock, found.kind === 'failed' || isProven(found) ? '' : advice);
+      }
+    }
+  }
+
+  async function releaseAllNamed(): Promise<void> {
+    const paths = pathsOf(toRelease.filter(isMeant('path')));
+    if (paths.length === 0) return;
+    const find = await findIn(listOnPaths(client, workspace, paths, within));
+    await inParallel(paths, async (path) => void results.push(await releaseNamed(path, find(path))));
+  }
+
+  const courtesyLimits = (): Within => ({ ...within, deadline: Math.min(within.deadline, clock() + courtesyMs) });
+
+  async function lookAtWanted(): Promise<void> {
+    const paths = pathsOf(toRelease.filter(isMeant('not-ours')));
+    if (paths.length === 0) return;
+    const find = await findIn(listOnPaths(client, workspace, paths, courtesyLimits()));
+    for (const path of paths) {
+      const found = find(path);
+      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked: 'by-name' });
+      else results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
+    }
+  }
+
+  async function lookAtMatched(): Promise<void> {
+    const paths = pathsOf(toRelease.filter(isMeant('matched')));
+    if (paths.length === 0) return;
+    const find = await findIn(listTogether(client, workspace, paths, courtesyLimits()));
+    for (const path of paths) {
+      const found = find(path);
+      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked: 'by-pattern' });
+    }
+  }
+
+  // What the job holds comes first: a list in trouble must not take the time for it.
+  await inParallel(toRelease.filter(isMeant('lock')), async (meant) => void results.push(await releaseOwn(meant)));
+  await Promise.all([releaseAllNamed(), lookAtWanted(), lookAtMatched()]);
   results.sort((one, other) => (one.path < other.path ? -1 : 1));
-  const others = results.filter(({ kind }) => kind === 'not-ours');
-  if (others.length > 0) {
-    log.warn(
-      `This job wanted to lock ${others.length === 1 ? others[0]?.path : count(others.length, 'of the paths', 'of the paths')} and has no lock there: a lock that is there is somebody else's, and is left alone. \`force: true\` would release it all the same.`,
-    );
-  }
-  const outcome = outcomeOf(results, workspace, client.serverNow());
+
+  const serverNow = client.serverNow();
+  const caution = cautionOf(results, serverNow);
+  if (caution !== undefined) log.warn(caution);
+  const outcome = unlockOutcome(results, workspace, serverNow);
   log.group(
     outcome.sentence,
-    results.map(({ path, kind }) => `${path}: ${words[kind]}`),
+    results.map((result) => `${result.path}: ${resultText(result, serverNow)}`),
   );
+  const others = othersText(results, serverNow);
+  if (others !== undefined) log.line(others);
   return outcome;
 }

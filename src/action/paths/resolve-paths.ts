@@ -5,9 +5,21 @@ import type { PathLine } from '../inputs/path-lines.ts';
 import { lineProblem } from '../inputs/reader.ts';
 import { isFile, matchingFiles } from './matching-files.ts';
 
+/** A path that the input means: named by a line of its own, or one of those that a pattern matches. */
+export interface ResolvedPath {
+  readonly kind: 'named' | 'matched';
+  readonly path: LockPath;
+}
+
 export type ResolvedPaths =
-  | { readonly ok: true; readonly paths: readonly LockPath[] }
+  | { readonly ok: true; readonly paths: readonly ResolvedPath[] }
   | { readonly ok: false; readonly problems: readonly string[] };
+
+export interface ResolveOptions {
+  readonly checkout: string;
+  /** Paths that a pattern matches as well, whether the checkout has such files or not. */
+  readonly lockedPaths?: readonly LockPath[];
+}
 
 /** By its name as systems store it: composed (é), or decomposed (e and an accent). */
 const isInCheckout = async (path: LockPath, checkout: string): Promise<boolean> =>
@@ -24,60 +36,69 @@ function parsePattern(text: string): Parsed<string> {
   return accepted(segments.filter((segment, index) => index === last || (segment !== '.' && segment !== '')).join('/'));
 }
 
-async function expand(pattern: string, checkout: string): Promise<Parsed<readonly LockPath[]>> {
+/** The name of the pattern itself counts, too: it may have been locked with `glob: false`. */
+function createMatcher(pattern: string): (path: LockPath) => boolean {
+  const composed = pattern.normalize('NFC');
+  return (path) => path === composed || posix.matchesGlob(path, composed);
+}
+
+async function expand(
+  pattern: string,
+  { checkout, lockedPaths }: Required<ResolveOptions>,
+): Promise<Parsed<readonly LockPath[]>> {
+  const paths = new Set(lockedPaths.filter(createMatcher(pattern)));
   const files = await matchingFiles(pattern, checkout);
-  if (files.length === 0) {
+  if (files.length === 0 && paths.size === 0) {
     return refused(
       `No file of the checkout in ${checkout} matches it. Check it out first, or set \`glob: false\` if this is the name of a file.`,
     );
   }
-  const paths: LockPath[] = [];
   for (const file of files) {
     const path = parseLockPath(file);
     if (!path.ok) return refused(`It matches the file ${JSON.stringify(file)}, which cannot be locked. ${path.why}`);
-    paths.push(path.value);
+    paths.add(path.value);
   }
-  return accepted(paths);
-}
-
-/** Takes away what has the name of the pattern or matches it; that need not be a file of the checkout. */
-function takeAway(pattern: string, from: Set<LockPath>): void {
-  const composed = pattern.normalize('NFC');
-  for (const path of from) {
-    if (path === composed || posix.matchesGlob(path, composed)) from.delete(path);
-  }
+  return accepted([...paths]);
 }
 
 /**
  * The paths that the lines of the input mean, each once, in the order of the lines: a path is itself, a pattern is
  * every file that it matches, and one that starts with `!` takes away from what the lines before it have named.
  */
-export async function resolvePaths(lines: readonly PathLine[], checkout: string): Promise<ResolvedPaths> {
+export async function resolvePaths(
+  lines: readonly PathLine[],
+  { checkout, lockedPaths = [] }: ResolveOptions,
+): Promise<ResolvedPaths> {
   const problems: string[] = [];
-  const chosen = new Set<LockPath>();
+  const chosen = new Map<LockPath, ResolvedPath['kind']>();
 
-  async function look(text: string): Promise<Parsed<readonly LockPath[]>> {
-    const path = canonicalLockPath(text);
-    if (path.ok && (await isInCheckout(path.value, checkout))) return accepted([path.value]);
+  function takeAway(pattern: string): void {
+    const matches = createMatcher(pattern);
+    for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
+  }
+
+  async function choosePattern(text: string): Promise<void> {
+    const name = canonicalLockPath(text);
+    if (name.ok && (await isInCheckout(name.value, checkout))) {
+      chosen.set(name.value, 'named');
+      return;
+    }
     const excluding = text.startsWith('!');
     const pattern = parsePattern(excluding ? text.slice(1) : text);
-    if (!pattern.ok) return pattern;
-    if (!excluding) return expand(pattern.value, checkout);
-    takeAway(pattern.value, chosen);
-    return accepted([]);
+    if (pattern.ok && excluding) return takeAway(pattern.value);
+    const matched = pattern.ok ? await expand(pattern.value, { checkout, lockedPaths }) : pattern;
+    if (!matched.ok) problems.push(lineProblem('path', text, matched.why));
+    else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
   }
 
   for (const line of lines) {
-    if (line.kind === 'path') {
-      chosen.add(line.path);
-      continue;
-    }
-    const found = await look(line.text);
-    if (found.ok) for (const path of found.value) chosen.add(path);
-    else problems.push(lineProblem('path', line.text, found.why));
+    if (line.kind === 'path') chosen.set(line.path, 'named');
+    else await choosePattern(line.text);
   }
   if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
     problems.push('Input `path` names no path: the lines with "!" take away all that the other lines name.');
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, paths: [...chosen] };
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, paths: [...chosen].map(([path, kind]) => ({ kind, path })) };
 }

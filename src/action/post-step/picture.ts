@@ -1,16 +1,7 @@
-import type { Entry, Grant } from '../ledger/entry.ts';
-import { historyOf, isAbout, samePlace } from '../ledger/history.ts';
+import type { Entry } from '../ledger/entry.ts';
+import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Bar, gantt } from './gantt.ts';
-
-/** When the lock ended, if the ledger tells. */
-function endOf(entries: readonly Entry[], grant: Grant): number | undefined {
-  const from = entries.indexOf(grant);
-  const ending = entries.find(
-    (entry, index) => index > from && entry.kind === 'ended' && samePlace(entry, grant) && isAbout(entry, grant.lock),
-  );
-  return ending && Date.parse(ending.at);
-}
 
 export interface PictureOptions {
   readonly step: string;
@@ -29,17 +20,18 @@ export function pictureOf(ledger: Ledger, { step, without, now, conceal }: Pictu
   } catch {
     return undefined;
   }
-  const bars = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))))
-    .grants.filter((grant) => grant.step === step)
+  const { grants, endings } = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))));
+  const bars = grants
+    .filter((grant) => grant.step === step)
     .map((grant): Bar => {
       const granted = Date.parse(grant.at);
-      const end = endOf(entries, grant);
+      const ending = endings.get(grant);
       return {
         path: conceal(grant.path),
         asked: granted - grant.waitedMs,
         granted,
-        ended: end ?? now,
-        released: end !== undefined,
+        ended: ending === undefined ? now : Date.parse(ending.at),
+        released: ending !== undefined,
       };
     });
   return gantt(bars);

@@ -41,8 +41,15 @@ describe.each([
     const theirs = await lockedByAnother(stage);
     await expect(first.run(unlocking({ path: hero }))).resolves.toMatchObject({
       conclusion: 'success',
-      outputs: { status: 'absent', released: '[]' },
-      annotations: [{ level: 'warning', message: expect.stringContaining('`force: true` would release it') }],
+      outputs: { status: 'held', released: '[]' },
+      annotations: [
+        {
+          level: 'warning',
+          message: expect.stringMatching(
+            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it is left alone\. `force: true` would release it/,
+          ),
+        },
+      ],
     });
     expect(await stage.lockOn(hero)).toEqual(theirs);
   });
@@ -53,10 +60,42 @@ describe.each([
     const theirs = await lockedByAnother(stage);
     const job = await stage.job();
     await expect(job.run(locking(hero))).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
-    await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'absent' } });
+    const unlock = await job.run(unlocking({ path: hero }));
+    expect(unlock).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
+    expect(unlock.log).toContain(`Nothing was released in ${stage.workspace}, 1 held by build-bot.`);
+    expect(unlock.summary).toContain('held by build-bot');
     await job.post();
     expect(await stage.lockOn(hero)).toEqual(theirs);
   });
+
+  test('an unlock of a path that the job did not get is absent once nobody has it any more', async () => {
+    const stage = await openStage();
+    await stage.proxy(manner);
+    await lockedByAnother(stage);
+    const job = await stage.job();
+    await job.run(locking(hero));
+    await stage.release(hero);
+    await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'absent', released: '[]' },
+      annotations: [],
+    });
+  });
+});
+
+test('an unlock of a path that the job did not get is held where nobody tells it by whom', async () => {
+  const stage = await openStage();
+  const theirs = await lockedByAnother(stage);
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  await job.run(locking(hero));
+  proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 403 } : undefined));
+  await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
+    conclusion: 'success',
+    outputs: { status: 'held', released: '[]' },
+    annotations: [{ level: 'warning', message: expect.stringContaining('who has one cannot be seen') }],
+  });
+  expect(await stage.lockOn(hero)).toEqual(theirs);
 });
 
 test('an unlock of a path that the job wanted, but never came to ask for, leaves the lock of another job alone', async () => {
@@ -64,7 +103,7 @@ test('an unlock of a path that the job wanted, but never came to ask for, leaves
   const theirs = [await stage.take('a'), await stage.take(hero)];
   const job = await stage.job();
   await expect(job.run(locking(['a', 'b', hero]))).resolves.toMatchObject({ outputs: { status: 'held' } });
-  await expect(job.run(unlocking({ path: `a\nb\n${hero}` }))).resolves.toMatchObject({ outputs: { status: 'absent' } });
+  await expect(job.run(unlocking({ path: `a\nb\n${hero}` }))).resolves.toMatchObject({ outputs: { status: 'held' } });
   expect(new Set(await stage.locks())).toEqual(new Set(theirs));
 });
 

@@ -1,0 +1,65 @@
+import {
+  type KnownLock,
+  type List,
+  type Release,
+  ServiceError,
+  type Within,
+  type WorkspaceId,
+} from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Parts } from '../operations/parts.ts';
+
+/** What a list says of a path. */
+export type Found =
+  | { readonly kind: 'locked'; readonly lock: KnownLock }
+  | { readonly kind: 'absent' }
+  /** The token may not list, or the list is not whole. */
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+/** A service may let a token take and release locks and not list them. */
+const refusesLists = ({ status = 0 }: ServiceError): boolean => [403, 404, 405, 501].includes(status);
+
+export async function findIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => Found> {
+  try {
+    const { items, incomplete } = await list;
+    const locks = new Map(items.map((lock) => [lock.path, lock]));
+    return (path) => {
+      const lock = locks.get(path);
+      if (lock !== undefined) return { kind: 'locked', lock };
+      return { kind: incomplete === undefined ? 'absent' : 'unknown' };
+    };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const found: Found = refusesLists(error) ? { kind: 'unknown' } : { kind: 'failed', error };
+    return () => found;
+  }
+}
+
+export interface FoundToRelease {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly found: Found;
+  /** Asks the service to release the lock of another owner, too. */
+  readonly force: boolean;
+}
+
+/** Whether a request can be repeated, because it says which lock it is about. */
+export const isProven = (found: Found): boolean =>
+  found.kind === 'locked' && (found.lock.etag ?? found.lock.id) !== undefined;
+
+/**
+ * Releases the lock that was found, and no later one. Where neither ETag nor id tells them apart it is sent once: its
+ * answer may get lost, and the path be somebody else's by the time of a second attempt.
+ */
+export async function releaseFound(
+  { client, hesitant }: Pick<Parts, 'client' | 'hesitant'>,
+  { workspace, path, found, force }: FoundToRelease,
+  within: Within,
+): Promise<Release> {
+  if (found.kind === 'absent' || found.kind === 'failed') return found;
+  if (found.kind === 'locked' && isProven(found)) {
+    return client.releaseLock({ workspace, path, proof: found.lock, force }, within);
+  }
+  return hesitant().releaseLock({ workspace, path, force }, within);
+}
