@@ -94,6 +94,17 @@ describe('a lock', () => {
     expect(fences).not.toContain(undefined);
   });
 
+  test('of too many paths for an output is told once, also with auto-release: false', async () => {
+    const workspace = await scene.service.workspace();
+    const job = await scene.job({ workspace });
+    const paths = Array.from({ length: 600 }, (_, number) => `Content/Maps/${'Level'.repeat(8)}-${number}.umap`);
+    const result = await job.run({ with: { operation: 'lock', path: paths.join('\n'), 'auto-release': 'false' } });
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '600', locks: '' } });
+    expect(result.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringContaining('The output `locks` is too large for a step') },
+    ]);
+  });
+
   test('outlives the job with auto-release: false', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace });

@@ -30,6 +30,7 @@ export function createReporter(secrets: readonly string[]): Reporter {
   const redact = createRedactor(secrets);
   const safe = (text: string): string => oneLine(redact(text));
   let warnings = 0;
+  const leftEmpty = new Set<OutputName>();
 
   function warn(text: string): void {
     warnings += 1;
@@ -67,6 +68,9 @@ export function createReporter(secrets: readonly string[]): Reporter {
       if (Buffer.byteLength(text) <= largestOutput) setOutput(name, text);
       else {
         setOutput(name, '');
+        // What is written early is written again at the end of the step.
+        if (leftEmpty.has(name)) continue;
+        leftEmpty.add(name);
         warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
       }
     }
