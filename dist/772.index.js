@@ -30,8 +30,8 @@ __webpack_require__.d(__webpack_exports__, {
 var lock_path = __webpack_require__(5860);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/connect.js
 var connect = __webpack_require__(4906);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 13 modules
-var client = __webpack_require__(5498);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 14 modules
+var client = __webpack_require__(4828);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/advice.js
 
 /** What to do about an answer of GitHub, to be put behind what it said; empty where that says enough. */
@@ -295,12 +295,12 @@ function openGitHub({ apiUrl, repository, token, call, within }) {
     };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 6 modules
-var client_call = __webpack_require__(614);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/attempt.js + 1 modules
+var attempt = __webpack_require__(3810);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 8 modules
+var client_call = __webpack_require__(5751);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/gate.js
-var gate = __webpack_require__(966);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/server-clock.js
 var server_clock = __webpack_require__(4649);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/rate-limit.js
@@ -348,12 +348,15 @@ function openGitHubCall(options) {
         baseUrl: apiUrl,
         clock,
         serverClock: (0,server_clock/* createServerClock */.my)(clock),
-        connection: {
-            send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-            close: connection.close,
-        },
-        gate: (0,gate/* createGate */.q)(atOnce),
-        timeoutMs: requestTimeoutMs,
+        sendOnce: (0,attempt/* createSendOnce */.E)({
+            connection: {
+                send: async (request, signal) => asTooMany(await connection.send(request, signal)),
+                close: connection.close,
+            },
+            clock,
+            timeoutMs: requestTimeoutMs,
+        }),
+        maxConnections: atOnce,
         retries: options.retries,
         secrets: [token],
         headers: { 'accept-encoding': 'identity' },
@@ -362,6 +365,7 @@ function openGitHubCall(options) {
         closed: closing.signal,
         onAnswer: () => undefined,
         onRetry: options.onRetry,
+        onPaced: () => undefined,
     });
     return {
         call,

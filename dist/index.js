@@ -266,6 +266,7 @@ function readLock(reader) {
         ttl: read('ttl', ttl/* parseTtl */.Kw),
         wait: read('wait', parseWait),
         autoRelease: read('auto-release', values/* parseBoolean */.yG),
+        onLost: read('on-lost', values/* parseLossReaction */.mA),
     });
 }
 function readUnlockTarget(reader) {
@@ -505,6 +506,7 @@ const inputTable = {
     ttl: { fallback: '1h', usedBy: ['lock'] },
     wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
     'auto-release': { fallback: 'true', usedBy: ['lock'] },
+    'on-lost': { fallback: 'fail', usedBy: ['lock'] },
     locks: { fallback: '', usedBy: ['unlock'] },
     'locks-file': { fallback: '', usedBy: ['unlock'] },
     force: { fallback: 'false', usedBy: ['unlock'] },
@@ -556,10 +558,12 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */   Mn: () => (/* binding */ lines),
 /* harmony export */   aL: () => (/* binding */ words),
 /* harmony export */   dw: () => (/* binding */ parseJsonObject),
+/* harmony export */   mA: () => (/* binding */ parseLossReaction),
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
 /* harmony export */   sg: () => (/* binding */ isToken),
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
+/* unused harmony export lossReactions */
 /* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5395);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
@@ -575,6 +579,11 @@ function parseBoolean(text) {
     if (/^(?:false|False|FALSE)$/.test(text))
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(false);
     return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be true or false.');
+}
+const lossReactions = ['fail', 'warn'];
+function parseLossReaction(text) {
+    const found = lossReactions.find((each) => each === text);
+    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be one of ${lossReactions.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(found);
 }
 function parseWholeNumber(most) {
     return (text) => {
@@ -632,7 +641,8 @@ const areTexts = (value, names) => names.every((name) => typeof value[name] === 
 const areTextsIfThere = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
 const isGrantedLock = (value) => isRecord(value) &&
     areTexts(value, ['path', 'type', 'expires_at']) &&
-    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
+    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
 const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
@@ -640,8 +650,10 @@ const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof path === 'string' &&
     (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__/* .parseLockPath */ .Ix)(path).ok;
 function isEntry(value) {
-    if (value['kind'] === 'wish')
-        return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+    if (value['kind'] === 'wish') {
+        const named = areTextsIfThere(value, ['stepName']);
+        return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+    }
     if (!isPlace(value) || !areTexts(value, ['at']))
         return false;
     switch (value['kind']) {
@@ -830,6 +842,9 @@ async function main() {
     };
     const announce = () => {
         (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('step', step());
+        // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
+        if (inputs.task.operation === 'lock')
+            (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('on-lost', inputs.task.onLost);
         reporter.log.debug(`The ledger knows this step as ${step()}.`);
     };
     const keep = (text) => (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .saveState */ .LZ)('locks', text);
@@ -837,7 +852,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 638).then(__nccwpck_require__.bind(__nccwpck_require__, 4638));
+        const { run } = await __nccwpck_require__.e(/* import() */ 15).then(__nccwpck_require__.bind(__nccwpck_require__, 15));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
@@ -1053,6 +1068,7 @@ function createReporter(secrets) {
     const redact = (0,safe_text/* createRedactor */.lY)(secrets);
     const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
     let warnings = 0;
+    const leftEmpty = new Set();
     function warn(text) {
         warnings += 1;
         // The last place is for how many more there are.
@@ -1090,6 +1106,10 @@ function createReporter(secrets) {
                 (0,command_files/* setOutput */.uH)(name, text);
             else {
                 (0,command_files/* setOutput */.uH)(name, '');
+                // What is written early is written again at the end of the step.
+                if (leftEmpty.has(name))
+                    continue;
+                leftEmpty.add(name);
                 warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
             }
         }
@@ -1138,13 +1158,16 @@ function createReporter(secrets) {
             else
                 tellErrors([], []);
         },
-        tellRelease({ sentence, table, picture, errors, warnings: cautions, lines }, withSummary) {
+        tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
             group(sentence, lines);
             for (const text of cautions)
                 warn(text);
             if (withSummary)
                 summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-            tellErrors(errors, []);
+            if (failures.length > 0)
+                fail(failures, []);
+            else
+                tellErrors([], []);
         },
     };
 }

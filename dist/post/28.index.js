@@ -2,6 +2,29 @@ export const id = 28;
 export const ids = [28];
 export const modules = {
 
+/***/ 379:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   W: () => (/* binding */ isPassing)
+/* harmony export */ });
+/* unused harmony export askedToWaitMs */
+/** Trouble that may be over at the next attempt. */
+function isPassing({ failure, status }) {
+    if (failure.kind === 'aborted')
+        return false;
+    if (status !== undefined)
+        return status === 408 || status === 425 || status === 429 || status >= 500;
+    return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
+}
+/** What the service has asked to wait for. */
+function askedToWaitMs({ failure }) {
+    return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+}
+
+
+/***/ }),
+
 /***/ 647:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
@@ -175,7 +198,6 @@ var lock_path = __webpack_require__(860);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/entry.js + 1 modules
 var entry = __webpack_require__(818);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/ledger/history.js
-const samePlace = (one, other) => one.service === other.service && one.workspace === other.workspace && one.path === other.path;
 /** Whether an entry is about this lock. One that names none is about whatever was held there. */
 function isAbout({ etag, id }, lock) {
     if (etag !== undefined && lock.etag !== undefined)
@@ -188,12 +210,22 @@ const keyOf = ({ service, workspace, path }) => JSON.stringify([service, workspa
 /** Reads entries in their order: later ones say what became of earlier ones. */
 function historyOf(entries) {
     const unclear = new Map();
+    /** Of each place, by the keys of their requests: what was asked for again under its key is the same lock. */
     const held = new Map();
     const grants = new Map();
-    const heldAt = (place) => held.get(keyOf(place)) ?? [];
+    const endings = new Map();
+    const stepNames = new Map();
+    function locksAt(place) {
+        const key = keyOf(place);
+        const locks = held.get(key) ?? new Map();
+        held.set(key, locks);
+        return locks;
+    }
     for (const entry of entries) {
         switch (entry.kind) {
             case 'wish':
+                if (entry.stepName !== undefined)
+                    stepNames.set(entry.step, entry.stepName);
                 break;
             case 'intent':
                 unclear.set(entry.key, entry);
@@ -203,24 +235,34 @@ function historyOf(entries) {
                 break;
             case 'granted': {
                 unclear.delete(entry.key);
-                // What was asked for again under its key is the same lock.
-                const others = heldAt(entry).filter(({ grant }) => grant.key !== entry.key);
-                held.set(keyOf(entry), [...others, { grant: entry, releaseBegun: false }]);
+                const locks = locksAt(entry);
+                locks.delete(entry.key);
+                locks.set(entry.key, { grant: entry, releaseBegun: false });
                 grants.set(`${entry.step} ${keyOf(entry)}`, entry);
                 break;
             }
             case 'releasing':
-                held.set(keyOf(entry), heldAt(entry).map((lock) => (isAbout(entry, lock.grant.lock) ? { ...lock, releaseBegun: true } : lock)));
+                locksAt(entry).forEach(({ grant }, key, locks) => {
+                    if (isAbout(entry, grant.lock))
+                        locks.set(key, { grant, releaseBegun: true });
+                });
                 break;
             case 'ended':
-                held.set(keyOf(entry), heldAt(entry).filter(({ grant }) => !isAbout(entry, grant.lock)));
+                locksAt(entry).forEach(({ grant }, key, locks) => {
+                    if (!isAbout(entry, grant.lock))
+                        return;
+                    locks.delete(key);
+                    endings.set(grant, entry);
+                });
                 break;
         }
     }
     return {
-        held: [...held.values()].flat(),
+        held: [...held.values()].flatMap((locks) => [...locks.values()]),
         unclear: [...unclear.values()],
         grants: [...grants.values()],
+        endings,
+        stepNames,
     };
 }
 
@@ -343,12 +385,6 @@ function gantt(bars) {
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/post-step/picture.js
 
 
-/** When the lock ended, if the ledger tells. */
-function endOf(entries, grant) {
-    const from = entries.indexOf(grant);
-    const ending = entries.find((entry, index) => index > from && entry.kind === 'ended' && samePlace(entry, grant) && isAbout(entry, grant.lock));
-    return ending && Date.parse(ending.at);
-}
 /** A picture of how long a step waited for its locks and held them; undefined where nothing tells. */
 function pictureOf(ledger, { step, without, now, conceal }) {
     let entries;
@@ -358,17 +394,18 @@ function pictureOf(ledger, { step, without, now, conceal }) {
     catch {
         return undefined;
     }
-    const bars = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))))
-        .grants.filter((grant) => grant.step === step)
+    const { grants, endings } = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))));
+    const bars = grants
+        .filter((grant) => grant.step === step)
         .map((grant) => {
         const granted = Date.parse(grant.at);
-        const end = endOf(entries, grant);
+        const ending = endings.get(grant);
         return {
             path: conceal(grant.path),
             asked: granted - grant.waitedMs,
             granted,
-            ended: end ?? now,
-            released: end !== undefined,
+            ended: ending === undefined ? now : Date.parse(ending.at),
+            released: ending !== undefined,
         };
     });
     return gantt(bars);
@@ -465,10 +502,10 @@ const ofKind = (settled, kind) =>
 // The filter makes them of this kind, which the compiler cannot follow through a type parameter.
 settled.filter((one) => one.kind === kind);
 const pathOf = (settled) => ('grant' in settled ? settled.grant.path : settled.intent.path);
-const told_endOf = (settled) => 'grant' in settled ? Date.parse(settled.grant.lock.expires_at) : Number.NaN;
-const isOver = (settled, now) => told_endOf(settled) <= now + past_moment/* answerClockMs */.J;
+const endOf = (settled) => 'grant' in settled ? Date.parse(settled.grant.lock.expires_at) : Number.NaN;
+const isOver = (settled, now) => endOf(settled) <= now + past_moment/* answerClockMs */.J;
 const untilText = (settled, now) => {
-    const end = told_endOf(settled);
+    const end = endOf(settled);
     if (Number.isNaN(end))
         return '';
     return isOver(settled, now) ? `its lifetime ended at ${(0,past_moment/* pastMoment */.f)(end, now)}` : `held until ${(0,words/* moment */.n$)(end, now)}`;
@@ -482,7 +519,7 @@ function several(all, text) {
 }
 function lostText(lost, now) {
     const { grant, holder } = lost;
-    const end = told_endOf(lost);
+    const end = endOf(lost);
     const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
     const when = had
         ? ` It had ended at ${(0,past_moment/* pastMoment */.f)(end, now)}; a longer \`ttl\` would have kept it.`
@@ -502,7 +539,7 @@ function failedText(failed, now) {
 const replacedText = (replaced, now) => several(replaced, ({ grant, holder }) => `${holder_text_heldText(grant.path, holder, now, true)}, and is left alone: whether the job had released its own lock before is not known.`);
 const leftAloneText = (left, now) => several(left, (one) => `The service gave nothing to tell the lock on ${one.grant.path} from another (${untilText(one, now)}): what is there now has been left alone.`);
 function overText(over, now) {
-    const each = several(over, (one) => `The lock on ${one.grant.path} had ended at ${(0,past_moment/* pastMoment */.f)(told_endOf(one), now)}, before the job did.`);
+    const each = several(over, (one) => `The lock on ${one.grant.path} had ended at ${(0,past_moment/* pastMoment */.f)(endOf(one), now)}, before the job did.`);
     return `${each} A longer \`ttl\` would have kept what the job counted on.`;
 }
 function warningsOf(settled, now) {
@@ -526,9 +563,10 @@ function lineOf(settled, now) {
 }
 const nothingLeft = 'Nothing was left to release at the end of the job.';
 /** What people are told of the end of a job's locks. */
-function tell(settled, picture, now) {
+function tell(settled, { picture, now, onLost }) {
     const sorted = settled.toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1));
     const released = ofKind(settled, 'released').length;
+    const lost = ofKind(sorted, 'lost');
     const others = order
         .filter((kind) => kind !== 'released' && kind !== 'never-granted')
         .map((kind) => [ofKind(settled, kind).length, told_words[kind]])
@@ -543,13 +581,16 @@ function tell(settled, picture, now) {
             rows: sorted.map((one) => [
                 pathOf(one),
                 told_words[one.kind],
-                Number.isNaN(told_endOf(one)) ? '' : (0,words/* clockTime */.qo)(told_endOf(one), now),
+                Number.isNaN(endOf(one)) ? '' : (0,words/* clockTime */.qo)(endOf(one), now),
                 'grant' in one ? (one.grant.lock.id ?? '') : '',
             ]),
         },
         picture,
-        errors: sorted.filter((one) => one.kind === 'lost').map((one) => lostText(one, now)),
-        warnings: warningsOf(sorted, now),
+        failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
+        warnings: [
+            ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),
+            ...warningsOf(sorted, now),
+        ],
         lines: sorted.map((one) => lineOf(one, now)),
     };
 }
@@ -572,11 +613,16 @@ function cancellation() {
         process.on(signal, () => cancelled.abort());
     return cancelled.signal;
 }
+/** The step's own word, else the input as it is now, else what is safe: a wrong one was told by the step itself. */
+function lossReaction(saved, input) {
+    const [first] = [saved, input].map(values/* parseLossReaction */.mA).filter((parsed) => parsed.ok);
+    return first?.value ?? 'fail';
+}
 /**
  * Releases what a step has left, and tells what became of all its locks. What they are is in the ledger. Of the inputs
  * only counts how to reach the service: the runner evaluates their expressions anew, and the others may have changed.
  */
-async function endStep({ step, kept, secrets, reporter, environment }) {
+async function endStep({ step, kept, onLost, secrets, reporter, environment }) {
     const { log } = reporter;
     const cancelled = cancellation();
     const conceal = (0,safe_text/* createRedactor */.lY)(secrets);
@@ -600,7 +646,7 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
             return { settled: [], now };
         if (connection === undefined)
             return { settled: (0,release_claims/* unreleased */.r)(claims, reader.problems.join(' ')), now };
-        const { release } = await __webpack_require__.e(/* import() */ 458).then(__webpack_require__.bind(__webpack_require__, 458));
+        const { release } = await __webpack_require__.e(/* import() */ 47).then(__webpack_require__.bind(__webpack_require__, 47));
         return release({ connection, claims, ledger, step, origin: place.origin, log, cancelled });
     }
     const { settled, now } = await settle();
@@ -608,7 +654,8 @@ async function endStep({ step, kept, secrets, reporter, environment }) {
     const picture = pictureOf(ledger, { step, without, now, conceal });
     // A summary input that is wrong was told by the step itself; here it only means the default.
     const summary = (0,values/* parseBoolean */.yG)(raw.summary);
-    reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);
+    const told = tell(settled, { picture, now, onLost: lossReaction(onLost, raw['on-lost']) });
+    reporter.tellRelease(told, !summary.ok || summary.value);
 }
 
 
@@ -624,6 +671,8 @@ __webpack_require__.d(__webpack_exports__, {
   r: () => (/* binding */ unreleased)
 });
 
+// EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/entry.js + 1 modules
+var entry = __webpack_require__(818);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/in-parallel.js
 /** As many requests as the client has connections: more would only wait. */
 const parallelRequests = 16;
@@ -642,7 +691,11 @@ async function inParallel(items, work, goOn = () => true) {
     await Promise.all(Array.from({ length: Math.min(parallelRequests, items.length) }, worker));
 }
 
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/passing.js
+var passing = __webpack_require__(379);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/post-step/release-claims.js
+
+
 
 const lostOr = (claim, holder) => {
     const { grant, doubt } = claim;
@@ -662,52 +715,87 @@ const unreleased = ({ held, unclear }, why) => [
     ...held.map(({ grant }) => ({ kind: 'failed', grant, why })),
     ...unclear.map((intent) => ({ kind: 'unproven', intent, why })),
 ];
-/** Releases what can be shown to be ours, in parallel, each within what is left of the one deadline. */
-async function releaseClaims(keeper, service, { held, unclear, trouble }, within) {
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+const never = new AbortController().signal;
+/** What would block others for longest comes first; what tells no end, last. */
+const longestFirst = (all, endOf) => all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+const endOfClaim = ({ grant }) => Date.parse(grant.lock.expires_at);
+const endOfIntent = (intent) => Date.parse(intent.at) + (0,entry/* ttlIn */.eg)(intent).seconds * 1_000;
+/** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
+async function releaseClaims({ keeper, clock, sleep, random }, service, { held, unclear, trouble }, within) {
     const settled = [];
-    async function settle(claim) {
-        const { grant, doubt } = claim;
-        if (grant.service !== service)
-            return { kind: 'failed', grant, why: elsewhere(grant.service, service) };
-        const release = await keeper.giveBack(grant, within, doubt !== undefined);
-        switch (release.kind) {
+    /** A try before may have released what is tried again, and its answer been lost. */
+    let releaseBegun;
+    async function release(claim) {
+        const { grant, doubt = releaseBegun } = claim;
+        if (grant.service !== service) {
+            return { settled: { kind: 'failed', grant, why: elsewhere(grant.service, service) } };
+        }
+        const end = await keeper.giveBack(grant, within, doubt !== undefined);
+        switch (end.kind) {
             case 'released':
-                return { kind: 'released', grant };
+                return { settled: { kind: 'released', grant } };
             case 'absent':
-                return { kind: 'gone', grant };
+                return { settled: { kind: 'gone', grant } };
             case 'lost':
-                return lostOr(claim, release.holder);
+                return { settled: lostOr({ grant, doubt }, end.holder) };
             case 'left-alone':
-                return { kind: 'left-alone', grant };
+                return { settled: { kind: 'left-alone', grant } };
             case 'failed':
-                return { kind: 'failed', grant, why: release.error.message };
+                return { settled: { kind: 'failed', grant, why: end.error.message }, error: end.error };
         }
     }
     async function clearUp(intent) {
-        if (intent.service !== service)
-            return { kind: 'unproven', intent, why: elsewhere(intent.service, service) };
+        if (intent.service !== service) {
+            return { settled: { kind: 'unproven', intent, why: elsewhere(intent.service, service) } };
+        }
         const taking = await keeper.ask(intent, true, within);
         switch (taking.kind) {
             case 'taken': {
                 // With damaged records, the service may remember an answer about a lock that was released long ago.
-                const doubt = trouble === undefined ? undefined : 'records-damaged';
-                const end = await settle({ grant: taking.grant, doubt });
-                return end.kind === 'released' && taking.anew === true ? { kind: 'never-granted', intent } : end;
+                const doubt = trouble === undefined ? releaseBegun : 'records-damaged';
+                const end = await release({ grant: taking.grant, doubt });
+                const neverGranted = end.settled.kind === 'released' && taking.anew === true;
+                return neverGranted ? { settled: { kind: 'never-granted', intent } } : end;
             }
             case 'held':
-                return { kind: 'never-granted', intent };
+                return { settled: { kind: 'never-granted', intent } };
             case 'failed':
             case 'unclear':
-                return { kind: 'unproven', intent, why: taking.error.message };
+                return { settled: { kind: 'unproven', intent, why: taking.error.message }, error: taking.error };
         }
     }
-    await inParallel(held, async (claim) => {
-        settled.push(await settle(claim));
-    });
-    await inParallel(unclear, async (intent) => {
-        settled.push(await clearUp(intent));
-    });
-    return settled;
+    /** Gives what is worth another try, and what is to be told of it if there is none. */
+    async function tryAll(all, work) {
+        const again = [];
+        const failed = [];
+        await inParallel(all, async (one) => {
+            const tried = await work(one);
+            if (tried.error === undefined || !(0,passing/* isPassing */.W)(tried.error))
+                settled.push(tried.settled);
+            else {
+                again.push(one);
+                failed.push(tried.settled);
+            }
+        });
+        return { again, failed };
+    }
+    let claims = longestFirst(held, endOfClaim);
+    let intents = longestFirst(unclear, endOfIntent);
+    for (let pauseMs = firstPauseMs;; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+        const released = await tryAll(claims, release);
+        const cleared = await tryAll(intents, clearUp);
+        const failed = [...released.failed, ...cleared.failed];
+        const pause = pauseMs * (0.5 + random() / 2);
+        const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
+        if (failed.length === 0 || isOver)
+            return [...settled, ...failed];
+        claims = released.again;
+        intents = cleared.again;
+        releaseBegun = 'release-begun';
+        await sleep(pause, within.signal ?? never);
+    }
 }
 
 

@@ -144,6 +144,7 @@ const names = {
     origin: ['origin', 'run_url', 'runUrl'],
     acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
     expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
+    fence: ['fence', 'fencing_token', 'fencingToken'],
 };
 const known_lock_longestName = 256;
 const longestOrigin = 1_024;
@@ -166,6 +167,12 @@ const typeIn = (lock) => {
     const type = (0,json/* firstName */.u$)(lock, names.type);
     return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
 };
+/** Some write large numbers as texts. One that is not exact any more protects nothing. */
+function fenceIn(lock) {
+    const fence = (0,json/* firstName */.u$)(lock, names.fence) ?? '';
+    const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
+    return Number.isSafeInteger(number) ? number : undefined;
+}
 function ownerIn(lock) {
     const owner = (0,json/* firstMember */.PE)(lock, names.owner);
     return (0,json/* isObject */.Gv)(owner) ? (0,json/* firstName */.u$)(owner, names.person) : (0,json/* nameIn */.ZC)(owner);
@@ -182,6 +189,7 @@ function readLock(lock, path, texts) {
         origin: line((0,json/* firstName */.u$)(lock, names.origin), longestOrigin),
         acquired_at: timestampIn((0,json/* firstMember */.PE)(lock, names.acquired)),
         expires_at: timestampIn((0,json/* firstMember */.PE)(lock, names.expires)),
+        fence: fenceIn(lock),
         raw: lock,
     };
 }
@@ -2145,9 +2153,9 @@ async function releaseOne(parts, asked, within) {
 
 
 function grantedLock(taken, ttl, serverNow) {
-    const { path, type, id, etag, owner, acquired_at, expires_at } = taken;
+    const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
     const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
-    return { path, type, id, etag, owner, acquired_at, expires_at: end };
+    return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
 }
 /** Answers are a moment on their way, too. */
 const keeper_clockSlackMs = 2 * past_moment/* answerClockMs */.J;

@@ -156,6 +156,7 @@ const inputTable = {
     ttl: { fallback: '1h', usedBy: ['lock'] },
     wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
     'auto-release': { fallback: 'true', usedBy: ['lock'] },
+    'on-lost': { fallback: 'fail', usedBy: ['lock'] },
     locks: { fallback: '', usedBy: ['unlock'] },
     'locks-file': { fallback: '', usedBy: ['unlock'] },
     force: { fallback: 'false', usedBy: ['unlock'] },
@@ -205,11 +206,12 @@ const unusedInputs = (environment, operation) => inputNames.filter((name) => {
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   GE: () => (/* binding */ parseDurationBetween),
 /* harmony export */   dw: () => (/* binding */ parseJsonObject),
+/* harmony export */   mA: () => (/* binding */ parseLossReaction),
 /* harmony export */   oA: () => (/* binding */ parseWholeNumber),
 /* harmony export */   sg: () => (/* binding */ isToken),
 /* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
-/* unused harmony exports lines, words */
+/* unused harmony exports lossReactions, lines, words */
 /* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(395);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
@@ -225,6 +227,11 @@ function parseBoolean(text) {
     if (/^(?:false|False|FALSE)$/.test(text))
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(false);
     return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be true or false.');
+}
+const lossReactions = ['fail', 'warn'];
+function parseLossReaction(text) {
+    const found = lossReactions.find((each) => each === text);
+    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be one of ${lossReactions.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(found);
 }
 function parseWholeNumber(most) {
     return (text) => {
@@ -306,7 +313,8 @@ const areTexts = (value, names) => names.every((name) => typeof value[name] === 
 const areTextsIfThere = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
 const isGrantedLock = (value) => isRecord(value) &&
     areTexts(value, ['path', 'type', 'expires_at']) &&
-    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']);
+    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
+    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
 const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
@@ -314,8 +322,10 @@ const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof path === 'string' &&
     (0,lock_path/* parseLockPath */.Ix)(path).ok;
 function isEntry(value) {
-    if (value['kind'] === 'wish')
-        return areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+    if (value['kind'] === 'wish') {
+        const named = areTextsIfThere(value, ['stepName']);
+        return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+    }
     if (!isPlace(value) || !areTexts(value, ['at']))
         return false;
     switch (value['kind']) {
@@ -383,6 +393,7 @@ const compact = ({ lock }) => ({
     id: lock.id,
     etag: lock.etag,
     acquired_at: lock.acquired_at,
+    fence: lock.fence,
     expires_at: lock.expires_at,
 });
 function keptText(about, grants, conceal) {
@@ -470,7 +481,10 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 
 
 
-/** Releases what the step has locked and not released. Whatever happens here, the result of the job stays as it is. */
+/**
+ * Releases what the step has locked and not released. The job fails if one of its locks was lost, unless `on-lost` says
+ * otherwise; what cannot be released leaves the result of the job as it is.
+ */
 async function post() {
     const step = (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('step');
     // Written before the first lock is asked for: without it, there is nothing to release.
@@ -485,7 +499,7 @@ async function post() {
             return;
         }
         const { endStep } = await __nccwpck_require__.e(/* import() */ 28).then(__nccwpck_require__.bind(__nccwpck_require__, 28));
-        await endStep({ step, kept, secrets, reporter, environment: process.env });
+        await endStep({ step, kept, onLost: (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('on-lost'), secrets, reporter, environment: process.env });
     }
     catch (error) {
         reporter.log.warn(`The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`);
@@ -679,6 +693,7 @@ function createReporter(secrets) {
     const redact = (0,safe_text/* createRedactor */.lY)(secrets);
     const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
     let warnings = 0;
+    const leftEmpty = new Set();
     function warn(text) {
         warnings += 1;
         // The last place is for how many more there are.
@@ -716,6 +731,10 @@ function createReporter(secrets) {
                 (0,command_files/* setOutput */.uH)(name, text);
             else {
                 (0,command_files/* setOutput */.uH)(name, '');
+                // What is written early is written again at the end of the step.
+                if (leftEmpty.has(name))
+                    continue;
+                leftEmpty.add(name);
                 warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
             }
         }
@@ -764,13 +783,16 @@ function createReporter(secrets) {
             else
                 tellErrors([], []);
         },
-        tellRelease({ sentence, table, picture, errors, warnings: cautions, lines }, withSummary) {
+        tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
             group(sentence, lines);
             for (const text of cautions)
                 warn(text);
             if (withSummary)
                 summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-            tellErrors(errors, []);
+            if (failures.length > 0)
+                fail(failures, []);
+            else
+                tellErrors([], []);
         },
     };
 }

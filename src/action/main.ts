@@ -37,6 +37,8 @@ async function main(): Promise<void> {
   };
   const announce = (): void => {
     saveState('step', step());
+    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
+    if (inputs.task.operation === 'lock') saveState('on-lost', inputs.task.onLost);
     reporter.log.debug(`The ledger knows this step as ${step()}.`);
   };
   const keep = (text: string): void => saveState('locks', text);

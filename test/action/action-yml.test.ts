@@ -31,6 +31,7 @@ const inputs: readonly (readonly [name: string, fallback: string | symbol])[] = 
   ['ttl', '1h'],
   ['wait', '0s'],
   ['auto-release', 'true'],
+  ['on-lost', 'fail'],
   ['locks', noDefault],
   ['locks-file', noDefault],
   ['force', 'false'],

@@ -114,6 +114,8 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
   ['lock', 'ttl', '31d', 'Input `ttl` is "31d". A lock lives for 1s at the least and 30d at the most.'],
   ['lock', 'wait', '-5m', `Input \`wait\` is "-5m". ${duration}`],
   ['lock', 'auto-release', 'nope', `Input \`auto-release\` is "nope". ${boolean}`],
+  ['lock', 'on-lost', 'ignore', 'Input `on-lost` is "ignore". It has to be one of fail, warn.'],
+  ['lock', 'on-lost', 'Fail', 'Input `on-lost` is "Fail". It has to be one of fail, warn.'],
   ['unlock', 'path', '', 'Input `path` is missing. Name what to release: with `path`, `locks` or `locks-file`.'],
   ['unlock', 'locks', '[]', 'Input `locks` is not valid. Give one of `path`, `locks` and `locks-file`, not several.'],
   [
@@ -215,7 +217,16 @@ const wrongAnywhere: Given = {
 
 const wrongIn: Readonly<Record<OperationName, Given>> = {
   sync: { workspace: '/', branch: '\u0007', wait: 'x' },
-  lock: { workspace: '/', path: '..', glob: 'x', type: '\u0007', ttl: 'x', wait: 'x', 'auto-release': 'x' },
+  lock: {
+    workspace: '/',
+    path: '..',
+    glob: 'x',
+    type: '\u0007',
+    ttl: 'x',
+    wait: 'x',
+    'auto-release': 'x',
+    'on-lost': 'x',
+  },
   unlock: { workspace: '/', path: '..', glob: 'x', locks: 'x', force: 'x' },
   'list-locks': { workspace: '/', path: '..', glob: 'x', 'changed-files': 'x', 'fail-if-locked': 'x' },
   'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },

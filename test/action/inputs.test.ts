@@ -53,6 +53,7 @@ const rows: readonly Row[] = [
   { input: 'ttl', usedBy: ['lock'], value: '2h' },
   { input: 'wait', usedBy: ['lock', 'sync'], value: '15m' },
   { input: 'auto-release', usedBy: ['lock'], value: 'false' },
+  { input: 'on-lost', usedBy: ['lock'], value: 'warn' },
   { input: 'locks', usedBy: ['unlock'], value: locks, beside: { path: '' } },
   { input: 'locks-file', usedBy: ['unlock'], value: '/tmp/locks.json', beside: { path: '' } },
   { input: 'force', usedBy: ['unlock'], value: 'true' },
@@ -149,12 +150,13 @@ describe('what stands in for an input', () => {
   });
 
   test('the default, for an input that a workflow leaves empty', () => {
-    const inputs = inputsOf(rightStep('lock', { ttl: '', type: '', wait: ' ', 'auto-release': '' }));
+    const inputs = inputsOf(rightStep('lock', { ttl: '', type: '', wait: ' ', 'auto-release': '', 'on-lost': '' }));
     expect(inputs.task).toMatchObject({
       ttl: { seconds: 3_600 },
       type: 'exclusive',
       wait: { seconds: 0 },
       autoRelease: true,
+      onLost: 'fail',
     });
   });
 });

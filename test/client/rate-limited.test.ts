@@ -18,7 +18,7 @@ const lockRequest = (path: string) => ({
 
 /** Takes so many requests a second, and as many at once; what it refuses it has not done. */
 function limitedServer(perSecond: number, burst: number, clock: () => number) {
-  const admit = createRateLimiter({ perSecond, burst }, clock);
+  const { admit } = createRateLimiter({ perSecond, burst }, clock);
   const count = { refused: 0, locked: 0, released: 0 };
   const answer: Answer = (response, { method }) => {
     if (method === 'DELETE') {

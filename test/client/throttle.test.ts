@@ -34,7 +34,7 @@ function play({ clients, requestsEach, perSecond, burst, latencyMs, seed, tells 
   const random = createRandom(seed);
   const events: { readonly at: number; readonly work: () => void }[] = [];
   const after = (ms: number, work: () => void): void => void events.push({ at: now + ms, work });
-  const admit = createRateLimiter({ perSecond, burst }, () => now);
+  const { admit } = createRateLimiter({ perSecond, burst }, () => now);
   const servedOf = Array.from({ length: clients }, () => 0);
   const lastServedAt = Array.from({ length: clients }, () => 0);
   let refused = 0;

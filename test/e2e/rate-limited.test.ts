@@ -13,7 +13,7 @@ const env = { NODE_OPTIONS: fasterTime(times) };
 
 /** In front of the service: it takes five requests a second of all jobs together, and releases besides. */
 async function behindALimit(burst: number) {
-  const admit = createRateLimiter({ perSecond: 5, burst }, () => performance.now() * times);
+  const { admit } = createRateLimiter({ perSecond: 5, burst }, () => performance.now() * times);
   const count = { refused: 0 };
   const onward = passOn(scene.service.port);
   const server = await startOtherServer((response, request) => {
@@ -54,7 +54,7 @@ describe('a service that takes five requests a second', () => {
   });
 
   test('and tells of no limit is met by all requests together, which is said once', async () => {
-    const admit = createRateLimiter({ perSecond: 5, burst: 10 }, () => performance.now() * times);
+    const { admit } = createRateLimiter({ perSecond: 5, burst: 10 }, () => performance.now() * times);
     const onward = passOn(scene.service.port);
     const server = await startOtherServer((response, request) => {
       if (admit('token').kind === 'refused') response.writeHead(429).end();

@@ -19,7 +19,15 @@ import type {
   UnlockTarget,
   UnlockTask,
 } from './task.ts';
-import { isToken, lines, parseBoolean, parseDurationBetween, parseJsonObject, words } from './values.ts';
+import {
+  isToken,
+  lines,
+  parseBoolean,
+  parseDurationBetween,
+  parseJsonObject,
+  parseLossReaction,
+  words,
+} from './values.ts';
 
 const longestWait: Duration = { seconds: 30 * 86_400 };
 const parseWait = parseDurationBetween({ seconds: 0 }, longestWait);
@@ -67,6 +75,7 @@ function readLock(reader: Reader): Read<LockTask> {
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
     autoRelease: read('auto-release', parseBoolean),
+    onLost: read('on-lost', parseLossReaction),
   });
 }
 

@@ -4,6 +4,7 @@ import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { HandedLock } from '../locks/handed-locks.ts';
 import type { PathLine } from './path-lines.ts';
+import type { LossReaction } from './values.ts';
 
 export interface SyncTask {
   readonly operation: 'sync';
@@ -20,6 +21,7 @@ export interface LockTask {
   readonly ttl: Ttl;
   readonly wait: Duration;
   readonly autoRelease: boolean;
+  readonly onLost: LossReaction;
 }
 
 /** What `unlock` releases: paths, or exactly the locks that a lock step gave out. */

@@ -12,6 +12,16 @@ export function parseBoolean(text: string): Parsed<boolean> {
   return refused('It has to be true or false.');
 }
 
+export const lossReactions = ['fail', 'warn'] as const;
+
+/** What the end of a job does about a lock that was lost while the job ran. */
+export type LossReaction = (typeof lossReactions)[number];
+
+export function parseLossReaction(text: string): Parsed<LossReaction> {
+  const found = lossReactions.find((each) => each === text);
+  return found === undefined ? refused(`It has to be one of ${lossReactions.join(', ')}.`) : accepted(found);
+}
+
 export function parseWholeNumber(most: number): (text: string) => Parsed<number> {
   return (text) => {
     const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;

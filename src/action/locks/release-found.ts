@@ -1,4 +1,5 @@
 import {
+  type Client,
   type KnownLock,
   type List,
   type Release,
@@ -7,7 +8,6 @@ import {
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Parts } from '../operations/parts.ts';
 
 /** What a list says of a path. */
 export type Found =
@@ -53,7 +53,7 @@ export const isProven = (found: Found): boolean =>
  * answer may get lost, and the path be somebody else's by the time of a second attempt.
  */
 export async function releaseFound(
-  { client, hesitant }: Pick<Parts, 'client' | 'hesitant'>,
+  client: Client,
   { workspace, path, found, force }: FoundToRelease,
   within: Within,
 ): Promise<Release> {
@@ -61,5 +61,5 @@ export async function releaseFound(
   if (found.kind === 'locked' && isProven(found)) {
     return client.releaseLock({ workspace, path, proof: found.lock, force }, within);
   }
-  return hesitant().releaseLock({ workspace, path, force }, within);
+  return client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
 }

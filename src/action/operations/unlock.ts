@@ -72,7 +72,7 @@ export async function unlock(
   async function releaseNamed(path: LockPath, found: Found): Promise<UnlockResult> {
     const lock = found.kind === 'locked' ? found.lock : undefined;
     if (found.kind !== 'absent') recordReleasing(path, lock ?? {});
-    const release = await releaseFound(parts, { workspace, path, found, force }, within);
+    const release = await releaseFound(parts.client, { workspace, path, found, force }, within);
     switch (release.kind) {
       case 'released':
       case 'absent':

@@ -1,7 +1,7 @@
 import { readConnection } from '../inputs/connection.ts';
 import { createReader } from '../inputs/reader.ts';
 import { readRawInputs } from '../inputs/table.ts';
-import { parseBoolean } from '../inputs/values.ts';
+import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/values.ts';
 import type { Kept } from '../ledger/kept.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -15,6 +15,8 @@ import { nothingLeft, tell } from './told.ts';
 export interface EndOfStep {
   readonly step: string;
   readonly kept: Kept | undefined;
+  /** What the step was told by its input `on-lost`; empty if it could not save that. */
+  readonly onLost: string;
   readonly secrets: readonly string[];
   readonly reporter: Reporter;
   readonly environment: NodeJS.ProcessEnv;
@@ -26,11 +28,17 @@ function cancellation(): AbortSignal {
   return cancelled.signal;
 }
 
+/** The step's own word, else the input as it is now, else what is safe: a wrong one was told by the step itself. */
+function lossReaction(saved: string, input: string): LossReaction {
+  const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
+  return first?.value ?? 'fail';
+}
+
 /**
  * Releases what a step has left, and tells what became of all its locks. What they are is in the ledger. Of the inputs
  * only counts how to reach the service: the runner evaluates their expressions anew, and the others may have changed.
  */
-export async function endStep({ step, kept, secrets, reporter, environment }: EndOfStep): Promise<void> {
+export async function endStep({ step, kept, onLost, secrets, reporter, environment }: EndOfStep): Promise<void> {
   const { log } = reporter;
   const cancelled = cancellation();
   const conceal = createRedactor(secrets);
@@ -60,5 +68,6 @@ export async function endStep({ step, kept, secrets, reporter, environment }: En
   const picture = pictureOf(ledger, { step, without, now, conceal });
   // A summary input that is wrong was told by the step itself; here it only means the default.
   const summary = parseBoolean(raw.summary);
-  reporter.tellRelease(tell(settled, picture, now), !summary.ok || summary.value);
+  const told = tell(settled, { picture, now, onLost: lossReaction(onLost, raw['on-lost']) });
+  reporter.tellRelease(told, !summary.ok || summary.value);
 }

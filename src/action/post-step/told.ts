@@ -1,3 +1,4 @@
+import type { LossReaction } from '../inputs/values.ts';
 import { heldText } from '../locks/holder-text.ts';
 import { unprovenText } from '../locks/left-behind.ts';
 import { answerClockMs, pastMoment } from '../locks/past-moment.ts';
@@ -11,8 +12,8 @@ export interface Told {
   readonly table: Table;
   /** Markdown with a picture of how long each lock was waited for and held. */
   readonly picture: string | undefined;
-  /** Each about a lock that the job counted on and did not have. */
-  readonly errors: readonly string[];
+  /** Why the job fails: each about a lock that it counted on and did not have. */
+  readonly failures: readonly string[];
   readonly warnings: readonly string[];
   readonly lines: readonly string[];
 }
@@ -135,12 +136,20 @@ function lineOf(settled: Settled, now: number): string {
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
+export interface TellOptions {
+  readonly picture: string | undefined;
+  /** By the clock of the service. */
+  readonly now: number;
+  readonly onLost: LossReaction;
+}
+
 /** What people are told of the end of a job's locks. */
-export function tell(settled: readonly Settled[], picture: string | undefined, now: number): Told {
+export function tell(settled: readonly Settled[], { picture, now, onLost }: TellOptions): Told {
   const sorted = settled.toSorted(
     (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
   const released = ofKind(settled, 'released').length;
+  const lost = ofKind(sorted, 'lost');
   const others = order
     .filter((kind) => kind !== 'released' && kind !== 'never-granted')
     .map((kind) => [ofKind(settled, kind).length, words[kind]] as const)
@@ -161,8 +170,11 @@ export function tell(settled: readonly Settled[], picture: string | undefined, n
       ]),
     },
     picture,
-    errors: sorted.filter((one) => one.kind === 'lost').map((one) => lostText(one, now)),
-    warnings: warningsOf(sorted, now),
+    failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
+    warnings: [
+      ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),
+      ...warningsOf(sorted, now),
+    ],
     lines: sorted.map((one) => lineOf(one, now)),
   };
 }

@@ -21,7 +21,7 @@ export interface Reporter {
   /** What was wrong before anything was done. */
   refuse(problems: readonly string[]): void;
   finish(title: string, outcome: Outcome, withSummary: boolean): void;
-  /** What became of the locks of a step; none of it fails the job. */
+  /** What became of the locks of a step. */
   tellRelease(told: Told, withSummary: boolean): void;
 }
 
@@ -121,11 +121,12 @@ export function createReporter(secrets: readonly string[]): Reporter {
       if (failures.length > 0) fail(failures, notes);
       else tellErrors([], []);
     },
-    tellRelease({ sentence, table, picture, errors, warnings: cautions, lines }, withSummary) {
+    tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
       group(sentence, lines);
       for (const text of cautions) warn(text);
       if (withSummary) summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-      tellErrors(errors, []);
+      if (failures.length > 0) fail(failures, []);
+      else tellErrors([], []);
     },
   };
 }

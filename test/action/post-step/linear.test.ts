@@ -76,7 +76,7 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };
   });
-  const told = tell(settled, picture, now);
+  const told = tell(settled, { picture, now, onLost: 'fail' });
   summaryHtml('Workspace: locks at the end of the job', told.sentence, [told.table], conceal);
 }
 

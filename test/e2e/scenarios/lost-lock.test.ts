@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
 import { isReleasing } from '../../support/fault-proxy.ts';
+import { readActionFile } from '../../support/runner/action-file.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -26,7 +27,7 @@ describe.each<[string, Manner]>([
     await expect.poll(() => stage.locks(), { timeout: 10_000 }).toEqual([]);
     const theirs = await takenByGrace(stage);
     const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
     expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
       {
         message: expect.stringMatching(
@@ -74,6 +75,7 @@ test('a lock that somebody released by force, and somebody else took, is an erro
   await stage.release(hero);
   const theirs = await takenByGrace(stage);
   const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
   expect(post?.annotations).toMatchObject([
     {
       level: 'error',
@@ -81,6 +83,89 @@ test('a lock that somebody released by force, and somebody else took, is an erro
     },
   ]);
   expect(await stage.locks()).toEqual([theirs]);
+});
+
+describe('a lock that was lost while the job ran', () => {
+  /** One of the locks of a job is somebody else's by the end of it. */
+  async function losing(stage: Stage, inputs: Readonly<Record<string, string>>) {
+    const job = await stage.job();
+    await job.run(locking([hero, 'a', 'b'], inputs));
+    await stage.release(hero);
+    return { job, theirs: await takenByGrace(stage) };
+  }
+
+  test('fails the job, after everything else was released', async () => {
+    const stage = await openStage();
+    const { job, theirs } = await losing(stage, {});
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+    expect(post?.log).toContain('Released 2 locks at the end of the job, 1 lost to another holder.');
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('with on-lost: warn, is a warning', async () => {
+    const stage = await openStage();
+    const { job, theirs } = await losing(stage, { 'on-lost': 'warn' });
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
+    expect(post?.annotations).toMatchObject([
+      { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost while the job`) },
+    ]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test.each([
+    ['the word that the step has saved, if it is to warn', { saved: 'warn', input: 'fail', conclusion: 'success' }],
+    ['the word that the step has saved, if it is to fail', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
+    ['the input, where the step could save none', { saved: undefined, input: 'warn', conclusion: 'success' }],
+    ['the safe side, where neither can be read', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
+  ])('goes by %s', async (_, { saved, input, conclusion }) => {
+    const stage = await openStage();
+    const job = await stage.job();
+    const step = await job.run(locking(hero));
+    expect(step.state['on-lost']).toBe('fail');
+    await stage.release(hero);
+    await takenByGrace(stage);
+    const { post } = await readActionFile();
+    // The runner evaluates the inputs of a post-step anew, and gives it what the step has saved.
+    const state = { step: step.state['step'], locks: step.state['locks'], 'on-lost': saved };
+    const known = Object.entries(state).flatMap(([name, value]) =>
+      value === undefined ? [] : [[`STATE_${name}`, value]],
+    );
+    await expect(
+      job.run({
+        ...locking(hero, { 'on-lost': input }),
+        main: post ?? '',
+        post: null,
+        env: Object.fromEntries(known),
+      }),
+    ).resolves.toMatchObject({ conclusion });
+  });
+
+  test('of which one fails and one warns, fails for the one that fails', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(hero, { 'on-lost': 'warn' }));
+    await job.run(locking('b'));
+    await stage.release(hero);
+    await stage.release('b');
+    await takenByGrace(stage);
+    await stage.take('b');
+    const [second, first] = await job.post();
+    expect(second).toMatchObject({ conclusion: 'failure' });
+    expect(first).toMatchObject({ conclusion: 'success' });
+  });
+
+  test('fails nothing where a lock cannot be released', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    await job.run(locking(hero));
+    proxy.meet((passing) => (isReleasing(passing) ? { kind: 'answer', status: 401 } : undefined));
+    await expect(job.post()).resolves.toMatchObject([
+      { conclusion: 'success', exitCode: 0, annotations: [{ level: 'warning' }] },
+    ]);
+  });
 });
 
 test('where nothing tells a lock from another, one past its lifetime is left alone, with a warning', async () => {
