@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
-import { inTurn, json, nothing, page } from '../support/other-servers/answers.ts';
+import { inTurn, json, nothing, page, silence } from '../support/other-servers/answers.ts';
 import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
 import type { JobOptions } from '../support/runner/job.ts';
@@ -165,12 +165,28 @@ test('a cancelled step stops waiting at once, and says that the service goes on'
   expect(result.outputs).toMatchObject({ sync_id: 's', status: 'running' });
 });
 
+test('a step that is cancelled in a long pause does not wait for its last look', async () => {
+  const server = await startOtherServer(
+    json(202, { sync_id: 's', status: 'queued', branch: 'main' }, { location: '/v1/s', 'retry-after': '90' }),
+  );
+  const job = await jobAt(server.baseUrl);
+  const step = await job.step({ with: { operation: 'sync', branch: 'main', wait: '1m' } });
+  await step.waitForLog(/The sync of main in game is queued/);
+  const result = await step.cancel();
+  expect(result).toMatchObject({ conclusion: 'cancelled', exitCode: 1, signalsSent: ['SIGINT'] });
+  expect(result.log).toContain('Waiting for the sync of main was cancelled; the service goes on with it.');
+  expect(server.requests).toHaveLength(1);
+});
+
 describe('a service that others wrote', () => {
   const started = json(
     202,
     { sync_id: 's', status: 'pending', branch: 'main', estimated_objects: 2_000 },
     { location: '/v1/workspaces/game/syncs/s' },
   );
+  const queued = { sync_id: 's', status: 'queued', branch: 'main' };
+  const at = { location: '/v1/workspaces/game/syncs/s' };
+  const longPause = { 'retry-after': '90' };
   const received = (received_objects: number, status = 'transferring') =>
     json(200, { id: 's', status, received_objects, estimated_objects: 2_000 });
 
@@ -209,17 +225,44 @@ describe('a service that others wrote', () => {
     expect((await job.run({ with: { operation: 'sync', branch: 'main' } })).conclusion).toBe('success');
   });
 
-  test('that asks to wait for longer than the wait is taken at its word', async () => {
+  test.each([
+    ['when it started the sync', [json(202, queued, { ...at, ...longPause })]],
+    ['with the status', [json(202, queued, at), json(200, { status: 'running' }, longPause)]],
+    ['with a refusal', [json(202, queued, at), nothing(429, longPause)]],
+  ] as const)(
+    'that asked for a long pause %s is looked at once more before a short wait is over',
+    async (_, answers) => {
+      const ended = json(200, { status: 'succeeded', received_objects: 7 });
+      const server = await startOtherServer(inTurn(answers[0], ...answers.slice(1), ended));
+      const job = await jobAt(server.baseUrl);
+      const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '2s' } });
+      expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded', sync_id: 's' } });
+      expect(server.requests).toHaveLength(answers.length + 1);
+    },
+  );
+
+  test('that still refuses at the last look fails the step, with what it says', async () => {
     const server = await startOtherServer(inTurn(started, nothing(429, { 'retry-after': '3600' })));
     const job = await jobAt(server.baseUrl);
-    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '5m' } });
+    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '2s' } });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'pending', sync_id: 's' } });
     expect(result.annotations.map(({ message }) => stable(message))).toMatchInlineSnapshot(`
       [
-        "GET /v1/workspaces/game/syncs/s was refused with 429 Too Many Requests. The service asks to wait for 1h, and there is less time left.",
+        "The sync of main was not seen to end within 2s: when it was last seen it was pending. After that, GET /v1/workspaces/game/syncs/s was refused with 429 Too Many Requests. The service asks to wait for 1h, and there is less time left. The service goes on with it. Raise \`wait\` to wait longer.",
       ]
     `);
-    expect(server.requests).toHaveLength(2);
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test('that falls silent does not hold the step beyond its wait', async () => {
+    const server = await startOtherServer(inTurn(json(202, queued, at), silence));
+    const job = await jobAt(server.baseUrl);
+    const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '2s', 'request-timeout': '30s' } });
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'queued', sync_id: 's' } });
+    // Far below the limit of one request, and far above what a busy machine needs to start and end a process.
+    expect(result.durationMs).toBeLessThan(15_000);
+    // One look that hung, and the last.
+    expect(server.requests).toHaveLength(3);
   });
 
   test('that takes longer than the wait fails the step, with what is known', async () => {

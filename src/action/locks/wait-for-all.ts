@@ -8,6 +8,7 @@ import { span } from '../report/words.ts';
 import { type GivenBack, giveBackAll } from './give-back.ts';
 import { heldText } from './holder-text.ts';
 import type { Holding, Keeper } from './keeper.ts';
+import { lastAttemptMs } from './last-attempt.ts';
 import { createListener } from './listen.ts';
 import { askedToWaitMs, isPassing } from './passing.ts';
 import { type Take, takeAll } from './take-all.ts';
@@ -19,10 +20,6 @@ const giveBackMs = 10_000;
 const firstPauseMs = 1_000;
 const longestPauseMs = 10_000;
 const growth = 1.5;
-
-/** The last attempt is made so much before the end of the wait that it is over by then. */
-const leastLastAttemptMs = 300;
-const mostLastAttemptMs = 5_000;
 
 export type Round =
   | { readonly kind: 'acquired'; readonly taken: readonly Grant[] }
@@ -118,16 +115,16 @@ export async function waitForAll(parts: WaitParts, paths: readonly LockPath[], w
     const played: Played = { round, waitedMs, lastHolding, unproven: [...unproven.values()] };
 
     const goesOn = round.kind === 'held' || (round.kind === 'failed' && isPassing(round.error));
-    const lastAttemptMs = Math.min(mostLastAttemptMs, Math.max(leastLastAttemptMs, 2 * (clock() - roundBegan)));
+    const reservedMs = lastAttemptMs(clock() - roundBegan);
     const left = deadline - clock();
-    if (!goesOn || left <= lastAttemptMs) return played;
+    if (!goesOn || left <= reservedMs) return played;
 
     const why =
       round.kind === 'held'
         ? `${heldText(round.holding.path, round.holding.holder, client.serverNow(), true)}.`
         : round.error.message;
     log.line(`${why} Waiting, ${span(left / 1_000)} left.`);
-    const until = deadline - lastAttemptMs;
+    const until = deadline - reservedMs;
     if (round.kind === 'held' && (await listen(round.holding.path, until, deadline)) === 'free') continue;
     const askedMs = round.kind === 'held' ? round.holding.retryAfterMs : askedToWaitMs(round.error);
     await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);

@@ -1,7 +1,8 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import type { SyncTask } from '../inputs/task.ts';
-import { isPassing } from '../locks/passing.ts';
+import { lastAttemptMs } from '../locks/last-attempt.ts';
+import { askedToWaitMs, isPassing } from '../locks/passing.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
 import { ordinaryLimits, type Parts } from './parts.ts';
@@ -34,40 +35,69 @@ function objectsText({ state, received_objects, estimated_objects }: SyncReport)
 
 type Followed =
   | { readonly kind: 'ended'; readonly last: SyncReport }
-  | { readonly kind: 'out-of-time'; readonly last: SyncReport }
+  /** `unseen` is why the last look showed nothing. */
+  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
-/** Asks for the status until the sync has ended, and says something only when something has changed. */
-async function follow(parts: Parts, started: SyncReport, address: SyncAddress, within: Within): Promise<Followed> {
+/** Trouble that does not end the wait: the sync goes on at the service all the same. */
+function passingError(error: unknown): ServiceError {
+  if (error instanceof ServiceError && (isPassing(error) || error.failure.kind === 'aborted')) return error;
+  throw error;
+}
+
+/**
+ * Asks for the status until the sync has ended, and says something only when something has changed. The wait ends with
+ * a last look shortly before the deadline: what the service asked to wait for may be longer than the wait.
+ */
+async function follow(
+  parts: Parts,
+  {
+    started,
+    address,
+    tookMs,
+  }: { readonly started: SyncReport; readonly address: SyncAddress; readonly tookMs: number },
+  within: Within,
+): Promise<Followed> {
   const { client, clock, sleep, signal, log } = parts;
   let last = started;
   let said = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
-  while (last.state === 'going-on') {
+  let askedMs = started.retryAfterMs;
+  let previousTookMs = tookMs;
+  let unseen: ServiceError | undefined;
+  let lookedLast = false;
+  for (;;) {
+    if (last.state !== 'going-on') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
     const left = within.deadline - clock();
-    if (left <= 0) return { kind: 'out-of-time', last };
-    await sleep(Math.min(left, Math.max(pause, last.retryAfterMs ?? 0)), signal);
+    const reservedMs = lastAttemptMs(previousTookMs);
+    if (left <= 0 || (lookedLast && left <= reservedMs)) return { kind: 'out-of-time', last, unseen };
+
+    const untilLastLook = Math.max(0, left - reservedMs);
+    const pauseMs = Math.min(untilLastLook, Math.max(pause, askedMs ?? 0));
+    await sleep(pauseMs, signal);
+    if (signal.aborted) continue;
     pause = Math.min(longestPauseMs, pause * growth);
-    if (signal.aborted || clock() >= within.deadline) continue;
-    let text: string;
-    try {
-      last = await client.syncStatus(address, within);
-      text = `The sync is ${progressText(last)}.`;
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const { failure } = error;
-      const asksForTooLong = failure.kind === 'deadline' && failure.retryAfterMs !== undefined;
-      if (asksForTooLong || !(isPassing(error) || failure.kind === 'aborted')) throw error;
-      // That the time is over, or that the step is cancelled, is what the loop looks at next.
-      if (failure.kind === 'deadline' || failure.kind === 'aborted') continue;
-      text = error.message;
+    lookedLast = pauseMs === untilLastLook;
+    // A look before the last, with all its retries, leaves the last its time.
+    const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
+
+    const lookBegan = clock();
+    const look = await client.syncStatus(address, { ...within, deadline }).catch(passingError);
+    previousTookMs = clock() - lookBegan;
+    if (look instanceof ServiceError) {
+      unseen = look;
+      askedMs = askedToWaitMs(look);
+    } else {
+      unseen = undefined;
+      last = look;
+      askedMs = look.retryAfterMs;
     }
-    // How it has ended is told by whoever waits for it.
-    if (text !== said && last.state === 'going-on') log.line(text);
+    const text = unseen === undefined ? `The sync is ${progressText(last)}.` : unseen.message;
+    // How it has ended, and what the last look has shown, is told by whoever waits for it.
+    if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
     said = text;
   }
-  return { kind: 'ended', last };
 }
 
 const table = (workspace: string, branch: string, sync: SyncReport) => ({
@@ -75,7 +105,7 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });
 
-async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): Promise<Outcome> {
+async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
   const { workspace, branch, wait } = task;
   const began = parts.clock();
   const failedAt = (sync: SyncReport, why: string): Outcome =>
@@ -89,10 +119,11 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): P
   const followed: Followed =
     started.progress.kind === 'none'
       ? { kind: 'ended', last: started }
-      : await follow(parts, started, started.progress.address, {
-          deadline: began + milliseconds(wait),
-          signal: parts.signal,
-        });
+      : await follow(
+          parts,
+          { started, address: started.progress.address, tookMs },
+          { deadline: began + milliseconds(wait), signal: parts.signal },
+        );
   // What the first answer said is kept where later ones say nothing of it.
   const last: SyncReport = {
     ...followed.last,
@@ -102,11 +133,15 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): P
   switch (followed.kind) {
     case 'cancelled':
       return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the service goes on with it.`);
-    case 'out-of-time':
-      return failedAt(
-        last,
-        `The sync of ${branch} has not ended within ${formatDuration(wait)}: it is ${progressText(last)}. The service goes on with it. Raise \`wait\` to wait longer.`,
-      );
+    case 'out-of-time': {
+      const { unseen } = followed;
+      const what =
+        unseen === undefined
+          ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
+          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. After that, ${unseen.message}`;
+      const advice = 'The service goes on with it. Raise `wait` to wait longer.';
+      return failedAt(last, `The sync of ${branch} ${what} ${advice}`);
+    }
     case 'ended': {
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
       const took = duration(parts.clock() - began);
@@ -120,9 +155,11 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync): P
 }
 
 export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
-  const { client, log, publish } = parts;
+  const { client, clock, log, publish } = parts;
   const { workspace, branch, wait } = task;
+  const began = clock();
   const started = await client.startSync({ workspace, branch }, ordinaryLimits(parts));
+  const tookMs = clock() - began;
   publish(outputsOf(branch, started));
   const { estimated_objects: estimated } = started;
   const about =
@@ -133,7 +170,7 @@ export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
         : `, about ${count(estimated, 'object')} to receive`;
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
-  if (wait.seconds > 0) return waitForEnd(parts, task, started);
+  if (wait.seconds > 0) return waitForEnd(parts, task, started, tookMs);
   if (started.state === 'failed') {
     const why = `The sync of ${branch} failed: ${started.error ?? started.status}`;
     return failed(outputsOf(branch, started), why, table(workspace, branch, started));
