@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkoutFolder, putActionInto } from '../support/workflow/checkouts.ts';
+import { checkOutAction, checkoutFolder } from '../support/workflow/checkouts.ts';
 import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import type { UsedStep } from '../support/workflow/used-action.ts';
 
@@ -33,7 +33,7 @@ export function calledWorkflow({
     // As it begins where there is no clone of that repository yet: with nothing in its folder.
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     checkouts.push([repository === '' ? 'caller' : repository, ref].join('@'));
-    await (repository === '' ? files(folder) : putActionInto(folder));
+    await (repository === '' ? files(folder) : checkOutAction(folder, step.with));
   };
 
   return { contexts: { job: own }, uses: { 'actions/checkout': checkOut }, checkouts };

@@ -1,5 +1,7 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { ourActionFile } from '../support/runner/action-file.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
 import { calledWorkflow, ownCommit } from './called.ts';
@@ -41,6 +43,14 @@ describe.each(reusableWorkflows)('%s', (workflow) => {
     const { checkouts, log } = await run(workflow, own);
     expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);
     expect(log).toMatch(ran);
+  });
+
+  test('fetches action.yml and dist/ of the action, and nothing else', async () => {
+    const { job } = await run(workflow, own);
+    const action = join(job.folders.workspace, '../.workspace-automation');
+    expect((await readdir(action)).toSorted()).toEqual(['.git', 'action.yml', 'dist']);
+    const dist = (folder: string) => readdir(join(folder, 'dist'), { recursive: true });
+    expect((await dist(action)).toSorted()).toEqual((await dist(dirname(ourActionFile))).toSorted());
   });
 
   test('says what it needs where nothing tells which commit that is', async () => {
