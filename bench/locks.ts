@@ -153,7 +153,7 @@ export const locks: Benchmark = {
   name: 'locks',
   what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and a step for each.',
   async measure(bench) {
-    const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
+    const service = await startServiceProcess();
     bench.atEnd(() => service.stop());
     const plan = bench.quick ? small : full;
     const hasCurl = spawnSync('curl', ['--version']).status === 0;

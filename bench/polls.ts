@@ -22,10 +22,12 @@ const small: Plan = { clients: [1, 32, 256], rounds: 1, warmUpMs: 50, ms: 200 };
 export const pageSize = 1_000;
 const pages = 20;
 
+/** All of the clients have one token, and ask for as much as there is. */
 export const pollsName = (database: string, clients: number): string =>
-  `${database}, ${clients === 1 ? '1 client' : `${clients} clients`}: refusals of a path that somebody holds`;
-export const pageName = (database: string): string => `${database}: a page of ${pageSize} locks`;
-export const pageBytesName = (database: string): string => `${database}: a page of ${pageSize} locks, on the wire`;
+  `${database}, ${clients === 1 ? '1 client' : `${clients} clients`}, rate limit off: refusals of a path that somebody holds`;
+export const pageName = (database: string): string => `${database}, rate limit off: a page of ${pageSize} locks`;
+export const pageBytesName = (database: string): string =>
+  `${database}, rate limit off: a page of ${pageSize} locks, on the wire`;
 
 async function request(service: RunningService, query: string, body?: object): Promise<string> {
   const response = await fetch(`${service.baseUrl}/workspaces/${service.workspace}/locks${query}`, {
@@ -45,7 +47,12 @@ async function measureOn(
   { clients, rounds, warmUpMs, ms }: Plan,
 ): Promise<readonly Figure[]> {
   const databaseUrl = await createUrl();
-  const service = await startService({ kind: 'as installed', databaseUrl, folder: join(bench.folder, name) });
+  const service = await startService({
+    kind: 'as installed',
+    databaseUrl,
+    rateLimit: 'off',
+    folder: join(bench.folder, name),
+  });
   bench.atEnd(service.stop);
   const { baseUrl, token, workspace } = service;
   const where: Pick<LoadPlan, 'baseUrl' | 'token' | 'workspace'> = { baseUrl, token, workspace };

@@ -16,6 +16,8 @@ export interface ServiceOptions {
   /** SQLite in the folder, when there is none. */
   readonly databaseUrl?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv;
+  /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
+  readonly rateLimit?: 'off' | undefined;
   /** Further flags of `serve`. */
   readonly args?: readonly string[];
 }
@@ -39,10 +41,11 @@ interface Listening {
 const command = join(import.meta.dirname, '../../bin/workspace-service.js');
 const variant = join(import.meta.dirname, 'variant.ts');
 
-function argumentsOf({ kind, args = [] }: ServiceOptions, data: string): readonly string[] {
+function argumentsOf({ kind, rateLimit, args = [] }: ServiceOptions, data: string): readonly string[] {
+  const limit = rateLimit === 'off' ? ['--rate-limit', '0'] : [];
   switch (kind) {
     case 'as installed':
-      return [command, 'serve', '--dev', '--json', '--port', '0', '--rate-limit', '0', '--data', data, ...args];
+      return [command, 'serve', '--dev', '--json', '--port', '0', '--data', data, ...limit, ...args];
     case 'one commit per change':
       return [variant, '--data', data, 'one-commit'];
     case 'without a database':

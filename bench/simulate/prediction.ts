@@ -28,6 +28,7 @@ function askedFor(kind: Kind, number: number): Asked {
 
 async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
   const time = createVirtualTime(0);
+  // The real one was measured with it off, too.
   const service = createService({ time, times, random: createRandom(1), instances: 1, rateLimit: null });
   const latencies = createDistribution();
   let asked = 0;

@@ -1,5 +1,5 @@
 import type { Answer } from '../../src/client/answer.ts';
-import { type Admission, createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
+import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
 import { largestGroup } from '../../src/service/storage/commit-group.ts';
 import { logNormal, type Random } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
@@ -47,6 +47,9 @@ interface Change {
 }
 
 const tidyEveryMs = 60_000;
+
+/** All releases are of one's own locks: no limit holds for those. */
+const isLimited = ({ kind }: Asked): boolean => kind !== 'release';
 
 const page: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
 
@@ -178,13 +181,18 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
 
     /** Does what can be done at once, and gives how long the thread was at work for it. */
     function read(asked: Asked, token: string, answer: (answer: Answer) => void): number {
-      // Each releases a lock of its own token, which is not limited.
-      const admission: Admission = asked.kind === 'release' ? { kind: 'admitted', headers: {} } : admit(token);
-      if (admission.kind === 'refused') {
-        counts.rateLimited += 1;
-        time.after(times.requestMs, () => answer(rateLimited(admission.retryAfterSeconds)));
-        return times.requestMs;
-      }
+      if (!isLimited(asked)) return readAdmitted(asked, answer);
+      const admission = admit(token);
+      // Clients pace themselves by these fields.
+      const answerWithLimit = (told: Answer): void =>
+        answer({ ...told, headers: { ...told.headers, ...admission.headers } });
+      if (admission.kind === 'admitted') return readAdmitted(asked, answerWithLimit);
+      counts.rateLimited += 1;
+      time.after(times.requestMs, () => answerWithLimit(rateLimited(admission.retryAfterSeconds)));
+      return times.requestMs;
+    }
+
+    function readAdmitted(asked: Asked, answer: (answer: Answer) => void): number {
       switch (asked.kind) {
         case 'take':
           take(asked, answer);
@@ -203,8 +211,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
 
     return (asked: Asked, token: string, answer: (answer: Answer) => void): void => {
       counts.requests += 1;
-      if (asked.kind !== 'release' && ofOneToken.admit('everybody').kind === 'refused')
-        counts.rateLimitedOfOneToken += 1;
+      if (isLimited(asked) && ofOneToken.admit('everybody').kind === 'refused') counts.rateLimitedOfOneToken += 1;
       arrived.push(() => read(asked, token, answer));
       work();
     };

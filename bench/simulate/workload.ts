@@ -1,5 +1,6 @@
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
+import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
 import { logNormal, type Random, zipf } from './chance.ts';
 
 /** What the jobs do, and how often. */
@@ -44,7 +45,7 @@ export const usualWorkload: Workload = {
   vanish: 0.001,
   list: 0.1,
   instances: 1,
-  rateLimit: { perSecond: 1_000, burst: 60_000 },
+  rateLimit: shippedRateLimit,
 };
 
 /** How many paths a step locks: mostly one, some a few, and now and then a folder. */

@@ -9,6 +9,7 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
+import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
 
 export interface PicturedService {
   readonly storage: Storage;
@@ -42,7 +43,7 @@ export async function withPicturedService(
     allowFileRemotes: false,
     syncTimeout: { seconds: 60 },
     parallelSyncs: 1,
-    rateLimit: null,
+    rateLimit: shippedRateLimit,
     trustedProxies: [],
     version: '0.0.0',
   });

@@ -74,7 +74,7 @@ async function openConnections(service: ServiceProcess): Promise<number> {
 test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, {
   timeout: runs(60_000, 30 * 60_000),
 }, async () => {
-  const service = await startServiceProcess({ args: ['--rate-limit', '0'] });
+  const service = await startServiceProcess();
   onTestFinished(async () => void (await service.stop()));
   const port = Number(new URL(service.baseUrl).port);
   const { lock, held: locks, metric } = callsTo(service);

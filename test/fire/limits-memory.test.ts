@@ -39,7 +39,7 @@ test('everything at once for a long time: memory stays within bounds', {
   const receiver = await startWebhookReceiver();
   onTestFinished(receiver.close);
   const service = await startServiceProcess({
-    args: ['--rate-limit', '0', '--log-level', 'warn'],
+    args: ['--log-level', 'warn'],
     environment: { NODE_OPTIONS: `${collectingGarbage(500)} ${smallYoungHeap}` },
   });
   onTestFinished(async () => void (await service.stop()));

@@ -68,7 +68,6 @@ test('whenever the power is cut, the database opens and holds every lock that wa
     const record = join(root, 'record');
     const service = await startServiceProcess({
       folder,
-      args: ['--rate-limit', '0'],
       through: recordInto(record),
     });
     await Promise.all(

@@ -15,6 +15,7 @@ import { parseCidr } from '../../src/service/webhooks/cidr.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
+import { shippedRateLimit } from './shipped-settings.ts';
 
 export interface Reply {
   readonly status: number;
@@ -58,6 +59,7 @@ export interface RunningService {
 }
 
 export interface RunningServiceOptions {
+  /** That of `serve` if not given; null for none. */
   readonly rateLimit?: RateLimit;
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
@@ -123,7 +125,7 @@ export async function startTestService(
     allowFileRemotes,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
-    rateLimit: options.rateLimit ?? null,
+    rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',
   });

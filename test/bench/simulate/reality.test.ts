@@ -14,6 +14,7 @@ import { parseTtl } from '../../../src/interface/ttl.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { shippedRateLimit } from '../../support/shipped-settings.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { someTimes, someWorkload } from './some-service.ts';
 
@@ -105,7 +106,7 @@ async function simulated(seed: number): Promise<Queue> {
     time,
     times: someTimes,
     instances: 1,
-    rateLimit: null,
+    rateLimit: shippedRateLimit,
     random: createRandom(seed, 0),
   });
   const clients = createClients(time);

@@ -2,12 +2,14 @@ import { expect, test } from 'vitest';
 import { createRandom } from '../../../bench/simulate/chance.ts';
 import { type Asked, createService } from '../../../bench/simulate/service.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
+import type { Answer } from '../../../src/client/answer.ts';
+import type { RateLimit } from '../../../src/service/http/rate-limit.ts';
 import { largestGroup } from '../../../src/service/storage/commit-group.ts';
 import { someTimes } from './some-service.ts';
 
-function started(instances = 1) {
+function started(instances = 1, rateLimit: RateLimit = null) {
   const time = createVirtualTime(0);
-  const service = createService({ time, instances, times: someTimes, random: createRandom(1), rateLimit: null });
+  const service = createService({ time, instances, times: someTimes, random: createRandom(1), rateLimit });
   return { time, service };
 }
 
@@ -57,4 +59,22 @@ test('several instances read more, and write one after the other', async () => {
   await three.time.runUntil(10_000);
   expect(three.service.counts.writerMs).toBeGreaterThan(8_000);
   expect(three.service.counts.writerMs).toBeLessThan(10_500);
+});
+
+test('a token that has spent its burst is refused more locks, is told so in each answer, and releases all the same', async () => {
+  const { time, service } = started(1, { perSecond: 1, burst: 2 });
+  const answers: Answer[] = [];
+  const send = (asked: Asked): void => service.send(asked, 'token', (answer) => answers.push(answer));
+  for (const number of [1, 2, 3]) send(take(number));
+  await time.runUntil(500);
+  const granted = answers.filter(({ status }) => status === 201);
+  const refused = answers.filter(({ status }) => status === 429);
+  expect(granted.map(({ headers }) => headers['ratelimit'])).toEqual(['"token";r=1;t=0', '"token";r=0;t=1']);
+  expect(refused).toMatchObject([{ headers: { ratelimit: '"token";r=0;t=1', 'retry-after': '1' } }]);
+  const [first, second] = granted;
+  send({ kind: 'release', path: '1', match: first?.headers.etag });
+  send({ kind: 'release', path: '2', match: second?.headers.etag });
+  await time.runUntil(1_000);
+  expect(answers.slice(3).map(({ status }) => status)).toEqual([204, 204]);
+  expect(service.counts).toMatchObject({ rateLimited: 1, rateLimitedOfOneToken: 1 });
 });

@@ -20,7 +20,7 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
     startServiceProcess({
       folder: join(folder, `instance-${index}`),
       environment: { DATABASE_URL: databaseUrl },
-      args: ['--rate-limit', '0', '--sync-timeout', '60s', '--log-level', 'error'],
+      args: ['--sync-timeout', '60s', '--log-level', 'error'],
     });
   const running = new Map<number, ServiceProcess>();
   const indexes = Array.from({ length: count }, (_, index) => index);
