@@ -1,5 +1,6 @@
 import type { Benchmark } from './benchmark.ts';
 import { deliveries } from './deliveries.ts';
+import { jobs } from './jobs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { polls } from './polls.ts';
@@ -10,4 +11,15 @@ import { storm } from './storm.ts';
 import { syncs } from './syncs.ts';
 
 /** All there are, in the order in which they run. */
-export const benchmarks: readonly Benchmark[] = [start, size, locks, service, lists, polls, storm, syncs, deliveries];
+export const benchmarks: readonly Benchmark[] = [
+  start,
+  size,
+  locks,
+  jobs,
+  service,
+  lists,
+  polls,
+  storm,
+  syncs,
+  deliveries,
+];

@@ -12,6 +12,8 @@ export const budgets = {
   locksRatio: 5,
   /** What a path costs among ten times as many. */
   growthRatio: 1.25,
+  /** The slowest of eight jobs that lock 3,000 paths each with one token, and end. */
+  slowestJobSeconds: 120,
   /** Locks a second of the service on SQLite with 32 clients, over one commit for each request: at least. */
   groupedCommitsRatio: 3,
   /** A sync into an empty mirror, over a plain `git fetch` of the same. */

@@ -61,3 +61,13 @@ export const tellingItsTime = (variable: string): string =>
     const began = performance.now();
     process.on('exit', () => fs.writeFileSync(process.env.${variable}, String(performance.now() - began)));
   `);
+
+/** Adds a byte to the file that the variable names for each answer with this status. */
+export const notingAnswers = (status: number, variable: string): string =>
+  preload(`
+    import { appendFileSync } from 'node:fs';
+    import { subscribe } from 'node:diagnostics_channel';
+    subscribe('http.client.response.finish', ({ response }) => {
+      if (response.statusCode === ${status}) appendFileSync(process.env.${variable}, '.');
+    });
+  `);

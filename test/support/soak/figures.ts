@@ -100,6 +100,11 @@ export const declared = {
       limit: atMost(1, 'Two minutes, one attempt and its wait, a post-step one minute; and 20 s for a busy machine.'),
     },
   },
+  'test/fire/rate-limit.test.ts': {
+    'locks left behind by jobs that together want more than their token may ask for': none(invariant),
+    'locks left behind by jobs that share a token': none(invariant),
+    'refusals of jobs that share a token': none('Real jobs do not meet the limit that the service has by default.'),
+  },
   'test/fire/instances.test.ts': {
     'instances that were killed': count(atLeast(runs(1, 5), enough)),
     'restarts of the database': count(exactly(runs(1, 2), 'One in good order, and one that is not.')),

@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { fasterTime } from '../support/preload.ts';
+import { type EndedJob, jobsTogether } from '../support/runner/jobs-together.ts';
+import { ask } from '../support/running-service.ts';
+import { runs } from '../support/runs.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { measured } from '../support/soak/measured.ts';
+import { speed } from './ground.ts';
+
+const soak = process.env['SOAK'] === '1';
+
+/** Looked up beside the service: a list that is asked for could be refused, too. */
+async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<readonly string[]> {
+  const { code, stdout, stderr } = await runCommand(['lock', 'list', workspace, '--json'], { folder });
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout).locks.map(({ path }: { readonly path: string }) => path);
+}
+
+async function startService(args: readonly string[]): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ args });
+  onTestFinished(async () => void (await service.stop()));
+  return service;
+}
+
+const endingsOf = (jobs: readonly EndedJob[]): readonly string[] =>
+  jobs.map(({ lock, posts }, number) => {
+    const lines = [lock, ...posts].flatMap(({ log }) => log.split('\n').slice(-3));
+    return `job ${number}: ${lines.join(' | ').slice(0, 600)}`;
+  });
+
+/** How many requests a token that was idle may send at once. */
+async function burstOf({ baseUrl, token }: ServiceProcess): Promise<number> {
+  const { headers } = await ask(baseUrl, 'GET', '/workspaces', { token });
+  return Number(/;q=(\d+)/.exec(headers.get('ratelimit-policy') ?? '')?.[1]);
+}
+
+const refusalsOf = (jobs: readonly EndedJob[]): number => jobs.reduce((sum, { refusals }) => sum + refusals, 0);
+
+function expectGoodEnds(jobs: readonly EndedJob[]): void {
+  for (const { posts } of jobs) expect(posts).toMatchObject([{ conclusion: 'success', annotations: [] }]);
+}
+
+test('jobs that together want more than their token may ask for leave no lock behind, however their steps end', {
+  timeout: runs(120_000, 15 * 60_000),
+}, async () => {
+  const service = await startService(['--rate-limit', '5/s']);
+  const wanted = { jobs: runs(3, 6), pathsEach: runs(200, 300) };
+  expect(wanted.jobs * wanted.pathsEach).toBeGreaterThan(await burstOf(service));
+  const jobs = await jobsTogether({
+    ...service,
+    ...wanted,
+    given: { wait: '1m' },
+    // In the long form, the clock of the steps is that of the service.
+    ...(!soak && { nodeOptions: fasterTime(speed) }),
+  });
+  const left = await lockedPaths(service);
+  measured(
+    'locks left behind by jobs that together want more than their token may ask for',
+    left.length,
+    endingsOf(jobs),
+  );
+  expectGoodEnds(jobs);
+});
+
+test('jobs that share a token of a service as shipped get all that they want, and leave no lock behind', {
+  timeout: runs(120_000, 5 * 60_000),
+}, async () => {
+  const service = await startService([]);
+  const jobs = await jobsTogether({ ...service, jobs: 2, pathsEach: runs(1_000, 3_000) });
+  const left = await lockedPaths(service);
+  measured('locks left behind by jobs that share a token', left.length, endingsOf(jobs));
+  measured('refusals of jobs that share a token', refusalsOf(jobs));
+  for (const { lock } of jobs) expect(lock.conclusion, lock.log).toBe('success');
+  expectGoodEnds(jobs);
+});
