@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import type { Lock } from '../../../src/interface/resources.ts';
+import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
+import { type Job, type JobOptions, openJob } from '../../support/runner/job.ts';
+import { ask } from '../../support/running-service.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+
+/** A lock as another job, a person or a script would take it: with the token of the jobs unless told otherwise. */
+export interface Taking {
+  readonly token?: string;
+  readonly ttl?: string;
+  readonly origin?: string;
+}
+
+/** A workspace of the service as it is shipped, and the jobs that use it. */
+export interface Shipped {
+  readonly workspace: string;
+  /** What all jobs have: `locks:write`, and the owner `build-bot`. */
+  readonly token: string;
+  /** Of another owner, `grace`. */
+  readonly graces: string;
+  /** Of somebody who may do everything. */
+  readonly admins: string;
+  /** A job of a run of its own; by the proxy where one is given. */
+  job(proxy?: FaultProxy, options?: JobOptions): Promise<Job>;
+  proxy(manner?: Manner): Promise<FaultProxy>;
+  /** All locks of the workspace, however many pages they are. */
+  locks(): Promise<readonly Lock[]>;
+  lockOn(path: string): Promise<Lock | undefined>;
+  take(path: string, taking?: Taking): Promise<Lock>;
+  /** Whoever has it. */
+  release(path: string): Promise<void>;
+}
+
+export interface ShippedService {
+  workspace(): Promise<Shipped>;
+}
+
+let runs = 20_000;
+
+/**
+ * The service as a process of its own, with the settings that it has when nobody sets any but `settings`. Whoever looks
+ * at it has another token than the jobs, so that looking takes nothing of their rate.
+ */
+export function useShippedService(...settings: readonly string[]): ShippedService {
+  let service: ServiceProcess | undefined;
+  let buildBot = '';
+  let graces = '';
+  const running = (): ServiceProcess => {
+    if (service === undefined) throw new Error('The service is not running yet.');
+    return service;
+  };
+  async function command(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await runCommand(args, { folder: running().folder });
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+  const newToken = async (name: string): Promise<string> =>
+    JSON.parse(await command('token', 'create', '--name', name, '--scopes', 'locks:write,sync', '--json')).secret;
+
+  beforeAll(async () => {
+    service = await startServiceProcess({ args: settings });
+    [buildBot, graces] = await Promise.all([newToken('build-bot'), newToken('grace')]);
+  });
+  afterAll(() => service?.stop());
+
+  return {
+    async workspace() {
+      const { baseUrl, token: admins } = running();
+      runs += 1;
+      const workspace = `w${runs}`;
+      await command('workspace', 'add', workspace, '--remote', 'https://git.example.com/assets.git', '--no-check');
+      const address = `/workspaces/${workspace}/locks`;
+      const onPath = (path: string): string => `${address}/${encodeURIComponent(path)}`;
+
+      async function locks(): Promise<readonly Lock[]> {
+        const all: Lock[] = [];
+        for (let cursor = ''; ; ) {
+          const { status, body, text } = await ask(baseUrl, 'GET', `${address}?limit=1000${cursor}`, { token: admins });
+          if (status !== 200) throw new Error(`The locks could not be listed: ${text}`);
+          all.push(...body.locks);
+          if (typeof body.next_cursor !== 'string') return all;
+          cursor = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+        }
+      }
+
+      return {
+        workspace,
+        token: buildBot,
+        graces,
+        admins,
+        async job(proxy, options = {}) {
+          runs += 1;
+          const job = await openJob({
+            ...options,
+            run: { runId: String(runs), ...options.run },
+            secrets: [buildBot],
+            env: {
+              WORKSPACE_BASE_URL: proxy?.baseUrl ?? baseUrl,
+              WORKSPACE_TOKEN: buildBot,
+              WORKSPACE_ID: workspace,
+              ...options.env,
+            },
+          });
+          onTestFinished(() => job.end());
+          return job;
+        },
+        async proxy(manner) {
+          const proxy = await startFaultProxy(Number(new URL(baseUrl).port), manner);
+          onTestFinished(() => proxy.close());
+          return proxy;
+        },
+        locks,
+        lockOn: async (path) => (await locks()).find((lock) => lock.path === path),
+        async take(path, { token = buildBot, ttl = '1h', origin } = {}) {
+          const { status, body, text } = await ask(baseUrl, 'POST', address, {
+            token,
+            json: { path, type: 'exclusive', ttl },
+            headers: { ...(origin !== undefined && { referer: origin }) },
+          });
+          if (status !== 201) throw new Error(`The lock on ${path} could not be taken: ${text}`);
+          return body;
+        },
+        async release(path) {
+          const { status, text } = await ask(baseUrl, 'DELETE', `${onPath(path)}?force=true`, { token: admins });
+          if (status !== 204) throw new Error(`The lock on ${path} could not be released: ${text}`);
+        },
+      };
+    },
+  };
+}
