@@ -122,8 +122,10 @@ describe.each(manners)('with a service that %s', (_, manner: Manner) => {
         await met.done();
         const released = proxy.passed.slice(before).filter((one) => isReleasing(one) && one.status === 204);
         expect(new Set(released.map(({ path }) => path))).toEqual(new Set(own));
-        expect(JSON.parse(result.outputs['released'] ?? '[]'), result.log).toEqual(own);
-        expect(result.outputs['status']).toBe('released');
+        const told: readonly string[] = JSON.parse(result.outputs['released'] ?? '[]');
+        // Where nothing tells the lock of another from its own, it does not claim what it cannot know.
+        if (manner.keepsNoTimes) expect(own, result.log).toEqual(expect.arrayContaining([...told]));
+        else expect(told, result.log).toEqual(own);
         const left = [...taken, ...others].toSorted((one, other) => (one.path < other.path ? -1 : 1));
         await onlyOthersLeft(place, folder, left);
         return met;

@@ -51,6 +51,18 @@ export const declared = {
       limit: atMost(runs(60, 50), 'It tries for 45 s, and the runner ends it after a minute.'),
     },
   },
+  'test/e2e/scenarios/limited-service.test.ts': {
+    'jobs of many paths on one token, all at once, ended after': {
+      unit: 's',
+      limit: atMost(120, 'Eight jobs of 3,000 paths each, with the rate limit that the service is shipped with.'),
+    },
+  },
+  'test/e2e/scenarios/silent-at-deadline.test.ts': {
+    'a step whose service fell silent ended, after the deadline of its wait': {
+      unit: 's',
+      limit: atMost(20, 'Ten seconds to settle what is unclear, and ten for a busy machine.'),
+    },
+  },
   'test/e2e/scenarios/model/any-sequence.test.ts': {
     'sequences of locks, kills and faults that went as the model says': held(1, 500),
     'sequences in which a lock was lost, leaked or taken from somebody else': none(invariant),

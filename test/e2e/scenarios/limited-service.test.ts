@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest';
+import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
+import type { Job } from '../../support/runner/job.ts';
+import type { StepResult } from '../../support/runner/step.ts';
+import { runs } from '../../support/runs.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { type Shipped, useShippedService } from './shipped.ts';
+import { locking, soak } from './stage.ts';
+
+const namesOf = (job: number, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `job-${job}/${String(index).padStart(5, '0')}.uasset`);
+
+const refused = /429|Too Many Requests/;
+
+interface Ended {
+  readonly job: Job;
+  readonly lock: StepResult;
+  readonly post: StepResult | undefined;
+}
+
+/** So many jobs at once, all with one token; each locks paths of its own, and ends. */
+async function playJobs(
+  place: Shipped,
+  { jobs, paths, inputs = {}, proxied = false }: { jobs: number; paths: number; inputs?: object; proxied?: boolean },
+): Promise<readonly Ended[]> {
+  return Promise.all(
+    Array.from({ length: jobs }, async (_, number): Promise<Ended> => {
+      const proxy = proxied ? await place.proxy() : undefined;
+      let asked = 0;
+      proxy?.meet((passing) => {
+        asked += 1;
+        if (isLocking(passing) && asked % 7 === 3) return { kind: 'done-then-cut' };
+        return isReleasing(passing) && asked % 11 === 5 ? { kind: 'done-then-answer', status: 502 } : undefined;
+      });
+      const job = await place.job(proxy);
+      const lock = await job.run(locking(namesOf(number, paths), { ...inputs }));
+      const [post] = await job.post();
+      return { job, lock, post };
+    }),
+  );
+}
+
+/** All got what they wanted, and nothing is left of any. */
+async function expectAllServed(place: Shipped, ended: readonly Ended[], paths: number): Promise<void> {
+  for (const { lock, post } of ended) {
+    expect(lock, lock.log).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'acquired', count: String(paths) },
+    });
+    expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  }
+  expect(await place.locks()).toEqual([]);
+}
+
+describe('with the settings that the service has when nobody sets any', () => {
+  const shipped = useShippedService();
+  const jobs = runs(2, 8);
+  const paths = runs(600, 3_000);
+
+  test(`${jobs} jobs that lock ${paths.toLocaleString('en')} paths each with one token do not meet its rate limit, and leave nothing`, {
+    timeout: 300_000,
+  }, async () => {
+    const place = await shipped.workspace({ ownToken: true });
+    const began = performance.now();
+    const ended = await playJobs(place, { jobs, paths });
+    const seconds = (performance.now() - began) / 1_000;
+    await expectAllServed(place, ended, paths);
+    for (const { lock, post } of ended) expect(`${lock.log}\n${post?.log}`).not.toMatch(refused);
+    measured('jobs of many paths on one token, all at once, ended after', seconds);
+  });
+
+  test(`one job that locks ${(3 * paths).toLocaleString('en')} paths leaves nothing`, {
+    timeout: 300_000,
+  }, async () => {
+    const place = await shipped.workspace({ ownToken: true });
+    const ended = await playJobs(place, { jobs: 1, paths: 3 * paths });
+    await expectAllServed(place, ended, 3 * paths);
+  });
+});
+
+describe('with a service that lets a token ask five times a second', () => {
+  const shipped = useShippedService('--rate-limit', '5/s');
+  // What a token may do at once is used up, and then some.
+  const beyond = runs(40, 300);
+  const patient = { wait: '30m' };
+
+  test.each([1, 4])(
+    '%s jobs at once with one token get all their locks in the end, and leave none',
+    {
+      timeout: 600_000,
+    },
+    async (jobs) => {
+      const place = await shipped.workspace({ ownToken: true });
+      const paths = Math.ceil((300 + beyond) / jobs);
+      const ended = await playJobs(place, { jobs, paths, inputs: soak ? patient : {} });
+      await expectAllServed(place, ended, paths);
+      for (const { lock } of ended) expect(lock.log).not.toContain('tried');
+    },
+  );
+
+  test('4 jobs get them, too, and leave none, when one answer in ten is lost', { timeout: 600_000 }, async () => {
+    const place = await shipped.workspace({ ownToken: true });
+    const paths = Math.ceil((260 + beyond) / 4);
+    await expectAllServed(
+      place,
+      await playJobs(place, { jobs: 4, paths, inputs: soak ? patient : {}, proxied: true }),
+      paths,
+    );
+  });
+
+  test('a job that is killed while it is held up by the limit leaves nothing', { timeout: 120_000 }, async () => {
+    const place = await shipped.workspace({ ownToken: true });
+    const job = await place.job();
+    const step = await job.step(locking(namesOf(1, 600)));
+    await expect.poll(async () => (await place.locks()).length, { timeout: 60_000 }).toBeGreaterThan(soak ? 320 : 100);
+    await step.kill();
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await place.locks()).toEqual([]);
+  });
+
+  test.runIf(soak)(
+    'a job that the limit does not let lock all in its time gives back what it has locked',
+    {
+      timeout: 400_000,
+    },
+    async () => {
+      const place = await shipped.workspace({ ownToken: true });
+      const job = await place.job();
+      const lock = await job.run(locking(namesOf(1, 2_000)));
+      expect(lock, lock.log).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
+      expect(lock.durationMs).toBeLessThan(200_000);
+      await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+      expect(await place.locks()).toEqual([]);
+    },
+  );
+});

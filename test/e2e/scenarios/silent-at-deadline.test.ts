@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { isLocking, type Passing } from '../../support/fault-proxy.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { type Shipped, useShippedService } from './shipped.ts';
+import { locking, soak } from './stage.ts';
+
+const shipped = useShippedService();
+
+const waitSeconds = 6;
+
+/** `b` is somebody else's, and comes free when the step waits for it. From that lock request on there is no answer. */
+async function silentFrom(place: Shipped, number: number, done: boolean): Promise<{ readonly asked: number }> {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => `${number}-${done}/${name}`);
+  const paths = [a ?? '', b ?? '', c ?? ''];
+  const theirs = await place.take(paths[1] ?? '', { token: place.graces });
+  const proxy = await place.proxy();
+  const job = await place.job(proxy);
+  const step = await job.step(locking(paths, { wait: `${waitSeconds}s` }));
+  const began = performance.now();
+  await step.waitForLog(/Waiting/);
+  let asked = 0;
+  let silent = false;
+  proxy.meet((passing: Passing) => {
+    if (isLocking(passing)) asked += 1;
+    // What it asks for by itself is done, and what it asks about it as well; nobody hears of it.
+    if (asked >= number) silent = true;
+    if (!silent) return undefined;
+    return { kind: done ? 'done-then-silence' : 'silence' };
+  });
+  await place.release(theirs.path);
+  const result = await step.finished;
+  measuredEnd((performance.now() - began) / 1_000);
+  if (silent) expect(result, result.log).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
+
+  proxy.meet(() => undefined);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  const prefix = `${number}-${done}/`;
+  expect(
+    (await place.locks()).filter(({ path }) => path.startsWith(prefix)),
+    result.log,
+  ).toEqual([]);
+  return { asked };
+}
+
+const measuredEnd = (seconds: number): void =>
+  measured(
+    'a step whose service fell silent ended, after the deadline of its wait',
+    Math.max(0, seconds - waitSeconds),
+  );
+
+describe.each([
+  ['does what it is asked for', true],
+  ['hears nothing', false],
+])('a service that falls silent while a step waits, and %s', (_, done) => {
+  test('keeps the step for ten seconds beyond its deadline at most, and its post-step releases what was taken', {
+    timeout: 120_000,
+  }, async () => {
+    const place = await shipped.workspace();
+    const numbers = soak ? [1, 2, 3, 4, 5] : [1, 3];
+    const all = await Promise.all(numbers.map((number) => silentFrom(place, number, done)));
+    expect(all.some(({ asked }) => asked > 1)).toBe(true);
+  });
+});
