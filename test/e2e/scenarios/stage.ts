@@ -49,9 +49,11 @@ export function useService(): void {
   afterAll(() => running?.stop());
 }
 
-/** What a test plays on. What it starts is ended with the test. */
-export async function openStage(end: (cleanUp: () => Promise<void>) => void = onTestFinished): Promise<Stage> {
-  const service = running;
+/** What a test plays on. What it starts is ended with the test. The service is that of `useService` if not given. */
+export async function openStage(
+  end: (cleanUp: () => Promise<void>) => void = onTestFinished,
+  service: RunningService | undefined = running,
+): Promise<Stage> {
   if (service === undefined) throw new Error('Call useService() at the top of the file.');
   const workspace = await service.workspace();
   const token = await service.token({ name: 'build-bot', scopes: ['locks:write'] });

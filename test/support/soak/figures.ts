@@ -64,7 +64,7 @@ export const declared = {
     },
   },
   'test/e2e/scenarios/model/any-sequence.test.ts': {
-    'sequences of locks, kills and faults that went as the model says': held(1, 500),
+    'sequences of locks, kills and faults that went as the model says': held(1, 2_000),
     'sequences in which a lock was lost, leaked or taken from somebody else': none(invariant),
   },
   'test/service/http/arbitrary-input.test.ts': {

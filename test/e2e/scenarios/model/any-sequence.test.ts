@@ -1,13 +1,27 @@
 import fc from 'fast-check';
-import { test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
+import { databaseKinds } from '../../../support/databases.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { figureOf } from '../../../support/soak/figures.ts';
 import { measured } from '../../../support/soak/measured.ts';
 import { failureOf } from '../../../support/soak/tried.ts';
 import { soak, useService } from '../stage.ts';
-import { openWorld, type World } from './world.ts';
+import type { Who } from './book.ts';
+import type { Naming } from './unlocks.ts';
+import { openWorld, type Taking, type World } from './world.ts';
 
 useService();
+
+/** As `--rate-limit 5/s` for steps whose time is ten times faster, and with so little at once that they meet it. */
+const fiveASecond = { perSecond: 50, burst: 5 };
+let limited: RunningService;
+beforeAll(async () => {
+  const [sqlite] = databaseKinds;
+  if (sqlite === undefined) throw new Error('There is no database.');
+  limited = await startTestService(sqlite, { rateLimit: fiveASecond });
+});
+afterAll(() => limited?.stop());
 
 const jobs = 3;
 const paths = ['a', 'b', 'c'];
@@ -37,6 +51,17 @@ class Happening implements fc.AsyncCommand<Nothing, World> {
 const job = fc.nat({ max: jobs - 1 });
 const path = fc.constantFrom(...paths);
 const some = fc.shuffledSubarray(paths, { minLength: 1 });
+/** One that has a token of its own, and one that has the token of the jobs. */
+const who = fc.constantFrom<Who>('stranger', 'sibling');
+
+const taking: fc.Arbitrary<Taking> = fc.record({
+  paths: some,
+  wait: fc.constantFrom('0s', '3s'),
+  autoRelease: fc.boolean(),
+  onLost: fc.constantFrom('fail', 'fail', 'warn'),
+});
+const takingText = ({ paths: wanted, wait, autoRelease, onLost }: Taking): string =>
+  `${wanted} (wait ${wait}, auto-release ${autoRelease}, on-lost ${onLost})`;
 
 const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'cut' },
@@ -49,13 +74,21 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
 
 const happenings = [
   fc
-    .record({ job, some, wait: fc.constantFrom('0s', '3s'), autoRelease: fc.boolean() })
+    .record({ job, taking })
     .map(
-      ({ job: one, some: wanted, wait, autoRelease }) =>
-        new Happening(`job ${one} locks ${wanted}, wait ${wait}, auto-release ${autoRelease}`, (world) =>
-          world.lock(one, wanted, wait, autoRelease),
-        ),
+      ({ job: one, taking: wanted }) =>
+        new Happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted)),
     ),
+  fc.record({ job, first: taking, second: taking }).map(
+    ({ job: one, first, second }) =>
+      new Happening(
+        `job ${one} locks ${takingText(first)}, and in its next step ${takingText(second)}`,
+        async (world) => {
+          await world.lock(one, first);
+          await world.lock(one, second);
+        },
+      ),
+  ),
   fc
     .record({ job, some, at: fc.integer({ min: 1, max: 3 }), done: fc.boolean() })
     .map(
@@ -74,9 +107,10 @@ const happenings = [
         ),
     ),
   fc
-    .record({ job, path })
+    .record({ job, some, naming: fc.constantFrom<Naming>('path', 'path', 'pattern') })
     .map(
-      ({ job: one, path: which }) => new Happening(`job ${one} unlocks ${which}`, (world) => world.unlock(one, which)),
+      ({ job: one, some: which, naming }) =>
+        new Happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),
     ),
   fc
     .record({ job, other: job })
@@ -85,7 +119,21 @@ const happenings = [
         new Happening(`job ${one} waits for job ${other}, which ends`, (world) => world.waitFor(one, other)),
     ),
   path.map((which) => new Happening(`the lock on ${which} expires`, (world) => world.expire(which))),
-  path.map((which) => new Happening(`a stranger takes ${which} if it is free`, (world) => world.stranger(which))),
+  fc
+    .record({ path, who })
+    .map(
+      ({ path: which, who: one }) =>
+        new Happening(`a ${one} takes ${which} if it is free, or gives it back`, (world) => world.meddle(which, one)),
+    ),
+  fc
+    .record({ path, who, at: fc.integer({ min: 1, max: 4 }) })
+    .map(
+      ({ path: which, who: one, at }) =>
+        new Happening(
+          `before request ${at} from here on a ${one} takes ${which} if it is free, or gives it back`,
+          async (world) => world.meddleAt(at, which, one),
+        ),
+    ),
   fc
     .array(fault, { minLength: 1, maxLength: 3 })
     .map(
@@ -97,8 +145,9 @@ const happenings = [
   job.map((one) => new Happening(`job ${one} ends`, (world) => world.endJob(one))),
 ];
 
-/** Ours, and one that tells locks apart by nothing but their times. */
+/** Ours, and one that tells locks apart by nothing but their times; each with the rate limit, and without one to meet. */
 const manner = fc.constantFrom<Manner>({}, { givesNoProof: true });
+const isLimited = fc.boolean();
 
 const asModelled = 'sequences of locks, kills and faults that went as the model says';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
@@ -114,10 +163,11 @@ test('after any sequence of locks, unlocks, waits, ends, kills and faults no loc
   const outcome = await fc.check(
     fc.asyncProperty(
       manner,
+      isLimited,
       fc.commands(happenings, { maxCommands: soak ? 14 : 8, size: 'max' }),
-      async (how, commands) => {
+      async (how, slow, commands) => {
         if (performance.now() > until) return;
-        const world = await openWorld(jobs, how);
+        const world = await openWorld({ players: jobs, paths, manner: how, service: slow ? limited : undefined });
         try {
           await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);
           await world.end();

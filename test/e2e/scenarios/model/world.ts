@@ -1,44 +1,48 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Fault, type FaultProxy, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, isLocking, type Manner } from '../../../support/fault-proxy.ts';
 import { fasterTime } from '../../../support/preload.ts';
 import type { Job, StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
+import type { RunningService } from '../../../support/running-service.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';
+import { type Account, type Book, conclusionsOfPost, openBook, type Who } from './book.ts';
+import { type Network, watchedNetwork } from './network.ts';
+import { type Naming, settleUnlock } from './unlocks.ts';
 
-/** A lock that somebody counts on: its service must have it, and nobody else. */
-interface Counted {
-  readonly path: string;
-  readonly id: string;
-  readonly step: number;
+/** What a lock step of the model is given. */
+export interface Taking {
+  readonly paths: readonly string[];
+  readonly wait: string;
   readonly autoRelease: boolean;
+  readonly onLost: 'fail' | 'warn';
 }
 
-interface Player {
+interface Player extends Account {
   job: Job;
-  readonly origin: () => string;
-  steps: number;
-  /** Paths that its steps have asked for. */
+  origin: string;
   asked: Set<string>;
-  /** What its steps have got and not given back. */
-  counted: Counted[];
+  /** Each has a post-step. */
+  steps: { readonly number: number; readonly onLost: 'fail' | 'warn' }[];
 }
-
-const origin = (runId: string): string => `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
 
 const env = { NODE_OPTIONS: fasterTime(10) };
 
-/** Several jobs, a stranger, a service and the network between them, and what has to hold whatever they do. */
+/** Several jobs, others, a service and the network between them, and what has to hold whatever they do. */
 export interface World {
-  readonly players: number;
-  lock(player: number, paths: readonly string[], wait: string, autoRelease: boolean): Promise<void>;
+  lock(player: number, taking: Taking): Promise<void>;
   /** Kills the step when the service has been asked so often; before or after it has done what it was asked. */
   killed(player: number, paths: readonly string[], atRequest: number, done: boolean): Promise<void>;
   cancelled(player: number, paths: readonly string[], atRequest: number): Promise<void>;
-  unlock(player: number, path: string): Promise<void>;
+  unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
   /** One waits for what the other holds, and the other's job ends. */
   waitFor(player: number, other: number): Promise<void>;
   expire(path: string): Promise<void>;
-  stranger(path: string): Promise<void>;
+  /** Takes the path if it is free, and gives it back if it is theirs. */
+  meddle(path: string, who: Who): Promise<void>;
+  /** The same, before the request of this number that comes next. */
+  meddleAt(atRequest: number, path: string, who: Who): void;
   network(faults: readonly Fault[]): void;
   endJob(player: number): Promise<void>;
   /** What has to hold after each of these. */
@@ -48,25 +52,36 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(players: number, manner: Manner): Promise<World> {
+export interface WorldOptions {
+  readonly players: number;
+  readonly paths: readonly string[];
+  readonly manner: Manner;
+  readonly service?: RunningService | undefined;
+}
+
+export async function openWorld({ players, paths: allPaths, manner, service }: WorldOptions): Promise<World> {
   const cleanUps: (() => Promise<void>)[] = [];
-  const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp));
-  const proxy: FaultProxy = await stage.proxy({ ...manner, retryAfter: 0.5 });
-  const outsider = await stage.service.token({ name: 'stranger', scopes: ['locks:write'] });
-  const strangers = new Map<string, string>();
+  const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
+  const proxy = await stage.proxy({ ...manner, retryAfter: 0.5 });
+  const network: Network = watchedNetwork(proxy);
+  const stranger = await stage.service.token({ name: 'stranger', scopes: ['locks:write'] });
   const finished: string[] = [];
   /** Handed on by jobs that have ended. */
   const outliving = new Set<string>();
   let runs = 0;
 
-  const newJob = async (): Promise<{ job: Job; origin: () => string }> => {
+  async function newPlayer(): Promise<Player> {
     runs += 1;
     const runId = `${runs}`;
-    return { job: await stage.job({ run: { runId } }), origin: () => origin(runId) };
-  };
+    const job = await stage.job({ run: { runId } });
+    // Patterns mean files of the checkout.
+    for (const path of allPaths) await writeFile(join(job.folders.workspace, path), '');
+    const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
+    return { job, origin, steps: [], asked: new Set(), counted: [], broken: [] };
+  }
   const all: Player[] = [];
-  for (let number = 0; number < players; number += 1)
-    all.push({ ...(await newJob()), steps: 0, asked: new Set(), counted: [] });
+  for (let number = 0; number < players; number += 1) all.push(await newPlayer());
+  const book: Book = openBook(all);
 
   const playerOf = (number: number): Player => {
     const player = all[number];
@@ -74,30 +89,40 @@ export async function openWorld(players: number, manner: Manner): Promise<World>
     return player;
   };
 
-  let coming: Fault[] = [];
-  let watch: ((passing: Passing) => Fault | undefined) | undefined;
-  proxy.meet((passing) => watch?.(passing) ?? coming.shift());
-
-  const held = (path: string): boolean =>
-    strangers.has(path) || all.some(({ counted }) => counted.some((lock) => lock.path === path));
+  function begin(player: Player, { onLost = 'fail' as Taking['onLost'] } = {}): number {
+    const number = player.steps.length;
+    player.steps.push({ number, onLost });
+    return number;
+  }
 
   /** What a step says of its end is what its job goes by. */
-  async function believe(player: Player, result: StepResult, autoRelease: boolean): Promise<void> {
-    const { acquired, locks = '[]' } = result.outputs;
-    if (acquired !== 'true') return;
+  async function believe(player: Player, step: number, result: StepResult, autoRelease: boolean): Promise<void> {
+    const { acquired, locks = '[]', status } = result.outputs;
+    if (acquired !== 'true') {
+      expect([locks, status], result.log).not.toContain('acquired');
+      return;
+    }
     for (const told of JSON.parse(locks)) {
       const lock = await stage.lockOn(told.path);
-      expect(lock, `the lock on ${told.path} that a step has just told of`).toMatchObject({ origin: player.origin() });
+      expect(lock, `the lock on ${told.path} that a step has just told of`).toMatchObject({ origin: player.origin });
       const id = lock?.id ?? '';
       if (told.id !== undefined) expect(told.id).toBe(id);
-      player.counted.push({ path: told.path, id, step: player.steps, autoRelease });
+      player.counted.push({ path: told.path, id, step, autoRelease });
+      // What became of an earlier one on the path, this one hides.
+      player.broken = player.broken.map((one) => (one.path === told.path ? { ...one, certain: false } : one));
     }
   }
 
-  const withInputs = (paths: readonly string[], wait: string, autoRelease: boolean): StepOptions => ({
-    ...locking(paths, { wait, 'auto-release': String(autoRelease) }),
-    env,
-  });
+  function withInputs({ paths, wait, autoRelease, onLost }: Taking): StepOptions {
+    const lost = onLost === 'warn' ? { 'on-lost': 'warn' } : {};
+    return { ...locking(paths, { wait, 'auto-release': String(autoRelease), ...lost }), env };
+  }
+
+  const atOnce = (paths: readonly string[]): Taking => ({ paths, wait: '0s', autoRelease: true, onLost: 'fail' });
+
+  function ask(player: Player, paths: readonly string[]): void {
+    for (const path of paths) player.asked.add(path);
+  }
 
   /** Stops a step by whatever means once the service has been asked so often; it may be done before. */
   async function stopped(
@@ -106,53 +131,58 @@ export async function openWorld(players: number, manner: Manner): Promise<World>
   ): Promise<void> {
     const reached = Promise.withResolvers<void>();
     let asked = 0;
-    watch = (passing) => {
+    network.watch((passing) => {
       if (!isLocking(passing)) return undefined;
       asked += 1;
       if (asked < atRequest) return undefined;
       reached.resolve();
       return fault;
-    };
-    player.steps += 1;
-    for (const path of paths) player.asked.add(path);
-    const step = await player.job.step(withInputs(paths, '0s', true));
+    });
+    const number = begin(player);
+    ask(player, paths);
+    const step = await player.job.step(withInputs(atOnce(paths)));
     await Promise.race([reached.promise, step.finished]);
     if (fault.kind === 'done-then-silence' && asked >= atRequest) {
       await expect.poll(() => proxy.passed.at(-1)?.status ?? proxy.passed.findLast(isLocking)?.status).toBeDefined();
     }
     const stopping = stop(step);
-    watch = undefined;
+    network.watch(undefined);
     const result = await stopping;
     // It may have got all its locks before it was stopped: then it has them until its job ends.
-    await believe(player, result, true);
+    await believe(player, number, result, true);
   }
 
   async function endJob(player: Player): Promise<void> {
-    const posts = await player.job.post();
-    for (const { conclusion, exitCode, annotations } of posts) {
-      // Nothing fails a job at its end but a lock that was lost.
-      const lost = annotations.some(({ level }) => level === 'error');
-      expect({ conclusion, exitCode }).toEqual(
-        lost ? { conclusion: 'failure', exitCode: 1 } : { conclusion: 'success', exitCode: 0 },
-      );
+    for (const step of player.steps.toReversed()) {
+      const calm = network.isCalm();
+      const expected = conclusionsOfPost(player, step, await stage.locks());
+      const post = await (await player.job.nextPost())?.finished;
+      // Whoever comes in between may take a path, or leave it.
+      const mayFail = expected.includes('failure') || (!calm && step.onLost === 'fail' && player.broken.length > 0);
+      const possible = calm ? expected : ['success', ...(mayFail ? ['failure'] : [])];
+      expect(possible, post?.log).toContain(post?.conclusion);
     }
-    for (const { autoRelease, id } of player.counted) if (!autoRelease) outliving.add(id);
-    finished.push(player.origin());
+    for (const { autoRelease, id, path } of player.counted) {
+      if (autoRelease) continue;
+      outliving.add(id);
+      book.others.set(path, { id, who: 'ended job' });
+    }
+    finished.push(player.origin);
     await player.job.end();
-    Object.assign(player, await newJob(), { steps: 0, asked: new Set(), counted: [] });
+    Object.assign(player, await newPlayer());
   }
 
   const world: World = {
-    players,
-    async lock(number, paths, wait, autoRelease) {
+    async lock(number, taking) {
+      const { paths } = taking;
       const player = playerOf(number);
-      const free = !paths.some(held) && !(await stage.locks()).some(({ path }) => paths.includes(path));
-      const calm = coming.length === 0;
-      player.steps += 1;
-      for (const path of paths) player.asked.add(path);
-      const result = await player.job.run(withInputs(paths, wait, autoRelease));
+      const free = !paths.some(book.isHeld) && !(await stage.locks()).some(({ path }) => paths.includes(path));
+      const calm = network.isCalm();
+      const step = begin(player, taking);
+      ask(player, paths);
+      const result = await player.job.run(withInputs(taking));
       if (calm) expect(result.conclusion, result.log).toBe(free ? 'success' : 'failure');
-      await believe(player, result, autoRelease);
+      await believe(player, step, result, taking.autoRelease);
     },
     killed: (number, paths, atRequest, done) =>
       stopped(
@@ -163,47 +193,65 @@ export async function openWorld(players: number, manner: Manner): Promise<World>
       stopped({ player: playerOf(number), paths, atRequest, fault: { kind: 'done-then-silence' } }, (step) =>
         step.cancel(),
       ),
-    async unlock(number, path) {
-      const player = playerOf(number);
-      // Of a path that a job never asked for, an unlock means whatever lock is there.
-      if (!player.asked.has(path)) return;
-      const result = await player.job.run({ ...unlocking({ path }), env });
-      const ours = player.counted.some((lock) => lock.path === path);
-      if (result.conclusion === 'success' && ours) expect(result.outputs['status']).toBe('released');
-      if (result.conclusion === 'success') player.counted = player.counted.filter((lock) => lock.path !== path);
+    async unlock(number, paths, naming) {
+      const account = playerOf(number);
+      const calm = network.isCalm();
+      const before = await stage.locks();
+      const from = proxy.passed.length;
+      begin(account);
+      const inputs = naming === 'path' ? { glob: 'false', path: paths.join('\n') } : { path: `[${paths.join('')}]` };
+      const result = await account.job.run({ ...unlocking(inputs), env });
+      const after = await stage.locks();
+      settleUnlock({ account, paths, naming, before, after, passed: proxy.passed.slice(from), result, calm }, book);
     },
     async waitFor(number, other) {
       const waiting = playerOf(number);
       const holding = playerOf(other);
       const [lock] = holding.counted.filter(({ autoRelease }) => autoRelease);
       if (lock === undefined || waiting === holding) return;
-      waiting.steps += 1;
-      waiting.asked.add(lock.path);
-      const step = await waiting.job.step(withInputs([lock.path], '10m', true));
+      network.calm();
+      const taking: Taking = { ...atOnce([lock.path]), wait: '10m' };
+      const began = begin(waiting, taking);
+      ask(waiting, taking.paths);
+      const step = await waiting.job.step(withInputs(taking));
       await Promise.race([step.waitForLog('Waiting'), step.finished]);
       await endJob(holding);
       const result = await step.finished;
       expect(result.conclusion, result.log).toBe('success');
-      await believe(waiting, result, true);
+      await believe(waiting, began, result, true);
     },
     async expire(path) {
+      const lock = await stage.lockOn(path);
       await stage.expire(path);
-      strangers.delete(path);
-      for (const player of all) player.counted = player.counted.filter((lock) => lock.path !== path);
+      if (lock !== undefined) book.broke(lock);
     },
-    async stranger(path) {
-      if (await stage.lockOn(path)) return;
-      const { id } = await stage.take(path, { token: outsider.secret, origin: 'https://stranger.example.com' });
-      strangers.set(path, id);
+    async meddle(path, who) {
+      const token = who === 'stranger' ? stranger.secret : stage.token.secret;
+      const address = `/v1/workspaces/${stage.workspace}/locks`;
+      const theirs = book.others.get(path);
+      if (theirs?.who === who) {
+        const one = `${address}/${encodeURIComponent(path)}`;
+        const { status } = await stage.service.ask('DELETE', one, { token, headers: { 'if-match': `"${theirs.id}"` } });
+        // Where it was gone, whoever has ended it has to have a right to.
+        if (status === 204) book.others.delete(path);
+        return;
+      }
+      const { status, body } = await stage.service.ask('POST', address, {
+        token,
+        json: { path, type: 'exclusive', ttl: '1h' },
+        headers: { referer: `https://${who}.example.com` },
+      });
+      if (status === 201) book.others.set(path, { id: body.id, who });
     },
-    network(faults) {
-      coming = [...faults];
+    meddleAt(at, path, who) {
+      network.interfere({ at, act: () => world.meddle(path, who) });
     },
+    network: (faults) => network.fail(faults),
     endJob: (number) => endJob(playerOf(number)),
     async check() {
       const locks = await stage.locks();
       const idOn = (path: string) => locks.find((lock) => lock.path === path)?.id;
-      for (const [path, id] of strangers) expect(idOn(path), `the stranger's lock on ${path}`).toBe(id);
+      for (const [path, { id, who }] of book.others) expect(idOn(path), `the lock of the ${who} on ${path}`).toBe(id);
       for (const { counted } of all) {
         for (const { path, id } of counted) expect(idOn(path), `a lock on ${path} that a job counts on`).toBe(id);
       }
@@ -218,7 +266,7 @@ export async function openWorld(players: number, manner: Manner): Promise<World>
       }
     },
     async end() {
-      coming = [];
+      network.calm();
       for (const player of all) await endJob(player);
       await world.check();
     },

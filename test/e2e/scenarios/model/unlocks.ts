@@ -1,0 +1,113 @@
+import { expect } from 'vitest';
+import type { Lock } from '../../../../src/interface/resources.ts';
+import { isReleasing, type Passed } from '../../../support/fault-proxy.ts';
+import type { StepResult } from '../../../support/runner/step.ts';
+import type { Account, Book } from './book.ts';
+
+/** How an unlock names what it means: a path is any lock that is there, a pattern what the job itself has. */
+export type Naming = 'path' | 'pattern';
+
+export interface Unlocked {
+  readonly account: Account;
+  readonly paths: readonly string[];
+  readonly naming: Naming;
+  /** The locks before it, and after. */
+  readonly before: readonly Lock[];
+  readonly after: readonly Lock[];
+  /** What it asked. */
+  readonly passed: readonly Passed[];
+  readonly result: StepResult;
+  /** Nothing went wrong on the way, and nobody came in between. */
+  readonly calm: boolean;
+}
+
+const onPath = (locks: readonly Lock[], path: string): Lock | undefined => locks.find((lock) => lock.path === path);
+
+const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> =>
+  new Set(passed.flatMap((one) => (isReleasing(one) && one.status === 204 && one.path ? [one.path] : [])));
+
+/** What has to become of a path; undefined where the job may know more, or less, than the model. */
+type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;
+
+function fateOf(path: string, { account, naming, before }: Unlocked, book: Book): Fate {
+  const there = onPath(before, path);
+  if (account.counted.some((lock) => lock.path === path)) return 'released';
+  // A step that was killed may have got it, and may have had the time to write that down.
+  if (there?.origin === account.origin) return undefined;
+  const broken = account.broken.filter((lock) => lock.path === path);
+  if (broken.some(({ certain }) => !certain)) return undefined;
+  if (broken.length > 0) return there === undefined ? 'absent' : 'lost';
+  if (naming === 'pattern') return 'left';
+  if (there === undefined) return 'absent';
+  if (account.asked.has(path)) return 'held';
+  return book.others.get(path)?.who === 'stranger' ? 'refused' : 'released';
+}
+
+/** Without trouble, it is known how an unlock ends. */
+function expectFates(unlocked: Unlocked, book: Book): void {
+  const { paths, result } = unlocked;
+  const fates = paths.map((path) => fateOf(path, unlocked, book));
+  const some = (fate: Fate): boolean => fates.includes(fate);
+  if (some(undefined)) return;
+  const { status, released = '[]' } = result.outputs;
+  const why = `${paths} should be ${fates}: ${JSON.stringify(result.outputs)}\n${result.log}`;
+  const toRelease = paths.filter((_, index) => fates[index] === 'released');
+  expect(new Set(JSON.parse(released)), why).toEqual(new Set(toRelease));
+  expect(result.conclusion, why).toBe(some('lost') || some('refused') ? 'failure' : 'success');
+  if (some('lost')) expect(status, why).toBe('lost');
+  else if (some('released')) expect(status, why).toBe('released');
+  else if (some('held')) expect(status, why).toBe('held');
+  else if (!some('refused') && !some('left')) expect(status, why).toBe('absent');
+}
+
+/** Whatever went wrong, what it says is what it did. */
+function expectTruth({ paths, after, before, passed, result }: Unlocked): void {
+  const done = releasedAt(passed);
+  const { status, released = '[]' } = result.outputs;
+  const told: readonly string[] = JSON.parse(released);
+  const why = `${paths}: ${JSON.stringify(result.outputs)}\n${result.log}`;
+  expect(paths, why).toEqual(expect.arrayContaining([...told]));
+  for (const path of told) {
+    expect(done.has(path), why).toBe(true);
+    const earlier = onPath(before, path)?.id;
+    if (earlier !== undefined) expect(onPath(after, path)?.id, why).not.toBe(earlier);
+  }
+  if (status === 'released') expect(told.length, why).toBeGreaterThan(0);
+  if (status === 'absent' || status === 'held') expect(told, why).toEqual([]);
+  if (status === 'absent' || status === 'held') expect(result.conclusion, why).toBe('success');
+  if (status === 'lost') expect(result.conclusion, why).toBe('failure');
+}
+
+/** Whether it has seen the lock on the path before it released what was there. */
+function hasSeen(id: string, path: string, passed: readonly Passed[]): boolean {
+  const first = passed.findIndex((one) => isReleasing(one) && one.path === path);
+  return passed.slice(0, Math.max(first, 0)).some(({ method, answer }) => method === 'GET' && answer.includes(id));
+}
+
+/** Checks what an unlock has said and done, and keeps book of it. What it had no right to end stays in the book. */
+export function settleUnlock(unlocked: Unlocked, book: Book): void {
+  const { account, paths, naming, before, after, passed, result, calm } = unlocked;
+  if (calm) expectFates(unlocked, book);
+  expectTruth(unlocked);
+  const standing = new Set(after.map(({ id }) => id));
+  const done = releasedAt(passed);
+  account.counted = account.counted.filter(
+    ({ path, id }) => !(paths.includes(path) && done.has(path) && !standing.has(id)),
+  );
+  // It has been told of these now, if it has heard of them.
+  account.broken = account.broken.flatMap((lock) => {
+    if (!paths.includes(lock.path)) return [lock];
+    return calm && result.outputs['status'] !== undefined ? [] : [{ ...lock, certain: false }];
+  });
+  for (const path of done) {
+    const mayMeanAny = naming === 'path' && paths.includes(path) && !account.asked.has(path);
+    const there = onPath(before, path);
+    if (mayMeanAny && there !== undefined && there.origin !== account.origin && !standing.has(there.id)) {
+      book.broke(there);
+    }
+    const came = book.others.get(path);
+    if (mayMeanAny && came !== undefined && !standing.has(came.id) && hasSeen(came.id, path, passed)) {
+      book.others.delete(path);
+    }
+  }
+}
