@@ -67,6 +67,10 @@ export const declared = {
     'sequences of locks, kills and faults that went as the model says': held(1, 2_000),
     'sequences in which a lock was lost, leaked or taken from somebody else': none(invariant),
   },
+  'test/e2e/scenarios/model/any-syncs.test.ts': {
+    'sequences of syncs, restarts and faults that went as the model says': held(1, 2_000),
+    'sequences in which a sync step told something that is not so': none('Whatever happens, what a step says is so.'),
+  },
   'test/service/http/arbitrary-input.test.ts': {
     'any JSON sent to locks': held(40, 1_500),
     'any JSON sent to sync': held(40, 1_500),

@@ -1,0 +1,137 @@
+import fc from 'fast-check';
+import { test } from 'vitest';
+import type { Fault, Manner } from '../../../support/fault-proxy.ts';
+import { figureOf } from '../../../support/soak/figures.ts';
+import { measured } from '../../../support/soak/measured.ts';
+import { failureOf } from '../../../support/soak/tried.ts';
+import { soak } from '../stage.ts';
+import { startSyncService } from './sync-service.ts';
+import { branches, openSyncWorld, type SyncWorld } from './sync-world.ts';
+
+/** What happens, and its name in a sequence that failed. */
+class Happening implements fc.AsyncCommand<Record<string, never>, SyncWorld> {
+  readonly name: string;
+  readonly play: (world: SyncWorld) => Promise<void>;
+  constructor(name: string, play: (world: SyncWorld) => Promise<void>) {
+    this.name = name;
+    this.play = play;
+  }
+  check(): boolean {
+    return true;
+  }
+  run(_: Record<string, never>, world: SyncWorld): Promise<void> {
+    return this.play(world);
+  }
+  toString(): string {
+    return this.name;
+  }
+}
+
+const branch = fc.constantFrom(...branches);
+const at = fc.integer({ min: 1, max: 5 });
+const atOrNow = fc.option(at, { nil: undefined });
+const when = (request: number | undefined): string => (request === undefined ? '' : ` before request ${request}`);
+
+const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
+  { kind: 'cut' },
+  { kind: 'done-then-cut' },
+  { kind: 'done-then-answer', status: 502 },
+  { kind: 'done-then-truncated' },
+  { kind: 'answer', status: 503, headers: { 'retry-after': '30' } },
+  { kind: 'answer', status: 429, headers: { 'retry-after': '1' } },
+  { kind: 'answer', status: 429, headers: { 'retry-after': '3600' } },
+  { kind: 'delay', ms: 1_500 },
+  { kind: 'silence' },
+);
+const faultText = (one: Fault): string =>
+  one.kind === 'answer' ? `${one.status} ${one.headers?.['retry-after'] ?? ''}` : one.kind;
+
+const happenings = [
+  fc
+    .record({ jobs: fc.constantFrom(1, 1, 3), branch, wait: fc.constantFrom(0, 20, 600) })
+    .map(
+      ({ jobs, branch: which, wait }) =>
+        new Happening(`${jobs} sync ${which}, wait ${wait}s`, (world) => world.sync(jobs, which, wait)),
+    ),
+  fc
+    .record({ how: fc.constantFrom('cancel', 'kill'), at, branch })
+    .map(
+      ({ how, at: request, branch: which }) =>
+        new Happening(`${how} at request ${request} of a sync of ${which}`, (world) =>
+          world.stopped(how, request, which),
+        ),
+    ),
+  fc
+    .record({ branch, at: atOrNow })
+    .map(
+      ({ branch: which, at: request }) =>
+        new Happening(`${which} changes${when(request)}`, (world) => world.commit(which, request)),
+    ),
+  fc
+    .array(fault, { minLength: 1, maxLength: 3 })
+    .map(
+      (faults) =>
+        new Happening(`the network is about to fail: ${faults.map(faultText)}`, async (world) => world.network(faults)),
+    ),
+];
+
+/** These take the most time, so that a short form has few of them. */
+const rareHappenings = [
+  atOrNow.map((request) => new Happening(`the service restarts${when(request)}`, (world) => world.restart(request))),
+  fc.constant(new Happening('the remote goes away, or comes back', (world) => world.moveRemote())),
+];
+
+/** One that says when to come again: later than a short wait ends. */
+const manner = fc.constantFrom<Manner>({}, { retryAfter: 30 });
+
+const asModelled = 'sequences of syncs, restarts and faults that went as the model says';
+const sequences = soak ? figureOf(asModelled).limit.value : 40;
+
+/** They wait more than they work: a soak test plays several at a time, each with a service of its own. */
+const lanes = soak ? 4 : 1;
+
+test('after any sequence of syncs, restarts, cancellations and faults a step has told nothing that is not so', {
+  timeout: soak ? 6 * 3_600_000 : 180_000,
+}, async () => {
+  const seed = Number(process.env['SEED'] ?? (Date.now() ^ (Math.random() * 2 ** 31)) | 0);
+  process.stderr.write(`The sequences of syncs are of the seed ${seed}: SEED=${seed} plays them again.\n`);
+  let played = 0;
+  // A short form ends in time; a soak test plays all.
+  const until = soak ? Number.POSITIVE_INFINITY : performance.now() + 10_000;
+
+  /** What went wrong, if anything did. */
+  async function playLane(lane: number): Promise<readonly string[]> {
+    const service = await startSyncService();
+    try {
+      const outcome = await fc.check(
+        fc.asyncProperty(
+          manner,
+          fc.commands([...happenings, ...rareHappenings], { maxCommands: soak ? 10 : 6, size: 'max' }),
+          async (how, commands) => {
+            if (performance.now() > until) return;
+            const world = await openSyncWorld(service, how);
+            try {
+              await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);
+              await world.end();
+              played += 1;
+            } finally {
+              await world.close();
+            }
+          },
+        ),
+        { seed: seed + lane, numRuns: Math.ceil(sequences / lanes), endOnFailure: true },
+      );
+      return await failureOf(outcome);
+    } finally {
+      await service.stop();
+    }
+  }
+
+  const failures = await Promise.all(Array.from({ length: lanes }, (_, lane) => playLane(lane)));
+  measured(
+    'sequences in which a sync step told something that is not so',
+    failures.filter((lines) => lines.length > 0).length,
+    failures.flat(),
+  );
+  measured(asModelled, played);
+});

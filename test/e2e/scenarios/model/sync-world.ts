@@ -1,0 +1,199 @@
+import { mkdtemp, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Fault, type Manner, type Passed, startFaultProxy } from '../../../support/fault-proxy.ts';
+import { createRepository } from '../../../support/git-repository.ts';
+import { fasterTime } from '../../../support/preload.ts';
+import { openJob } from '../../../support/runner/job.ts';
+import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
+import type { SyncService } from './sync-service.ts';
+import { expectToldTruly, speed } from './told-of-sync.ts';
+
+export const branches = ['main', 'topic', 'release/1.0'];
+
+/** Jobs that sync a workspace, its remote, the service and the network between them, and what has to hold. */
+export interface SyncWorld {
+  /** So many jobs at once. */
+  sync(jobs: number, branch: string, waitSeconds: number): Promise<void>;
+  /** One is cancelled, or killed, when it sends its request of this number. */
+  stopped(how: 'cancel' | 'kill', atRequest: number, branch: string): Promise<void>;
+  /** Now, or before the request of this number that comes next. */
+  commit(branch: string, atRequest?: number): Promise<void>;
+  restart(atRequest?: number): Promise<void>;
+  /** The remote goes away, or comes back. */
+  moveRemote(): Promise<void>;
+  network(faults: readonly Fault[]): void;
+  /** Every sync ends, and what the mirror has then is what the last one of each branch has fetched. */
+  end(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a branch is at the remote, from when on, and from when on for sure. */
+interface Head {
+  readonly commit: string;
+  readonly from: number;
+  readonly surely: number;
+}
+
+let worlds = 0;
+
+const arrives = (fault: Fault | undefined): boolean =>
+  fault === undefined || fault.kind === 'delay' || fault.kind === 'held-back';
+
+export async function openSyncWorld(service: SyncService, manner: Manner): Promise<SyncWorld> {
+  worlds += 1;
+  const world = worlds;
+  const workspace = `game-${process.pid}-${world}`;
+  const folder = await mkdtemp(join(tmpdir(), 'sync-world-'));
+  const remote = createRepository(folder);
+  const heads = new Map<string, Head[]>();
+  const proxy = await startFaultProxy(service.port, manner);
+  const token = await service.token();
+  const troubles: { readonly from: number; to: number }[] = [];
+  const faulted = new Map<number, Fault>();
+  /** How many steps have asked for a sync of a branch. */
+  const asked = new Map<string, number>();
+  let commits = 0;
+  let runs = 0;
+  let away = false;
+  let faults: Fault[] = [];
+  let due: { at: number; readonly act: () => Promise<void> }[] = [];
+  let watch: ((referer: string | undefined) => void) | undefined;
+
+  function commitTo(branch: string): void {
+    commits += 1;
+    const before = performance.now();
+    remote.commit({ branch, files: { [`file-${commits % 5}`]: `${commits}\n` } });
+    const head: Head = { commit: remote.head(branch), from: before, surely: performance.now() };
+    heads.set(branch, [...(heads.get(branch) ?? []), head]);
+  }
+  for (const branch of branches) commitTo(branch);
+  await service.workspace(workspace, remote.path);
+
+  proxy.meet((passing) => {
+    watch?.(passing.headers.referer);
+    for (const one of due) one.at -= 1;
+    const now = due.filter(({ at }) => at <= 0);
+    due = due.filter(({ at }) => at > 0);
+    if (now.length > 0) return { kind: 'held-back', until: Promise.all(now.map(({ act }) => act())) };
+    const fault = faults.shift();
+    if (fault !== undefined) {
+      faulted.set(passing.at, fault);
+      // One that hangs does so for as long as somebody listens.
+      troubles.push({ from: passing.at, to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : passing.at + 200 });
+    }
+    return fault;
+  });
+
+  const headsIn =
+    (branch: string) =>
+    (from: number, to: number): readonly string[] =>
+      (heads.get(branch) ?? [])
+        .filter((head, index, all) => head.from <= to && (all[index + 1]?.surely ?? Number.POSITIVE_INFINITY) >= from)
+        .map(({ commit }) => commit);
+
+  async function play(
+    branch: string,
+    waitSeconds: number,
+    during?: (step: RunningStep, origin: string) => Promise<StepResult>,
+  ): Promise<void> {
+    runs += 1;
+    asked.set(branch, (asked.get(branch) ?? 0) + 1);
+    const runId = `${world}${String(runs).padStart(4, '0')}`;
+    const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
+    const job = await openJob({
+      run: { runId },
+      secrets: [token],
+      env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace },
+    });
+    try {
+      const step = await job.step({
+        with: { operation: 'sync', branch, wait: `${waitSeconds}s`, 'request-timeout': '60s' },
+        env: { NODE_OPTIONS: fasterTime(speed) },
+      });
+      const result = await (during?.(step, origin) ?? step.finished);
+      const endedAt = performance.now();
+      const own = (one: Passed): boolean => one.headers.referer === origin;
+      expectToldTruly({
+        branch,
+        waitSeconds,
+        result,
+        endedAt,
+        stopped: during !== undefined,
+        passed: proxy.passed.filter(own),
+        arrived: (one) => one.answeredAt !== undefined && arrives(faulted.get(one.at)),
+        troubled: (from, to) => troubles.some((trouble) => trouble.from <= to && trouble.to >= from),
+        heads: headsIn(branch),
+        syncs: await service.syncs(workspace),
+      });
+      const [post] = await job.post();
+      expect(post).toMatchObject({ conclusion: 'success' });
+    } finally {
+      await job.end();
+    }
+  }
+
+  async function restart(): Promise<void> {
+    const trouble = { from: performance.now(), to: Number.POSITIVE_INFINITY };
+    troubles.push(trouble);
+    await service.restart();
+    trouble.to = performance.now();
+  }
+
+  /** At once, or when it is due. */
+  const doAt = async (atRequest: number | undefined, act: () => Promise<void>): Promise<void> => {
+    if (atRequest === undefined) await act();
+    else due.push({ at: atRequest, act });
+  };
+
+  return {
+    async sync(jobs, branch, waitSeconds) {
+      await Promise.all(Array.from({ length: jobs }, () => play(branch, waitSeconds)));
+    },
+    stopped: (how, atRequest, branch) =>
+      play(branch, 600, async (step, origin) => {
+        const reached = Promise.withResolvers<void>();
+        let came = 0;
+        watch = (referer) => {
+          if (referer !== origin) return;
+          came += 1;
+          if (came === atRequest) reached.resolve();
+        };
+        await Promise.race([reached.promise, step.finished]);
+        watch = undefined;
+        return how === 'kill' ? step.kill() : step.cancel();
+      }),
+    commit: (branch, atRequest) => doAt(atRequest, async () => commitTo(branch)),
+    restart: (atRequest) => doAt(atRequest, restart),
+    async moveRemote() {
+      const elsewhere = `${remote.path}.away`;
+      await (away ? rename(elsewhere, remote.path) : rename(remote.path, elsewhere));
+      away = !away;
+    },
+    network(coming) {
+      faults = [...coming];
+    },
+    async end() {
+      const running = async () => (await service.syncs(workspace)).filter(({ finished_at }) => finished_at === null);
+      await expect.poll(running, { timeout: 90_000, interval: 100 }).toEqual([]);
+      const syncs = await service.syncs(workspace);
+      for (const branch of branches) {
+        const its = syncs.filter((sync) => sync.branch === branch);
+        // Who asks while one is queued joins it, and who asks again with the same key gets the same.
+        expect(its.length, `syncs of ${branch}`).toBeLessThanOrEqual(asked.get(branch) ?? 0);
+        for (const [index, sync] of its.entries()) {
+          const before = its[index - 1];
+          const begun = Number(before?.started_at ?? before?.finished_at ?? 0);
+          expect(Number(sync.created_at), `${sync.id}, while another was queued`).toBeGreaterThanOrEqual(begun);
+        }
+        const last = its.findLast(({ status }) => status === 'succeeded');
+        if (last !== undefined) expect(await service.head(workspace, branch)).toBe(last.head);
+      }
+    },
+    async close() {
+      await proxy.close();
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}

@@ -1,0 +1,97 @@
+import { expect } from 'vitest';
+import type { SyncRow } from '../../../../src/service/syncs/sync-row.ts';
+import type { Passed } from '../../../support/fault-proxy.ts';
+import type { StepResult } from '../../../support/runner/step.ts';
+
+/** Time passes so many times faster for a step. */
+export const speed = 10;
+
+/** For a machine with other things to do, on its own clock. */
+const slackMs = 10_000;
+
+/** What ended so long before a deadline has to be seen; on the clock of the machine. */
+const wellBeforeMs = 800;
+
+/** A sync step that has ended, and what is known of it from outside. All times are on the clock of the test. */
+export interface PlayedSync {
+  readonly branch: string;
+  readonly waitSeconds: number;
+  readonly result: StepResult;
+  readonly endedAt: number;
+  /** It was killed or cancelled. */
+  readonly stopped: boolean;
+  /** What it has asked. */
+  readonly passed: readonly Passed[];
+  /** Whether the answer got to the step as it was. */
+  readonly arrived: (passed: Passed) => boolean;
+  /** Whether something was wrong with the network or the service in this time. */
+  readonly troubled: (from: number, to: number) => boolean;
+  /** The heads that the branch had at the remote in this time. */
+  readonly heads: (from: number, to: number) => readonly string[];
+  /** All syncs of the workspace. */
+  readonly syncs: readonly SyncRow[];
+}
+
+const isTrigger = ({ method }: Passed): boolean => method === 'POST';
+
+const finishedAt = ({ finished_at }: SyncRow): number =>
+  finished_at === null ? Number.POSITIVE_INFINITY : Number(finished_at) - performance.timeOrigin;
+
+const ends = new Set(['succeeded', 'failed']);
+
+/** The id is there as soon as the service has answered. */
+function expectId({ passed, arrived, result, stopped }: PlayedSync, why: string): string | undefined {
+  const triggered = passed.findIndex((one) => isTrigger(one) && one.status === 202 && arrived(one));
+  const { sync_id: told } = result.outputs;
+  const answered = passed[triggered];
+  // One that was killed with the answer on its way may not have read it; what it asks after that shows that it has.
+  if (answered === undefined || (stopped && triggered === passed.length - 1)) return told;
+  expect(told, why).toBe(JSON.parse(answered.answer).sync_id);
+  return told;
+}
+
+/** A sync that has succeeded has fetched what the remote had after it was asked for. */
+function expectOutcome(played: PlayedSync, sync: SyncRow, why: string): void {
+  const { result, waitSeconds, passed, endedAt, heads, branch } = played;
+  const { status } = result.outputs;
+  expect(sync.branch, why).toBe(branch);
+  expect(result.outputs['branch'], why).toBe(branch);
+  if (status !== undefined && ends.has(status)) expect(sync.status, why).toBe(status);
+  if (status === 'succeeded') {
+    const askedAt = passed.find(isTrigger)?.at ?? 0;
+    expect(heads(askedAt, endedAt), `what ${branch} was at the remote in the meantime`).toContain(sync.head);
+  }
+  if (result.conclusion === 'success') expect(waitSeconds === 0 || status === 'succeeded', why).toBe(true);
+  if (result.conclusion === 'failure' && !played.stopped) expect(status, why).not.toBe('succeeded');
+}
+
+/** It ends by its deadline, not long before it, and not without a look at a sync that has ended. */
+function expectInTime(played: PlayedSync, sync: SyncRow, why: string): void {
+  const { passed, arrived, waitSeconds, endedAt, result, stopped, troubled } = played;
+  const answered = passed.find((one) => isTrigger(one) && arrived(one))?.answeredAt;
+  if (answered === undefined || waitSeconds === 0) return;
+  const deadline = answered + (waitSeconds * 1_000) / speed;
+  expect(endedAt - deadline, `ms after its deadline: ${why}`).toBeLessThan(slackMs);
+  const { status = '' } = result.outputs;
+  if (stopped || ends.has(status)) return;
+  expect(deadline - endedAt, `ms before its deadline it gave up: ${why}`).toBeLessThan(wellBeforeMs);
+  if (troubled(deadline - wellBeforeMs, deadline)) return;
+  expect(deadline - finishedAt(sync), `ms before the deadline the sync had ended: ${why}`).toBeLessThan(wellBeforeMs);
+}
+
+/** Whatever went wrong, what the step tells is so. */
+export function expectToldTruly(played: PlayedSync): void {
+  const { result, syncs, passed } = played;
+  const asked = passed.map(({ method, status, at }) => `${method} ${status} at ${Math.round(at)}`);
+  const why = `${JSON.stringify(result.outputs)}\n${result.log}\n${asked}, ended at ${Math.round(played.endedAt)}`;
+  const id = expectId(played, why);
+  if (id === undefined) {
+    expect(result.conclusion, why).not.toBe('success');
+    expect(result.outputs['status'], why).toBeUndefined();
+    return;
+  }
+  const sync = syncs.find((row) => row.id === id);
+  if (sync === undefined) throw new Error(`The service knows nothing of ${id}. ${why}`);
+  expectOutcome(played, sync, why);
+  expectInTime(played, sync, why);
+}
