@@ -852,7 +852,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 15).then(__nccwpck_require__.bind(__nccwpck_require__, 15));
+        const { run } = await __nccwpck_require__.e(/* import() */ 245).then(__nccwpck_require__.bind(__nccwpck_require__, 1245));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });

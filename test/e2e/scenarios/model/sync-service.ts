@@ -44,11 +44,11 @@ export async function startSyncService(): Promise<SyncService> {
       running = await start();
     },
     async workspace(id, remote) {
-      await storage.commit((db) => addWorkspace(db, storage.now, { id, remote }));
+      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote }));
     },
     async token() {
       const wanted = { name: 'build-bot', scopes: ['sync'], workspaces: null, lifetime: null } as const;
-      return (await storage.commit((db) => createToken(db, storage.now, wanted))).secret;
+      return (await storage.commit('global', (db) => createToken(db, storage.now, wanted))).secret;
     },
     syncs: (workspace) =>
       storage.read

@@ -61,14 +61,16 @@ function expectFates(unlocked: Unlocked, book: Book): void {
 }
 
 /** Whatever went wrong, what it says is what it did. */
-function expectTruth({ paths, after, before, passed, result }: Unlocked): void {
+function expectTruth({ account, paths, after, before, passed, result, calm }: Unlocked): void {
   const done = releasedAt(passed);
   const { status, released = '[]' } = result.outputs;
   const told: readonly string[] = JSON.parse(released);
   const why = `${paths}: ${JSON.stringify(result.outputs)}\n${result.log}`;
   expect(paths, why).toEqual(expect.arrayContaining([...told]));
   for (const path of told) {
-    expect(done.has(path), why).toBe(true);
+    // For a step whose time is faster, what came between two of its requests may have come before the first.
+    const mayBeMistaken = !calm && account.broken.some((lock) => lock.path === path);
+    expect(done.has(path) || mayBeMistaken, why).toBe(true);
     const earlier = onPath(before, path)?.id;
     if (earlier !== undefined) expect(onPath(after, path)?.id, why).not.toBe(earlier);
   }
