@@ -80,6 +80,7 @@ export async function run({
       keep,
       conceal,
       origin: place.origin,
+      stepName: place.stepName,
       sleep,
       signal,
       clock: steadyClock,

@@ -12,6 +12,8 @@ export interface RunnerPlace {
   locksFile(step: string): string;
   /** The address of the run, with its attempt; undefined outside of a workflow. */
   readonly origin: string | undefined;
+  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
+  readonly stepName: string | undefined;
   readonly github: GitHubPlace;
 }
 
@@ -31,6 +33,7 @@ export function runnerPlace(environment: NodeJS.ProcessEnv): RunnerPlace {
     ledger: ledgerFile(temporary),
     locksFile: (step) => join(temporary, 'workspace-automation', `locks-${step}.json`),
     origin: originOf(environment),
+    stepName: environment['GITHUB_ACTION'] || undefined,
     github: {
       event: environment['GITHUB_EVENT_NAME'] ?? '',
       eventFile: environment['GITHUB_EVENT_PATH'] ?? '',

@@ -6,6 +6,7 @@ import type { Grant } from '../ledger/entry.ts';
 import { keptText } from '../ledger/kept.ts';
 import { concealedJson } from '../ledger/ledger.ts';
 import { createRecorder } from '../ledger/recorder.ts';
+import { type AlreadyHeld, alreadyHeldText, findAlreadyHeld, stepText } from '../locks/already-held.ts';
 import { heldText } from '../locks/holder-text.ts';
 import type { Holding } from '../locks/keeper.ts';
 import { createKeeper, createTaker } from '../locks/keeper.ts';
@@ -91,6 +92,8 @@ const holderTable = ({ path, holder }: Holding, now: number): Table => ({
   ],
 });
 
+const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
+
 function notAcquired(
   { parts, task, paths }: LockStep,
   round: Exclude<Played['round'], { kind: 'acquired' }>,
@@ -101,9 +104,7 @@ function notAcquired(
   for (const text of backTexts(round.back, paths.length, now)) log.line(text);
   for (const intent of unproven) log.line(unprovenText(intent));
   const outputs: Outputs = {
-    acquired: 'false',
-    count: '0',
-    locks: '[]',
+    ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
   const heldBy = (holding: Holding, why: string): Outcome =>
@@ -142,6 +143,20 @@ function notAcquired(
   }
 }
 
+function heldByThisJob({ parts, task, paths }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+  const now = parts.client.serverNow();
+  const rows = own.map(({ path, stepName, expiresAt }) => [
+    path,
+    stepText(stepName),
+    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt, now),
+  ]);
+  return failed(
+    { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' },
+    alreadyHeldText(own, { paths, ttl: task.ttl }, now),
+    { head: ['Path', 'Locked by', 'Until'], rows },
+  );
+}
+
 /** Takes all paths or none, and waits for those that others hold as long as it was told to. */
 export async function lock(
   parts: Parts,
@@ -157,11 +172,14 @@ export async function lock(
     service,
     workspace,
     step: parts.step,
+    stepName: parts.stepName,
     paths,
     at: new Date(parts.client.serverNow()).toISOString(),
   });
-  const take = createTaker(parts, record, keeper, { ...task, service });
   const lockStep: LockStep = { parts, task, service, paths, began: parts.clock() };
+  const own = await findAlreadyHeld(parts, service, workspace, paths);
+  if (own.length > 0) return heldByThisJob(lockStep, own);
+  const take = createTaker(parts, record, keeper, { ...task, service });
   const played = await waitForAll({ ...parts, workspace, keeper, take }, paths, task.wait);
   const { round } = played;
   return round.kind === 'acquired' ? acquired(lockStep, round.taken, played) : notAcquired(lockStep, round, played);

@@ -23,6 +23,8 @@ export interface Parts {
   readonly ledger: Ledger;
   /** Names this step in the ledger. */
   readonly step: string;
+  /** What the workflow calls it; undefined outside of a workflow. */
+  readonly stepName: string | undefined;
   /** The address of the run, sent with every request; undefined outside of a workflow. */
   readonly origin: string | undefined;
   /** Lets the post-step know, before the first lock is asked for, that there may be something to release. */

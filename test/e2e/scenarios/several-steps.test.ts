@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest';
-import { isReleasing } from '../../support/fault-proxy.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { describe, expect, test } from 'vitest';
+import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -23,20 +23,100 @@ test('two lock steps and a composite action that is used twice each release thei
   expect(proxy.passed.filter(isReleasing).every(({ status }) => status === 204)).toBe(true);
 });
 
-test('a second lock step on the same path contends with the first like a stranger, and releases nothing of it', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
-  await job.run(locking('a'));
-  const lock = await stage.lockOn('a');
-  await expect(job.run(locking(['a', 'b']))).resolves.toMatchObject({
-    conclusion: 'failure',
-    outputs: { status: 'held', holder: 'build-bot' },
+describe('a second lock step on a path that an earlier step of the job holds', () => {
+  test.each<[string, Manner]>([
+    ['with ETags', {}],
+    ['without ETags and ids', { givesNoProof: true }],
+    ['that tells locks apart by nothing', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
+  ])('does not wait for it with a service %s, says who has it, and takes nothing', async (_, manner) => {
+    const stage = await openStage();
+    const proxy = await stage.proxy(manner);
+    const job = await stage.job();
+    await job.run({ ...locking('a'), id: 'lock-hero' });
+    const lock = await stage.lockOn('a');
+    const before = proxy.passed.length;
+    const result = await job.run(locking(['a', 'b'], { wait: '10m' }));
+    expect(result).toMatchObject({
+      conclusion: 'failure',
+      outputs: { status: 'held', acquired: 'false', count: '0', locks: '[]', holder: 'build-bot', waited_seconds: '0' },
+    });
+    expect(result.annotations.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^This job holds a already: the step `lock-hero` locked it, until .*\. Name only the other paths here, or release what is not needed any more with `operation: unlock` before this step\.$/,
+      ),
+    ]);
+    expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
+    const second = await job.nextPost();
+    await second?.finished;
+    expect(await stage.locks()).toEqual([lock]);
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
   });
-  const second = await job.nextPost();
-  await second?.finished;
-  expect(await stage.locks()).toEqual([lock]);
-  await job.post();
-  expect(await stage.locks()).toEqual([]);
+
+  test('and that names nothing else is told that it is not needed, as long as the lock lives long enough', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(['a', 'b'], { ttl: '1h' }));
+    const messageOf = async (ttl: string) => (await job.run(locking(['a', 'b'], { ttl }))).annotations[0]?.message;
+    expect(await messageOf('1h')).toMatch(
+      /^This job holds a, b already: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .* at least half of its `ttl` of 1h: leave this step out/,
+    );
+    expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
+  });
+
+  test('waits for it where another job has taken it meanwhile', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking('a'));
+    await stage.release('a');
+    await stage.take('a', { origin: 'https://ci.example.com/runs/7' });
+    const step = await job.step(locking('a', { wait: '10m' }));
+    await step.waitForLog('Waiting, 10 min left');
+    await stage.release('a');
+    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success' });
+  });
+
+  test('asks for it where the list is in trouble, and contends like a stranger', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    await job.run(locking('a'));
+    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 500 } : undefined));
+    await expect(job.run(locking('a', { retries: '0' }))).resolves.toMatchObject({
+      conclusion: 'failure',
+      outputs: { status: 'held', holder: 'build-bot' },
+    });
+  });
+
+  test.each([403, 404, 405, 501])('goes by what it knows itself where it may not look: %s', async (status) => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    await job.run(locking('a', { ttl: '1h' }));
+    await job.run(locking('b', { ttl: '1s' }));
+    await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
+    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
+    const held = await job.run(locking('a', { wait: '10m' }));
+    expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
+    // The service has the last word on one whose time is over.
+    await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
+  });
+
+  test('takes it after an unlock', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking('a'));
+    await job.run(unlocking({ path: 'a' }));
+    await expect(job.run(locking('a'))).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
+  });
+});
+
+test('another job with the same step is a stranger', async () => {
+  const stage = await openStage();
+  const [one, other] = [await stage.job(), await stage.job()];
+  await one.run({ ...locking('a'), id: 'lock' });
+  const result = await other.run({ ...locking('a'), id: 'lock' });
+  expect(result.annotations[0]?.message).toMatch(/^a is held by build-bot .*Set `wait: /);
 });
 
 test('a path that is locked anew after its lock has expired is released by the step that has it', async () => {
