@@ -39,7 +39,7 @@ export async function findIn(list: Promise<List<KnownLock>>): Promise<(path: Loc
 export interface FoundToRelease {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
-  readonly found: Found;
+  readonly found: Exclude<Found, { readonly kind: 'failed' }>;
   /** Asks the service to release the lock of another owner, too. */
   readonly force: boolean;
 }
@@ -57,7 +57,7 @@ export async function releaseFound(
   { workspace, path, found, force }: FoundToRelease,
   within: Within,
 ): Promise<Release> {
-  if (found.kind === 'absent' || found.kind === 'failed') return found;
+  if (found.kind === 'absent') return found;
   if (found.kind === 'locked' && isProven(found)) {
     return client.releaseLock({ workspace, path, proof: found.lock, force }, within);
   }

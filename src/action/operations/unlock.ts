@@ -1,4 +1,4 @@
-import type { ServiceError, Within } from '../../client/client.ts';
+import type { ServiceError, Within, WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { UnlockTask } from '../inputs/task.ts';
 import { createRecorder } from '../ledger/recorder.ts';
@@ -29,6 +29,38 @@ const pathsOf = (meant: readonly MeantLock[]): readonly LockPath[] => meant.map(
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 
+/** Who holds what is not this job's to release; nothing of a pattern where that cannot be seen. */
+async function lookAtOthers(
+  { client, clock }: Parts,
+  workspace: WorkspaceId,
+  toRelease: readonly MeantLock[],
+  ordinary: Within,
+): Promise<readonly UnlockResult[]> {
+  const within = { ...ordinary, deadline: Math.min(ordinary.deadline, clock() + courtesyMs) };
+
+  async function lookAtWanted(): Promise<readonly UnlockResult[]> {
+    const paths = pathsOf(toRelease.filter(isMeant('not-ours')));
+    const find = await findIn(listOnPaths(client, workspace, paths, within));
+    return paths.map((path) => {
+      const found = find(path);
+      if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
+      return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
+    });
+  }
+
+  async function lookAtMatched(): Promise<readonly UnlockResult[]> {
+    const paths = pathsOf(toRelease.filter(isMeant('matched')));
+    if (paths.length === 0) return [];
+    const find = await findIn(listTogether(client, workspace, paths, within));
+    return paths.flatMap((path) => {
+      const found = find(path);
+      return found.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
+    });
+  }
+
+  return (await Promise.all([lookAtWanted(), lookAtMatched()])).flat();
+}
+
 /** Releases all of them, whatever becomes of each, and fails afterwards when one was lost or refused. */
 export async function unlock(
   parts: Parts,
@@ -36,7 +68,7 @@ export async function unlock(
   toRelease: readonly MeantLock[],
   service: string,
 ): Promise<Outcome> {
-  const { client, clock, log } = parts;
+  const { client, log } = parts;
   const within = ordinaryLimits(parts);
   const record = createRecorder(parts.ledger, log);
   const results: UnlockResult[] = [];
@@ -70,6 +102,7 @@ export async function unlock(
   }
 
   async function releaseNamed(path: LockPath, found: Found): Promise<UnlockResult> {
+    if (found.kind === 'failed') return failed(path, found.error, undefined);
     const lock = found.kind === 'locked' ? found.lock : undefined;
     if (found.kind !== 'absent') recordReleasing(path, lock ?? {});
     const release = await releaseFound(parts.client, { workspace, path, found, force }, within);
@@ -84,44 +117,21 @@ export async function unlock(
         return { path, kind: 'held', holder: release.holder, asked: 'by-name' };
       case 'failed': {
         const advice = ' It was sent only once, because nothing tells the lock from a later one.';
-        return failed(path, release.error, lock, found.kind === 'failed' || isProven(found) ? '' : advice);
+        return failed(path, release.error, lock, isProven(found) ? '' : advice);
       }
     }
   }
 
   async function releaseAllNamed(): Promise<void> {
     const paths = pathsOf(toRelease.filter(isMeant('path')));
-    if (paths.length === 0) return;
     const find = await findIn(listOnPaths(client, workspace, paths, within));
     await inParallel(paths, async (path) => void results.push(await releaseNamed(path, find(path))));
   }
 
-  const courtesyLimits = (): Within => ({ ...within, deadline: Math.min(within.deadline, clock() + courtesyMs) });
-
-  async function lookAtWanted(): Promise<void> {
-    const paths = pathsOf(toRelease.filter(isMeant('not-ours')));
-    if (paths.length === 0) return;
-    const find = await findIn(listOnPaths(client, workspace, paths, courtesyLimits()));
-    for (const path of paths) {
-      const found = find(path);
-      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked: 'by-name' });
-      else results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
-    }
-  }
-
-  async function lookAtMatched(): Promise<void> {
-    const paths = pathsOf(toRelease.filter(isMeant('matched')));
-    if (paths.length === 0) return;
-    const find = await findIn(listTogether(client, workspace, paths, courtesyLimits()));
-    for (const path of paths) {
-      const found = find(path);
-      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked: 'by-pattern' });
-    }
-  }
-
   // What the job holds comes first: a list in trouble must not take the time for it.
   await inParallel(toRelease.filter(isMeant('lock')), async (meant) => void results.push(await releaseOwn(meant)));
-  await Promise.all([releaseAllNamed(), lookAtWanted(), lookAtMatched()]);
+  const [, others] = await Promise.all([releaseAllNamed(), lookAtOthers(parts, workspace, toRelease, within)]);
+  results.push(...others);
   results.sort((one, other) => (one.path < other.path ? -1 : 1));
 
   const serverNow = client.serverNow();
@@ -132,7 +142,7 @@ export async function unlock(
     outcome.sentence,
     results.map((result) => `${result.path}: ${resultText(result, serverNow)}`),
   );
-  const others = othersText(results, serverNow);
-  if (others !== undefined) log.line(others);
+  const leftAlone = othersText(results, serverNow);
+  if (leftAlone !== undefined) log.line(leftAlone);
   return outcome;
 }
