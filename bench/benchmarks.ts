@@ -1,5 +1,6 @@
 import type { Benchmark } from './benchmark.ts';
 import { deliveries } from './deliveries.ts';
+import { handOver } from './hand-over.ts';
 import { jobs } from './jobs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
@@ -19,6 +20,7 @@ export const benchmarks: readonly Benchmark[] = [
   service,
   lists,
   polls,
+  handOver,
   storm,
   syncs,
   deliveries,

@@ -16,9 +16,22 @@ export type App = OpenAPIHono<Environment>;
 
 type Responses = RouteConfig['responses'];
 
+/** As OpenAPI writes them. */
+type ResponseHeaders = Readonly<
+  Record<
+    string,
+    {
+      readonly description: string;
+      readonly schema: { readonly type: 'string' | 'integer'; readonly example?: string };
+    }
+  >
+>;
+
 interface Shape<Body, Query> {
   readonly operationId: string;
   readonly summary: string;
+  /** Where the summary is not enough. */
+  readonly description?: string;
   readonly method: 'get' | 'post' | 'delete';
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: `/${string}`;
@@ -61,8 +74,27 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   503: 'The service cannot do this now: its database does not answer, or its disk is full. Ask again in a moment.',
 };
 
-const problemResponse = (description: string) => ({
+const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } } as const;
+
+const refusalHeaders: Readonly<Record<number, ResponseHeaders>> = {
+  429: {
+    ...retryAfter,
+    'RateLimit-Policy': {
+      description:
+        'How many requests a token may send at once (q), and in how many seconds as many are there again (w).',
+      schema: { type: 'string', example: '"token";q=60000;w=60' },
+    },
+    RateLimit: {
+      description: 'How many are left (r), and the seconds until there is one (t). On every answer to a token.',
+      schema: { type: 'string', example: '"token";r=0;t=1' },
+    },
+  },
+  503: retryAfter,
+};
+
+const problemResponse = (description: string, headers?: ResponseHeaders) => ({
   description,
+  ...(headers && { headers }),
   content: { [problemMediaType]: { schema: problemSchema } },
 });
 
@@ -76,16 +108,18 @@ function refusalsOf({ access, body, query, refusals = [] }: Shape<unknown, unkno
   ]);
   const expected = [...statuses].map((status) => [
     status,
-    problemResponse(refusalDescriptions[status] ?? 'It went wrong.'),
+    problemResponse(refusalDescriptions[status] ?? 'It went wrong.', refusalHeaders[status]),
   ]);
   return { ...Object.fromEntries(expected), default: problemResponse('What can go wrong with any request.') };
 }
 
 function describe(app: App, operation: Shape<unknown, unknown> & { access: Access }): void {
-  const { operationId, summary, method, path, access, params, query, headers, body, responses } = operation;
+  const { operationId, summary, description, method, path, access, params, query, headers, body, responses } =
+    operation;
   app.openAPIRegistry.registerPath({
     operationId,
     summary,
+    ...(description !== undefined && { description }),
     method,
     path,
     security: access === 'anyone' ? [] : [{ token: access === 'any-token' ? [] : [access] }],
@@ -157,7 +191,8 @@ export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Reco
 
 export const emptyAnswer = (status: number): Answer => ({ status, headers: {}, body: '' });
 
-export const jsonResponse = (description: string, schema: z.ZodType) => ({
+export const jsonResponse = (description: string, schema: z.ZodType, headers?: ResponseHeaders) => ({
   description,
+  ...(headers && { headers }),
   content: { 'application/json': { schema } },
 });

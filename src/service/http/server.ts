@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { maxWaitSeconds } from '../locks/waiters.ts';
 import { createDrain } from './drain.ts';
 import { mostConnections, openFilesLimit } from './most-connections.ts';
 import type { App } from './operation.ts';
@@ -16,7 +17,13 @@ export interface Patience {
   readonly silenceMs: number;
 }
 
-const usualPatience: Patience = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5_000, silenceMs: 60_000 };
+const usualPatience: Patience = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  checkEveryMs: 5_000,
+  // Nothing goes over the connection of a request that waits for a path.
+  silenceMs: 2 * maxWaitSeconds * 1_000,
+};
 
 /** What happens beside requests and their answers. */
 export interface ServerEvents {

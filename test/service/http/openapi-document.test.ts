@@ -71,6 +71,18 @@ describe.each(anyDatabase)('the OpenAPI document', (kind) => {
     }
   });
 
+  test('tells how to wait for a path, and what a token that sends too much is told', () => {
+    const named = (id: string) => operations().find(({ operationId }) => operationId === id);
+    const list = named('listLocks');
+    expect(list?.parameters?.find(({ name }) => name === 'Prefer')?.description).toContain('wait=N');
+    expect(Object.keys(list?.responses['200']?.headers ?? {})).toEqual(['Preference-Applied']);
+    expect(named('releaseLock')?.description).toContain('never refused with 429');
+    for (const { responses } of operations().filter(({ responses: described }) => '429' in described)) {
+      const headers = Object.keys(responses['429']?.headers ?? {});
+      expect(headers).toEqual(['Retry-After', 'RateLimit-Policy', 'RateLimit']);
+    }
+  });
+
   test('has examples that work', async () => {
     const { LockRequest } = document.components.schemas;
     const properties = LockRequest !== undefined && 'properties' in LockRequest ? (LockRequest.properties ?? {}) : {};

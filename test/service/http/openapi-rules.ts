@@ -60,12 +60,17 @@ const parameter = z.discriminatedUnion('in', [
 const operation = z.strictObject({
   operationId: z.string().regex(/^[a-z]\w+$/),
   summary: text,
+  description: text.optional(),
   security: z.array(z.record(z.string(), z.array(z.string()))),
   parameters: z.array(parameter).optional(),
   requestBody: z.strictObject({ required: z.literal(true), content }).optional(),
   responses: z.record(
     z.string().regex(/^([1-5]\d\d|default)$/),
-    z.strictObject({ description: text, content: content.optional() }),
+    z.strictObject({
+      description: text,
+      headers: z.record(z.string(), z.strictObject({ description: text, schema })).optional(),
+      content: content.optional(),
+    }),
   ),
 });
 

@@ -114,7 +114,14 @@ export function addLockListRoute(app: App, route: LockListRoute): void {
       params: workspaceParameter,
       query: querySchema,
       headers: preferHeader,
-      responses: { 200: jsonResponse('A page of locks.', pageSchema) },
+      responses: {
+        200: jsonResponse('A page of locks.', pageSchema, {
+          'Preference-Applied': {
+            description: 'The request has waited, until the path was free or for so many seconds.',
+            schema: { type: 'string', example: 'wait=30' },
+          },
+        }),
+      },
       refusals: [404],
     },
     async ({ c, query: { cursor, ...filter } }) => {

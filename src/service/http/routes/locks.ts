@@ -181,6 +181,8 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
     {
       operationId: 'releaseLock',
       summary: 'Release the lock on a path',
+      description:
+        "Releasing a lock of the token's own is never refused with 429, and counts for nothing. A request that releases none counts like any other.",
       method: 'delete',
       path: '/v1/workspaces/{id}/locks/{path}',
       access: 'locks:write',
