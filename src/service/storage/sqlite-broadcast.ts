@@ -10,17 +10,25 @@ const lookEveryMs = 100;
  */
 export function createSqliteBroadcast(writing: DatabaseSync): Broadcast {
   const statement = writing.prepare('pragma data_version');
-  const version = (): unknown => statement.get()?.['data_version'];
+
+  /** What cannot be read now, as on a disk that fails, is read the next time. */
+  function versionAfter(known: unknown): unknown {
+    try {
+      return statement.get()?.['data_version'];
+    } catch {
+      return known;
+    }
+  }
 
   return {
     send: async () => undefined,
     listen(onMessage) {
-      let known = version();
+      let known = versionAfter(undefined);
       const timer = setInterval(() => {
         if (!writing.isOpen) return clearInterval(timer);
-        const now = version();
-        if (now === known) return;
-        known = now;
+        const version = versionAfter(known);
+        if (version === known) return;
+        known = version;
         onMessage(undefined);
       }, lookEveryMs);
       return () => clearInterval(timer);

@@ -1,10 +1,14 @@
 import type { KyselyPlugin } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
-import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
+import { startServer } from '../../../src/service/http/server.ts';
+import { type LockWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
+import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { ask as askOnce, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
+import { describedApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 
 /** Asks without end how many wait, until it is so many. */
@@ -209,6 +213,34 @@ describe.each(databaseKinds)('a thousand who wait for a path, on $name', (kind) 
     await untilWaiting(service, token, 0);
     expect(looks).toBe(before);
     await service.stop();
+  });
+});
+
+describe.each(anyDatabase)('a server that waits for nobody to send a request', (kind) => {
+  test('lets one that has been sent wait for a path', async () => {
+    const { storage, remove } = await kind.open();
+    const newToken = { name: 'ada', scopes: ['locks:read'], workspaces: null, lifetime: null } as const;
+    const { secret } = await storage.commit(async (db) => {
+      await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' });
+      return createToken(db, storage.now, newToken);
+    });
+    const lockWaiters: LockWaiters = {
+      wait: () => new Promise((resolve) => setTimeout(resolve, 600, 'free')),
+      released: () => undefined,
+      renewed: () => undefined,
+      stop: () => undefined,
+    };
+    const app = describedApp({ storage, lockWaiters, rateLimiter: createRateLimiter(null, () => 0) });
+    const server = await startServer(app, '127.0.0.1', 0, {
+      patience: { headersMs: 100, requestMs: 100, checkEveryMs: 20 },
+    });
+    const answer = await askOnce(`http://127.0.0.1:${server.port}`, 'GET', '/v1/workspaces/game/locks?path=a', {
+      token: secret,
+      headers: { prefer: 'wait=30' },
+    });
+    expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
+    await server.close(0);
+    await remove();
   });
 });
 

@@ -86,7 +86,9 @@ async function waitUntilFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<Answer | undefined> {
   const left = new AbortController();
-  c.env.outgoing.once('close', () => left.abort());
+  const { outgoing } = c.env;
+  outgoing.once('close', () => left.abort());
+  if (outgoing.destroyed) left.abort();
   const began = performance.now();
   const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: left.signal });
   if (waiting === undefined) return undefined;
