@@ -18,9 +18,13 @@ export function tellRetries(log: Log): (retry: Retry) => void {
   return ({ why, delayMs, reason }) => {
     const text = `${why} Trying again in ${duration(delayMs)}.`;
     if (reason === 'limited') {
-      if (limited) log.debug(text);
-      else log.line(`${text} ${limitedText}`);
+      if (limited) {
+        log.debug(text);
+        return;
+      }
       limited = true;
+      log.line(text);
+      log.line(limitedText);
       return;
     }
     if (told < mostRetriesTold) log.line(text);

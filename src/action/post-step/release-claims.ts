@@ -61,6 +61,10 @@ interface Tried {
   readonly error?: ServiceError;
 }
 
+type Failed = Tried & { readonly error: ServiceError };
+
+const untried = <One>(all: readonly One[]): ReadonlyMap<One, undefined> => new Map(all.map((one) => [one, undefined]));
+
 export interface ReleaseClaimsParts extends Pick<Parts, 'clock' | 'sleep' | 'random'> {
   readonly keeper: Keeper;
 }
@@ -117,32 +121,34 @@ export async function releaseClaims(
     }
   }
 
-  /** Gives what is worth another try, and what is to be told of it if there is none. */
-  async function tryAll<One>(all: readonly One[], work: (one: One) => Promise<Tried>) {
-    const again: One[] = [];
-    const failed: Settled[] = [];
-    await inParallel(all, async (one) => {
+  /** Gives what is worth another try, with what is to be told of it if there is none. */
+  async function tryAll<One>(
+    all: ReadonlyMap<One, Failed | undefined>,
+    work: (one: One) => Promise<Tried>,
+  ): Promise<ReadonlyMap<One, Failed>> {
+    const again = new Map<One, Failed>();
+    await inParallel([...all], async ([one, before]) => {
       const tried = await work(one);
-      if (tried.error === undefined || !isPassing(tried.error)) settled.push(tried.settled);
-      else {
-        again.push(one);
-        failed.push(tried.settled);
-      }
+      const { error } = tried;
+      if (error === undefined || !isPassing(error)) settled.push(tried.settled);
+      // Cut off by the end, the last of many attempts says less than those before it.
+      else
+        again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...tried, error });
     });
-    return { again, failed };
+    return again;
   }
 
-  let claims = longestFirst(held, endOfClaim);
-  let intents = longestFirst(unclear, endOfIntent);
+  let claims: ReadonlyMap<Claim, Failed | undefined> = untried(longestFirst(held, endOfClaim));
+  let intents: ReadonlyMap<Intent, Failed | undefined> = untried(longestFirst(unclear, endOfIntent));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-    const released = await tryAll(claims, release);
-    const cleared = await tryAll(intents, clearUp);
-    const failed = [...released.failed, ...cleared.failed];
+    const failedClaims = await tryAll(claims, release);
+    const failedIntents = await tryAll(intents, clearUp);
+    const failed = [...failedClaims.values(), ...failedIntents.values()];
     const pause = pauseMs * (0.5 + random() / 2);
     const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
-    if (failed.length === 0 || isOver) return [...settled, ...failed];
-    claims = released.again;
-    intents = cleared.again;
+    if (failed.length === 0 || isOver) return [...settled, ...failed.map((one) => one.settled)];
+    claims = failedClaims;
+    intents = failedIntents;
     releaseBegun = 'release-begun';
     await sleep(pause, within.signal ?? never);
   }
