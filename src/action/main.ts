@@ -15,7 +15,8 @@ function cancellation(): AbortSignal {
 
 async function main(): Promise<void> {
   const secrets = secretsOf(process.env);
-  const reporter = createReporter(secrets);
+  const conceal = createRedactor(secrets);
+  const reporter = createReporter(secrets, conceal);
   const loaded = loadInputs(process.env);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
@@ -48,7 +49,6 @@ async function main(): Promise<void> {
     // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
     const { run } = await import('./run.ts');
     const place = runnerPlace(process.env);
-    const conceal = createRedactor(secrets);
     const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
     if (result.kind === 'refused') reporter.refuse(result.problems);
     else reporter.finish(title, result.outcome, inputs.summary);

@@ -100,6 +100,8 @@ export function createCall(parts: CallParts): Call {
   const { baseUrl, clock, serverClock, random, sleep } = parts;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...parts, throttle });
+  // All spellings of a secret take a while to make, and most requests have none of their own.
+  const usualTexts = createServiceText(parts.secrets);
   /** The last answer that refused a request for the rate limit. */
   let limitedBy: Refused | undefined;
 
@@ -137,7 +139,8 @@ export function createCall(parts: CallParts): Call {
     const { attempts: most, answerDelayMs = 0 } = request;
     const wire = wireOf(request);
     const path = pathOf(request.target);
-    const texts = createServiceText([...parts.secrets, ...(request.secrets ?? [])]);
+    const { secrets: ownSecrets = [] } = request;
+    const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
     const retries = most === 'once' ? 0 : parts.retries;
     // To give back is never held up by what is still to be asked for.
     const paced = request.method !== 'DELETE';

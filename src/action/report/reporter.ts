@@ -25,9 +25,8 @@ export interface Reporter {
   tellRelease(told: Told, withSummary: boolean): void;
 }
 
-export function createReporter(secrets: readonly string[]): Reporter {
+export function createReporter(secrets: readonly string[], redact = createRedactor(secrets)): Reporter {
   for (const secret of secrets) commands.setSecret(secret);
-  const redact = createRedactor(secrets);
   const safe = (text: string): string => oneLine(redact(text));
   let warnings = 0;
   const leftEmpty = new Set<OutputName>();
