@@ -8,7 +8,7 @@ export interface LoadPlan {
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
-  readonly ask: 'for locks' | 'for locks and their release' | 'for a held lock' | 'for syncs';
+  readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -39,7 +39,7 @@ interface Question {
   readonly body: string;
 }
 
-/** What is asked one after the other. */
+/** What is asked one after the other: about the lock that the first has taken, where there is more. */
 type Questions = (number: number) => readonly [Question, ...Question[]];
 
 /** Spread over folders as assets are. */
@@ -61,9 +61,10 @@ function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
   switch (ask) {
     case 'for locks':
       return (number) => [lock(number)];
-    case 'for locks and their release':
+    case 'for locks, renewed and released':
       return (number) => [
         lock(number),
+        { ...lock(number), status: 200 },
         { method: 'DELETE', path: `${locks}/${encodeURIComponent(lockPath(name, number))}`, status: 204, body: '' },
       ];
     case 'for a held lock': {
@@ -85,19 +86,24 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
 
-  async function ask({ method, path, status, body }: Question, number: number): Promise<void> {
+  /** Gives the ETag of the answer. */
+  async function ask({ method, path, status, body }: Question, key: string, ifMatch?: string): Promise<string> {
     const headers: OutgoingHttpHeaders = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       // As the action does: it sends a key with every POST.
-      'idempotency-key': `${name}-${number}`,
+      'idempotency-key': `${name}-${key}`,
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     };
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
     const asked = request({ agent, hostname, port, method, path, headers }, (answer) => {
       if (answer.statusCode === status) {
         if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
-        answer.resume().once('end', resolve).once('error', reject);
+        answer
+          .resume()
+          .once('end', () => resolve(answer.headers.etag ?? ''))
+          .once('error', reject);
       } else {
         text(answer).then(
           (said) => reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`)),
@@ -106,7 +112,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
       }
     });
     asked.once('error', reject).end(body);
-    await promise;
+    return promise;
   }
 
   const countFrom = performance.now() + warmUpMs;
@@ -121,9 +127,9 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
       next += 1;
       const [first, ...more] = questions(number);
       const askedAt = performance.now();
-      await ask(first, number);
+      const etag = await ask(first, String(number));
       const answeredAt = performance.now();
-      for (const question of more) await ask(question, number);
+      for (const [index, question] of more.entries()) await ask(question, `${number}-${index}`, etag);
       if (answeredAt < countFrom || answeredAt > countUntil) continue;
       latenciesMs.push(answeredAt - askedAt);
       lastAt = answeredAt;

@@ -48,7 +48,7 @@ export interface Lock {
   readonly origin: string | null;
   readonly acquired_at: Timestamp;
   readonly expires_at: Timestamp;
-  /** Larger than that of every lock taken before. */
+  /** Larger than that of every lock taken before in its workspace. */
   readonly fence: number;
 }
 

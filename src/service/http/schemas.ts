@@ -71,7 +71,7 @@ export const lockSchema = z
     origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
     acquired_at: timestamp,
     expires_at: timestamp,
-    fence: z.number().int().openapi({ description: 'Larger than that of every lock taken before.' }),
+    fence: z.number().int().openapi({ description: 'Larger than that of every lock taken before in this workspace.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
@@ -131,5 +131,10 @@ export const conditionHeader = z.object({
 });
 
 export const keyHeader = z.object({
-  'Idempotency-Key': z.string().optional().openapi({ description: 'Sending the same request again does it once.' }),
+  'Idempotency-Key': z
+    .string()
+    .optional()
+    .openapi({
+      description: 'Sending the same request again does it once. A key is of the token, and another in each workspace.',
+    }),
 });

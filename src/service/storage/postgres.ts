@@ -10,8 +10,8 @@ import type { Tables } from './tables.ts';
 
 /**
  * Any number that no other program uses on this database. A global change holds it alone, and every change of a workspace
- * shares it: so a global one waits for all others, and they for it. An instance of 0.x that still runs takes it alone for
- * each of its changes, as it always did.
+ * shares it: so a global one waits for all others, and they for it. An instance of an earlier version that still runs takes it
+ * alone for each of its changes.
  */
 const writersLock = 7_241_553_019;
 
