@@ -10,6 +10,7 @@ import { size } from './size.ts';
 import { start } from './start.ts';
 import { storm } from './storm.ts';
 import { syncs } from './syncs.ts';
+import { workspaces } from './workspaces.ts';
 
 /** All there are, in the order in which they run. */
 export const benchmarks: readonly Benchmark[] = [
@@ -18,6 +19,7 @@ export const benchmarks: readonly Benchmark[] = [
   locks,
   jobs,
   service,
+  workspaces,
   lists,
   polls,
   handOver,
