@@ -33,7 +33,8 @@ const durationMs = runs(8_000, 60_000);
 /** What an instance that was killed has left under way waits for the end of its lease: 30 s. */
 const patienceMs = 240_000;
 
-const workspace = 'game';
+/** The clients race in each of them, and the first is synced as well. */
+const workspaces = ['game', 'film'] as const;
 const events = ['lock.acquired', 'lock.released', 'lock.expired', 'sync.succeeded', 'sync.failed'];
 
 function whyLeftOut(): string | undefined {
@@ -46,16 +47,22 @@ const asLines = (things: readonly unknown[]): readonly string[] =>
 
 async function addRemote(url: string, remote: Repository): Promise<void> {
   const storage = await openPostgres({ url, onIdleError: () => undefined });
-  await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, { id: workspace, remote: pathToFileURL(remote.path).href }),
-  );
+  for (const id of workspaces) {
+    await storage.commit({ workspace: id }, (db) =>
+      addWorkspace(db, storage.now, { id, remote: pathToFileURL(remote.path).href }),
+    );
+  }
   await storage.close();
 }
+
+/** Of each workspace: a path of one has nothing to do with the same path of another. */
+const readHistories = (rows: readonly OutboxRow[]) =>
+  workspaces.map((workspace) => readLockHistory(rows.filter(({ event }) => event.workspace === workspace)));
 
 /** Every lock is over, and every delivery has arrived, those of a path or branch for the first time in their order. */
 async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Promise<readonly OutboxRow[]> {
   const open = (rows: readonly OutboxRow[]) => ({
-    locks: readLockHistory(rows).left.size,
+    locks: readHistories(rows).reduce((sum, { left }) => sum + left.size, 0),
     deliveries: rows.filter(({ status }) => status === 'pending').length,
   });
   await expect
@@ -67,7 +74,7 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
   measured('deliveries of webhooks', receiver.deliveries.length);
   measured('webhooks that were not delivered', undelivered.length, asLines(undelivered));
   const byKey = (ids: readonly string[]) => {
-    const keyOf = new Map(rows.map(({ id, key }) => [id, key]));
+    const keyOf = new Map(rows.map(({ id, key, event }) => [id, `${event.workspace} ${key}`]));
     return Object.fromEntries(Map.groupBy(ids, (id) => keyOf.get(id) ?? 'unknown'));
   };
   expect(byKey([...arrived].map(String))).toEqual(byKey(rows.map(({ id }) => id)));
@@ -105,54 +112,61 @@ test('while instances are killed and the database restarts, nobody shares a lock
   await addRemote(cluster.url, remote);
 
   const end = performance.now() + durationMs;
-  const race: Race = {
-    base: `http://127.0.0.1:${balancer.port}/v1`,
-    token: fleet.token,
-    workspace,
-    paths,
-    traffic: { requests: 0, lostAnswers: 0, proven: 0 },
-    book: emptyBook(),
-    isOver: () => performance.now() > end,
-  };
-  const { base, book, traffic, token } = race;
-  const hook = await insist(traffic, base, 'POST', `/workspaces/${workspace}/hooks`, {
-    token,
-    headers: { 'idempotency-key': 'hook' },
-    json: { url: receiver.url(), events },
-  });
-  expect(hook.reply.status).toBe(201);
+  const base = `http://127.0.0.1:${balancer.port}/v1`;
+  const { token } = fleet;
+  const traffic = { requests: 0, lostAnswers: 0, proven: 0 };
+  const isOver = () => performance.now() > end;
+  const raceIn = (workspace: string): Race => ({ base, token, workspace, paths, traffic, book: emptyBook(), isOver });
+  const synced = raceIn(workspaces[0]);
+  const races = [synced, raceIn(workspaces[1])];
+  for (const { workspace } of races) {
+    // The same key in each of them.
+    const hook = await insist(traffic, base, 'POST', `/workspaces/${workspace}/hooks`, {
+      token,
+      headers: { 'idempotency-key': 'hook' },
+      json: { url: receiver.url(), events },
+    });
+    expect(hook.reply.status).toBe(201);
+  }
 
-  const observer = observe(race, cluster.url);
+  const observers = races.map((race) => observe(race, cluster.url));
   const modes = seed % 2 === 0 ? (['fast', 'immediate'] as const) : (['immediate', 'fast'] as const);
   const [chaos, syncs] = await Promise.all([
     makeChaos({ fleet, cluster, instances }, durationMs, runs(1, 2) === 1 ? modes.slice(0, 1) : modes, randoms(1)),
-    triggerSyncs(race, remote, randoms(2)),
-    ...Array.from({ length: clients }, (_, client) => raceForLocks(race, randoms(100 + client))),
+    triggerSyncs(synced, remote, randoms(2)),
+    ...Array.from({ length: clients }, (_, client) =>
+      raceForLocks(races[client % races.length] ?? synced, randoms(100 + client)),
+    ),
   ]);
-  await observer.stop();
+  for (const observer of observers) await observer.stop();
+  const granted = new Set(races.flatMap(({ book }) => [...book.grants.keys()]));
+  const violations = races.flatMap(({ book }) => book.violations);
   measured('instances that were killed', chaos.kills);
   measured('restarts of the database', chaos.restarts.length);
   measured('requests of the clients', traffic.requests);
   measured('answers that were lost, and proven by their keys', traffic.proven);
-  measured('locks that were granted', book.grants.size);
+  measured('locks that were granted', granted.size);
   const broken = 'two holders at a time, lost locks or fences that fell';
-  measured(broken, book.violations.length, book.violations.slice(0, 10));
+  measured(broken, violations.length, violations.slice(0, 10));
 
-  const ended = await Promise.all([...syncs].map((id) => awaitSync(race, id)));
-  for (const sync of await syncAll(race)) expect(sync).toMatchObject({ status: 'succeeded' });
+  const ended = await Promise.all([...syncs].map((id) => awaitSync(synced, id)));
+  for (const sync of await syncAll(synced)) expect(sync).toMatchObject({ status: 'succeeded' });
   const unfinished = ended.filter(({ status }) => status !== 'succeeded');
   measured('syncs that did not finish', unfinished.length, asLines(unfinished));
   const rows = await allDelivered(cluster.url, receiver);
-  const history = readLockHistory(rows);
-  measured(broken, history.wrong.length, history.wrong.slice(0, 10));
+  const histories = readHistories(rows);
+  const wrong = histories.flatMap((history) => history.wrong);
+  measured(broken, wrong.length, wrong.slice(0, 10));
   // Every lock that there ever was belongs to a client that knows of it, and every lock that was granted was there.
-  const unaccounted = inOneOnly(book.grants.keys(), history.acquired).concat(
-    [...observer.seen].filter((id) => !book.grants.has(id)),
-  );
+  const acquired = new Set(histories.flatMap((history) => [...history.acquired]));
+  const seen = observers.flatMap((observer) => [...observer.seen]);
+  const unaccounted = inOneOnly(granted, acquired).concat(seen.filter((id) => !granted.has(id)));
   const name = 'acknowledged locks that are not accounted for, and locks that nobody knows of';
   measured(name, unaccounted.length, unaccounted.slice(0, 10));
-  const list = await insist(traffic, base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
-  expect(list.reply.body.locks).toEqual([]);
+  for (const { workspace } of races) {
+    const list = await insist(traffic, base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });
+    expect(list.reply.body.locks).toEqual([]);
+  }
   const told = new Set(rows.flatMap(({ event }) => ('sync' in event.data ? [event.data.sync.sync_id] : [])));
   expect([...syncs].filter((id) => !told.has(id))).toEqual([]);
   expect(await fleet.stop()).toEqual(Array.from({ length: instances }, () => 0));
