@@ -66,6 +66,16 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
     expect(await stored()).toEqual(names);
   });
 
+  test('those of a workspace go together, and on SQLite, which has one writer, those of all', async () => {
+    const insert = storage.commitTogether((name: string) => ({ workspace: name.slice(0, 1) }), insertAll);
+    const names = ['a1', 'b1', 'a2', 'b2', 'a3'];
+    expect(await Promise.all(names.map(insert))).toEqual(names.map((name) => `${name} is there`));
+    const together = kind.name === 'SQLite' ? [names] : [names.filter((n) => n < 'b'), names.filter((n) => n > 'b')];
+    // Side by side, either may be the first.
+    expect(calls.toSorted((one, other) => other.length - one.length)).toEqual(together);
+    expect(groups.toSorted((one, other) => other - one)).toEqual(together.map(({ length }) => length));
+  });
+
   // PGlite has one connection, which the change keeps.
   test.skipIf(kind.name === 'PGlite')(
     'what was asked for is on disk when its promise is fulfilled, and nothing before',
