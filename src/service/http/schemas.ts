@@ -131,10 +131,7 @@ export const conditionHeader = z.object({
 });
 
 export const keyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .optional()
-    .openapi({
-      description: 'Sending the same request again does it once. A key is of the token, and another in each workspace.',
-    }),
+  'Idempotency-Key': z.string().optional().openapi({
+    description: 'Sending the same request again does it once. A key is of the token, and another in each workspace.',
+  }),
 });
