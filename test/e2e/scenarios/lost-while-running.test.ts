@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { useShippedService } from './shipped.ts';
-import { locking, soak } from './stage.ts';
+import { locking } from './stage.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
@@ -26,15 +26,15 @@ describe.each(conclusions)('a lock that somebody else has got while the job ran 
     expect(post?.annotations.filter(({ message }) => /\bb\b.* was lost .*grace/s.test(message))).toHaveLength(1);
     expect(await place.locks()).toEqual([theirs]);
   });
+});
 
-  test('and one that ended by itself, and that nobody else has got, fails nothing', async () => {
-    const place = await shipped.workspace();
-    const job = await place.job();
-    await job.run(locking(['a', 'b'], { ...inputs, ttl: '1s' }));
-    await expect.poll(() => place.locks(), { timeout: 10_000 }).toEqual([]);
-    const [post] = await job.post();
-    expect(post, post?.log).toMatchObject({ conclusion: 'success', exitCode: 0 });
-  });
+test('a lock that ended by itself while the job ran, and that nobody else has got, fails nothing', async () => {
+  const place = await shipped.workspace();
+  const job = await place.job();
+  await job.run(locking(['a', 'b'], { ttl: '1s' }));
+  await expect.poll(() => place.locks(), { timeout: 10_000 }).toEqual([]);
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'success', exitCode: 0 });
 });
 
 /** A second and a half: whatever the clock of the service rounds, it was before. */
@@ -44,7 +44,7 @@ describe.each(
   // Where nothing tells a lock from another, one within its lifetime counts as its own.
   manners.filter(([, { keepsNoTimes }]) => !keepsNoTimes),
 )('with a service that %s', (_, manner) => {
-  test.each(soak ? troubles : troubles.slice(0, 1))(
+  test.each(troubles)(
     'a lost lock fails the job, and theirs stands, whichever request of the post-step %s',
     async (_, fault) => {
       const place = await shipped.workspace();

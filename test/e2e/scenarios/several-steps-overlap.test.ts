@@ -3,7 +3,7 @@ import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { useShippedService } from './shipped.ts';
-import { locking, soak, unlocking } from './stage.ts';
+import { locking, unlocking } from './stage.ts';
 import { atEveryRequest, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
@@ -93,7 +93,7 @@ describe('a lock step that wants a path of an earlier step of its job', () => {
     expect((await place.lockOn('0'))?.id).toBe(theirs.id);
   });
 
-  test.each(soak ? troubles : troubles.slice(0, 2))(
+  test.each(troubles)(
     'and neither burns its wait nor takes from that step what it has, whichever of its requests %s',
     async (_, fault) => {
       const place = await shipped.workspace();

@@ -53,7 +53,7 @@ test('a service that falls silent while a step waits keeps it for ten seconds be
   timeout: 120_000,
 }, async () => {
   const place = await shipped.workspace();
-  const numbers = soak ? [1, 2, 3, 4, 5] : [1, 3];
+  const numbers = soak ? [1, 2, 3, 4, 5] : [3];
   const all = await Promise.all(
     numbers.flatMap((number) => [silentFrom(place, number, true), silentFrom(place, number, false)]),
   );

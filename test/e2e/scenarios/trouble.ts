@@ -1,16 +1,18 @@
 import { expect } from 'vitest';
 import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
+import { soak } from './stage.ts';
 
-/** How services tell locks apart, from all that ours does to nothing. */
-export const manners: readonly (readonly [name: string, manner: Manner])[] = [
+type Manners = readonly (readonly [name: string, manner: Manner])[];
+type Troubles = readonly (readonly [name: string, fault: Fault])[];
+
+const allManners: Manners = [
   ['has ETags', {}],
   ['has ids alone', { givesNoTag: true }],
   ['has neither ETags nor ids', { givesNoProof: true }],
   ['has nothing that tells a lock from another', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
 ];
 
-/** What passes, and what a step with its default retries gets over. */
-export const troubles: readonly (readonly [name: string, fault: Fault])[] = [
+const allTroubles: Troubles = [
   ['is done, and its answer lost', { kind: 'done-then-cut' }],
   ['does not arrive', { kind: 'cut' }],
   ['is done, and a proxy answers 502', { kind: 'done-then-answer', status: 502 }],
@@ -18,6 +20,12 @@ export const troubles: readonly (readonly [name: string, fault: Fault])[] = [
   ['is refused with 429', { kind: 'answer', status: 429, headers: { 'retry-after': '1' } }],
   ['is refused with 503', { kind: 'answer', status: 503 }],
 ];
+
+/** How services tell locks apart, from all that ours does to nothing. A short form has two of them. */
+export const manners: Manners = allManners.filter((_, index) => soak || index % 2 === 0);
+
+/** What passes, and what a step with its default retries gets over. A short form has the worst of it. */
+export const troubles: Troubles = soak ? allTroubles : allTroubles.slice(0, 1);
 
 export interface Met {
   /** How many requests came since. */

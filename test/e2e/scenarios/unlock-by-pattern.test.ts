@@ -8,7 +8,7 @@ import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { collapseGroups } from '../../support/runner/step-log.ts';
 import { type Shipped, useShippedService } from './shipped.ts';
-import { soak, unlocking } from './stage.ts';
+import { unlocking } from './stage.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
@@ -110,7 +110,7 @@ test('an unlock with a pattern and force releases every lock on a matching file 
 });
 
 describe.each(manners)('with a service that %s', (_, manner: Manner) => {
-  test.each(soak ? troubles : troubles.slice(0, 1))(
+  test.each(troubles)(
     'an unlock with a pattern leaves the locks of others alone, whichever of its requests %s, and another job takes what is free',
     async (_, fault) => {
       const place = await shipped.workspace();
