@@ -1,26 +1,29 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseBranchName } from '../../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../../src/service/git/git.ts';
 import { openSqlite } from '../../../../src/service/storage/sqlite.ts';
 import type { SyncRow } from '../../../../src/service/syncs/sync-row.ts';
-import { createToken } from '../../../../src/service/tokens/tokens.ts';
-import { addWorkspace } from '../../../../src/service/workspaces/workspaces.ts';
-import { type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
+import { createRepository, type Repository } from '../../../support/git-repository.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';
 
 /** The service as a process that is restarted, at one port, and what is in its folder. */
 export interface SyncService {
   readonly port: number;
+  readonly workspace: string;
+  /** Of the jobs. */
+  readonly token: string;
+  /** What the workspace mirrors. */
+  readonly remote: Repository;
   /** Stops it in good order and starts it again on the same folder. */
   restart(): Promise<void>;
-  workspace(id: string, remote: string): Promise<void>;
-  token(): Promise<string>;
-  /** All syncs of a workspace, the oldest first. */
-  syncs(workspace: string): Promise<readonly SyncRow[]>;
+  /** All syncs of branches that begin so, the oldest first. */
+  syncs(prefix: string): Promise<readonly SyncRow[]>;
   /** The head of a branch of the mirror; undefined where there is none. */
-  head(workspace: string, branch: string): Promise<string | undefined>;
+  head(branch: string): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -32,32 +35,36 @@ export async function startSyncService(): Promise<SyncService> {
   const balancer = await startTcpBalancer({
     targets: () => (running === undefined ? [] : [Number(new URL(running.baseUrl).port)]),
   });
+  async function command(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await runCommand(args, { folder });
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
+    return stdout;
+  }
+  const workspace = 'game';
+  const remote = createRepository(folder);
+  const there = ['--remote', pathToFileURL(remote.path).href, '--allow-file-remotes', '--no-check'];
+  await command('workspace', 'add', workspace, ...there);
+  const made = await command('token', 'create', '--name', 'build-bot', '--scopes', 'sync', '--json');
+  const token: string = JSON.parse(made).secret;
   // As the commands do that run beside it.
   const storage = await openSqlite({ folder, onCommit: () => undefined });
   const git = createGit({ dataFolder: folder, allowFile: true, environment: process.env });
   return {
     port: balancer.port,
+    workspace,
+    token,
+    remote,
     async restart() {
       const stopping = running;
       running = undefined;
       await stopping?.stop();
       running = await start();
     },
-    async workspace(id, remote) {
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote }));
+    async syncs(prefix) {
+      const rows = await storage.read.selectFrom('syncs').selectAll().orderBy('created_at').execute();
+      return rows.filter(({ branch }) => branch.startsWith(prefix));
     },
-    async token() {
-      const wanted = { name: 'build-bot', scopes: ['sync'], workspaces: null, lifetime: null } as const;
-      return (await storage.commit('global', (db) => createToken(db, storage.now, wanted))).secret;
-    },
-    syncs: (workspace) =>
-      storage.read
-        .selectFrom('syncs')
-        .selectAll()
-        .where('workspace_id', '=', workspace)
-        .orderBy('created_at')
-        .execute(),
-    async head(workspace, branch) {
+    async head(branch) {
       const name = parseBranchName(branch);
       if (!name.ok) throw new Error(name.why);
       return (await git.head(workspace, name.value)) ?? undefined;

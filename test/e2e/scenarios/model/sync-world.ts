@@ -1,9 +1,6 @@
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rename } from 'node:fs/promises';
 import { expect } from 'vitest';
 import { type Fault, type Manner, type Passed, startFaultProxy } from '../../../support/fault-proxy.ts';
-import { createRepository } from '../../../support/git-repository.ts';
 import { fasterTime } from '../../../support/preload.ts';
 import { openJob } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
@@ -44,12 +41,11 @@ const arrives = (fault: Fault | undefined): boolean =>
 export async function openSyncWorld(service: SyncService, manner: Manner): Promise<SyncWorld> {
   worlds += 1;
   const world = worlds;
-  const workspace = `game-${process.pid}-${world}`;
-  const folder = await mkdtemp(join(tmpdir(), 'sync-world-'));
-  const remote = createRepository(folder);
+  // Each world has branches of its own, so that nothing is left of the one before.
+  const prefix = `world-${world}/`;
+  const { workspace, remote, token } = service;
   const heads = new Map<string, Head[]>();
   const proxy = await startFaultProxy(service.port, manner);
-  const token = await service.token();
   const troubles: { readonly from: number; to: number }[] = [];
   const faulted = new Map<number, Fault>();
   /** How many steps have asked for a sync of a branch. */
@@ -61,7 +57,10 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
   let due: { at: number; readonly act: () => Promise<void> }[] = [];
   let watch: ((referer: string | undefined) => void) | undefined;
 
-  function commitTo(branch: string): void {
+  const within = (branch: string): string => `${prefix}${branch}`;
+
+  function commitTo(name: string): void {
+    const branch = within(name);
     commits += 1;
     const before = performance.now();
     remote.commit({ branch, files: { [`file-${commits % 5}`]: `${commits}\n` } });
@@ -69,7 +68,6 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     heads.set(branch, [...(heads.get(branch) ?? []), head]);
   }
   for (const branch of branches) commitTo(branch);
-  await service.workspace(workspace, remote.path);
 
   proxy.meet((passing) => {
     watch?.(passing.headers.referer);
@@ -94,11 +92,12 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
         .map(({ commit }) => commit);
 
   async function play(
-    branch: string,
+    name: string,
     waitSeconds: number,
     during?: (step: RunningStep, origin: string) => Promise<StepResult>,
   ): Promise<void> {
     runs += 1;
+    const branch = within(name);
     asked.set(branch, (asked.get(branch) ?? 0) + 1);
     const runId = `${world}${String(runs).padStart(4, '0')}`;
     const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
@@ -125,7 +124,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
         arrived: (one) => one.answeredAt !== undefined && arrives(faulted.get(one.at)),
         troubled: (from, to) => troubles.some((trouble) => trouble.from <= to && trouble.to >= from),
         heads: headsIn(branch),
-        syncs: await service.syncs(workspace),
+        syncs: await service.syncs(prefix),
       });
       const [post] = await job.post();
       expect(post).toMatchObject({ conclusion: 'success' });
@@ -139,6 +138,12 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     troubles.push(trouble);
     await service.restart();
     trouble.to = performance.now();
+  }
+
+  async function moveRemote(): Promise<void> {
+    const elsewhere = `${remote.path}.away`;
+    await (away ? rename(elsewhere, remote.path) : rename(remote.path, elsewhere));
+    away = !away;
   }
 
   /** At once, or when it is due. */
@@ -164,21 +169,20 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
         watch = undefined;
         return how === 'kill' ? step.kill() : step.cancel();
       }),
-    commit: (branch, atRequest) => doAt(atRequest, async () => commitTo(branch)),
+    commit: (branch, atRequest) =>
+      doAt(atRequest, async () => {
+        if (!away) commitTo(branch);
+      }),
     restart: (atRequest) => doAt(atRequest, restart),
-    async moveRemote() {
-      const elsewhere = `${remote.path}.away`;
-      await (away ? rename(elsewhere, remote.path) : rename(remote.path, elsewhere));
-      away = !away;
-    },
+    moveRemote,
     network(coming) {
       faults = [...coming];
     },
     async end() {
-      const running = async () => (await service.syncs(workspace)).filter(({ finished_at }) => finished_at === null);
+      const running = async () => (await service.syncs(prefix)).filter(({ finished_at }) => finished_at === null);
       await expect.poll(running, { timeout: 90_000, interval: 100 }).toEqual([]);
-      const syncs = await service.syncs(workspace);
-      for (const branch of branches) {
+      const syncs = await service.syncs(prefix);
+      for (const branch of branches.map(within)) {
         const its = syncs.filter((sync) => sync.branch === branch);
         // Who asks while one is queued joins it, and who asks again with the same key gets the same.
         expect(its.length, `syncs of ${branch}`).toBeLessThanOrEqual(asked.get(branch) ?? 0);
@@ -188,12 +192,12 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
           expect(Number(sync.created_at), `${sync.id}, while another was queued`).toBeGreaterThanOrEqual(begun);
         }
         const last = its.findLast(({ status }) => status === 'succeeded');
-        if (last !== undefined) expect(await service.head(workspace, branch)).toBe(last.head);
+        if (last !== undefined) expect(await service.head(branch)).toBe(last.head);
       }
     },
     async close() {
+      if (away) await moveRemote();
       await proxy.close();
-      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }
