@@ -821,7 +821,8 @@ function cancellation() {
 }
 async function main() {
     const secrets = (0,_inputs_secrets_js__WEBPACK_IMPORTED_MODULE_1__/* .secretsOf */ .F)(process.env);
-    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_3__/* .createReporter */ .A)(secrets);
+    const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
+    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_3__/* .createReporter */ .A)(secrets, conceal);
     const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_0__/* .loadInputs */ .I)(process.env);
     if (!loaded.ok) {
         reporter.refuse(loaded.problems);
@@ -852,9 +853,8 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 245).then(__nccwpck_require__.bind(__nccwpck_require__, 1245));
+        const { run } = await __nccwpck_require__.e(/* import() */ 433).then(__nccwpck_require__.bind(__nccwpck_require__, 1433));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
-        const conceal = (0,_report_safe_text_js__WEBPACK_IMPORTED_MODULE_4__/* .createRedactor */ .lY)(secrets);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
         if (result.kind === 'refused')
             reporter.refuse(result.problems);
@@ -1062,10 +1062,9 @@ const endGroup = () => command('endgroup', '');
 const largestOutput = 100_000;
 /** A person who unfolds a group wants to see what it was about, not a thousand lines. */
 const longestGroup = 100;
-function createReporter(secrets) {
+function createReporter(secrets, redact = (0,safe_text/* createRedactor */.lY)(secrets)) {
     for (const secret of secrets)
         setSecret(secret);
-    const redact = (0,safe_text/* createRedactor */.lY)(secrets);
     const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
     let warnings = 0;
     const leftEmpty = new Set();
@@ -1341,6 +1340,7 @@ function runnerPlace(environment) {
         ledger: (0,ledger/* ledgerFile */.SB)(temporary),
         locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
         origin: originOf(environment),
+        stepName: environment['GITHUB_ACTION'] || undefined,
         github: {
             event: environment['GITHUB_EVENT_NAME'] ?? '',
             eventFile: environment['GITHUB_EVENT_PATH'] ?? '',

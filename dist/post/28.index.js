@@ -182,6 +182,7 @@ function runnerPlace(environment) {
         ledger: (0,ledger_ledger/* ledgerFile */.SB)(temporary),
         locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
         origin: originOf(environment),
+        stepName: environment['GITHUB_ACTION'] || undefined,
         github: {
             event: environment['GITHUB_EVENT_NAME'] ?? '',
             eventFile: environment['GITHUB_EVENT_PATH'] ?? '',
@@ -722,6 +723,7 @@ const never = new AbortController().signal;
 const longestFirst = (all, endOf) => all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
 const endOfClaim = ({ grant }) => Date.parse(grant.lock.expires_at);
 const endOfIntent = (intent) => Date.parse(intent.at) + (0,entry/* ttlIn */.eg)(intent).seconds * 1_000;
+const untried = (all) => new Map(all.map((one) => [one, undefined]));
 /** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
 async function releaseClaims({ keeper, clock, sleep, random }, service, { held, unclear, trouble }, within) {
     const settled = [];
@@ -766,33 +768,32 @@ async function releaseClaims({ keeper, clock, sleep, random }, service, { held, 
                 return { settled: { kind: 'unproven', intent, why: taking.error.message }, error: taking.error };
         }
     }
-    /** Gives what is worth another try, and what is to be told of it if there is none. */
+    /** Gives what is worth another try, with what is to be told of it if there is none. */
     async function tryAll(all, work) {
-        const again = [];
-        const failed = [];
-        await inParallel(all, async (one) => {
+        const again = new Map();
+        await inParallel([...all], async ([one, before]) => {
             const tried = await work(one);
-            if (tried.error === undefined || !(0,passing/* isPassing */.W)(tried.error))
+            const { error } = tried;
+            if (error === undefined || !(0,passing/* isPassing */.W)(error))
                 settled.push(tried.settled);
-            else {
-                again.push(one);
-                failed.push(tried.settled);
-            }
+            // Cut off by the end, the last of many attempts says less than those before it.
+            else
+                again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...tried, error });
         });
-        return { again, failed };
+        return again;
     }
-    let claims = longestFirst(held, endOfClaim);
-    let intents = longestFirst(unclear, endOfIntent);
+    let claims = untried(longestFirst(held, endOfClaim));
+    let intents = untried(longestFirst(unclear, endOfIntent));
     for (let pauseMs = firstPauseMs;; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-        const released = await tryAll(claims, release);
-        const cleared = await tryAll(intents, clearUp);
-        const failed = [...released.failed, ...cleared.failed];
+        const failedClaims = await tryAll(claims, release);
+        const failedIntents = await tryAll(intents, clearUp);
+        const failed = [...failedClaims.values(), ...failedIntents.values()];
         const pause = pauseMs * (0.5 + random() / 2);
         const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
         if (failed.length === 0 || isOver)
-            return [...settled, ...failed];
-        claims = released.again;
-        intents = cleared.again;
+            return [...settled, ...failed.map((one) => one.settled)];
+        claims = failedClaims;
+        intents = failedIntents;
         releaseBegun = 'release-begun';
         await sleep(pause, within.signal ?? never);
     }

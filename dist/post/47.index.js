@@ -1090,6 +1090,8 @@ function createCall(parts) {
     const { baseUrl, clock, serverClock, random, sleep } = parts;
     const throttle = createThrottle(random);
     const admit = createAdmission({ ...parts, throttle });
+    // All spellings of a secret take a while to make, and most requests have none of their own.
+    const usualTexts = createServiceText(parts.secrets);
     /** The last answer that refused a request for the rate limit. */
     let limitedBy;
     const wireOf = ({ method, target, headers, body }) => ({
@@ -1129,7 +1131,8 @@ function createCall(parts) {
         const { attempts: most, answerDelayMs = 0 } = request;
         const wire = wireOf(request);
         const path = pathOf(request.target);
-        const texts = createServiceText([...parts.secrets, ...(request.secrets ?? [])]);
+        const { secrets: ownSecrets = [] } = request;
+        const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
         const retries = most === 'once' ? 0 : parts.retries;
         // To give back is never held up by what is still to be asked for.
         const paced = request.method !== 'DELETE';
@@ -1977,11 +1980,13 @@ function tellRetries(log) {
     return ({ why, delayMs, reason }) => {
         const text = `${why} Trying again in ${(0,words/* duration */.p0)(delayMs)}.`;
         if (reason === 'limited') {
-            if (limited)
+            if (limited) {
                 log.debug(text);
-            else
-                log.line(`${text} ${limitedText}`);
+                return;
+            }
             limited = true;
+            log.line(text);
+            log.line(limitedText);
             return;
         }
         if (told < mostRetriesTold)

@@ -687,10 +687,9 @@ const endGroup = () => command('endgroup', '');
 const largestOutput = 100_000;
 /** A person who unfolds a group wants to see what it was about, not a thousand lines. */
 const longestGroup = 100;
-function createReporter(secrets) {
+function createReporter(secrets, redact = (0,safe_text/* createRedactor */.lY)(secrets)) {
     for (const secret of secrets)
         setSecret(secret);
-    const redact = (0,safe_text/* createRedactor */.lY)(secrets);
     const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
     let warnings = 0;
     const leftEmpty = new Set();

@@ -96,6 +96,7 @@ test('after any sequence of syncs, restarts, cancellations and faults a step has
   const seed = Number(process.env['SEED'] ?? (Date.now() ^ (Math.random() * 2 ** 31)) | 0);
   process.stderr.write(`The sequences of syncs are of the seed ${seed}: SEED=${seed} plays them again.\n`);
   let played = 0;
+  let hasFailed = false;
   // A short form ends in time; a soak test plays all.
   const until = soak ? Number.POSITIVE_INFINITY : performance.now() + 7_000;
 
@@ -108,7 +109,7 @@ test('after any sequence of syncs, restarts, cancellations and faults a step has
           manner,
           fc.commands([...happenings, ...rareHappenings], { maxCommands: soak ? 10 : 6, size: 'max' }),
           async (how, commands) => {
-            if (performance.now() > until) return;
+            if (performance.now() > until || hasFailed) return;
             const world = await openSyncWorld(service, how);
             try {
               await fc.asyncModelRun(() => ({ model: {}, real: world }), commands);
@@ -121,6 +122,7 @@ test('after any sequence of syncs, restarts, cancellations and faults a step has
         ),
         { seed: seed + lane, numRuns: Math.ceil(sequences / lanes), endOnFailure: true },
       );
+      hasFailed ||= outcome.failed;
       return await failureOf(outcome);
     } finally {
       await service.stop();
