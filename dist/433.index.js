@@ -623,7 +623,90 @@ function isOver({ expires_at = '' }, serverNow) {
     return !(end > serverNow + clockSlackMs);
 }
 
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/passing.js
+/** Trouble that may be over at the next attempt. */
+function isPassing({ failure, status }) {
+    if (failure.kind === 'aborted')
+        return false;
+    if (status !== undefined)
+        return status === 408 || status === 425 || status === 429 || status >= 500;
+    return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
+}
+/** What the service has asked to wait for. */
+function askedToWaitMs({ failure }) {
+    return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+}
+
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/release-one.js
+
+
+
+const isProven = ({ etag, id }) => etag !== undefined || id !== undefined;
+const firstPauseMs = 500;
+const longestPauseMs = 5_000;
+const never = new AbortController().signal;
+/** The service may have done what it gave no good answer to. */
+function mayBeDone({ failure, status, attempts }) {
+    if (failure.kind === 'connection')
+        return failure.mayHaveArrived;
+    // Of the attempt that the deadline has cut off nothing is known; the status is that of the one before it.
+    if (failure.kind === 'deadline')
+        return attempts > 0;
+    return status === undefined || status >= 500 || (status >= 200 && status < 300);
+}
+/**
+ * Without an ETag or an id a release says only of which path it is. So each one is sent once, and only after a look at
+ * what is there: what was on its way and got lost may have released the lock, and the path may be somebody else's now.
+ */
+async function releaseUnproven(parts, asked, within) {
+    const { client, clock, sleep, random } = parts;
+    const { workspace, path, lock, doubtful = false, force } = asked;
+    let sent = false;
+    async function look() {
+        try {
+            return await ownershipByList(client, asked, lock, within);
+        }
+        catch (error) {
+            if (!(error instanceof client_client/* ServiceError */._7))
+                throw error;
+            // A service may let a token take locks and not list them.
+            const { status = 0 } = error;
+            return [403, 404, 405, 501].includes(status) ? { kind: 'unknown' } : error;
+        }
+    }
+    for (let failed = 1;; failed += 1) {
+        const found = await look();
+        if (found instanceof client_client/* ServiceError */._7)
+            return { kind: 'failed', error: found };
+        if (found.kind === 'lost')
+            return sent ? { kind: 'released' } : found;
+        const unsure = doubtful || sent || isOver(lock, client.serverNow());
+        if (found.kind === 'gone' && unsure)
+            return { kind: sent ? 'released' : 'absent' };
+        if (found.kind === 'unknown' && unsure)
+            return { kind: 'left-alone' };
+        const release = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+        if (release.kind !== 'failed')
+            return release.kind === 'absent' && sent ? { kind: 'released' } : release;
+        const { error } = release;
+        sent ||= mayBeDone(error);
+        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
+        if (!isPassing(error) || clock() + pauseMs >= within.deadline)
+            return release;
+        await sleep(pauseMs, within.signal ?? never);
+    }
+}
+/** Releases a lock if it is ours: with its ETag where there is one, else after a look at the list. */
+async function releaseOne(parts, asked, within) {
+    const { workspace, path, lock, force } = asked;
+    if (isProven(lock))
+        return parts.client.releaseLock({ workspace, path, proof: lock, force }, within);
+    return releaseUnproven(parts, asked, within);
+}
+
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/release-found.js
+
+
 
 /** A service may let a token take and release locks and not list them. */
 const refusesLists = ({ status = 0 }) => [403, 404, 405, 501].includes(status);
@@ -646,7 +729,25 @@ async function findIn(list) {
     }
 }
 /** Whether a request can be repeated, because it says which lock it is about. */
-const isProven = (found) => found.kind === 'locked' && (found.lock.etag ?? found.lock.id) !== undefined;
+const release_found_isProven = (found) => found.kind === 'locked' && (found.lock.etag ?? found.lock.id) !== undefined;
+/** What a release that was sent once, and whose answer was lost, has done: told by what is on the path now. */
+function judgeByLook(before, now, error) {
+    if (before.kind !== 'locked')
+        return { kind: 'unclear', error };
+    if (now.kind === 'absent')
+        return { kind: 'released' };
+    if (now.kind !== 'locked')
+        return { kind: 'unclear', error };
+    switch (compare(before.lock, now.lock).kind) {
+        case 'lost':
+            return { kind: 'released' };
+        case 'ours':
+            return { kind: 'failed', error };
+        case 'gone':
+        case 'unknown':
+            return { kind: 'unclear', error };
+    }
+}
 /**
  * Releases the lock that was found, and no later one. Where neither ETag nor id tells them apart it is sent once: its
  * answer may get lost, and the path be somebody else's by the time of a second attempt.
@@ -654,10 +755,14 @@ const isProven = (found) => found.kind === 'locked' && (found.lock.etag ?? found
 async function releaseFound(client, { workspace, path, found, force }, within) {
     if (found.kind === 'absent')
         return found;
-    if (found.kind === 'locked' && isProven(found)) {
+    if (found.kind === 'locked' && release_found_isProven(found)) {
         return client.releaseLock({ workspace, path, proof: found.lock, force }, within);
     }
-    return client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+    const release = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+    if (release.kind !== 'failed' || !mayBeDone(release.error))
+        return release;
+    const find = await findIn(client.listLocks({ workspace, filter: { path } }, within));
+    return judgeByLook(found, find(path), release.error);
 }
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/already-held.js
@@ -740,87 +845,6 @@ function alreadyHeldText(own, asked, now) {
     return soonest - now >= (asked.ttl.seconds * 1_000) / 2
         ? `${who} That is everything that this step names, for at least half of its \`ttl\` of ${(0,duration/* formatDuration */.a3)(asked.ttl)}: leave this step out, or ${release} before it.`
         : `${who} That is everything that this step names: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/passing.js
-/** Trouble that may be over at the next attempt. */
-function isPassing({ failure, status }) {
-    if (failure.kind === 'aborted')
-        return false;
-    if (status !== undefined)
-        return status === 408 || status === 425 || status === 429 || status >= 500;
-    return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
-}
-/** What the service has asked to wait for. */
-function askedToWaitMs({ failure }) {
-    return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/release-one.js
-
-
-
-const release_one_isProven = ({ etag, id }) => etag !== undefined || id !== undefined;
-const firstPauseMs = 500;
-const longestPauseMs = 5_000;
-const never = new AbortController().signal;
-/** The service may have done what it gave no good answer to. */
-function mayBeDone({ failure, status, attempts }) {
-    if (failure.kind === 'connection')
-        return failure.mayHaveArrived;
-    // Of the attempt that the deadline has cut off nothing is known; the status is that of the one before it.
-    if (failure.kind === 'deadline')
-        return attempts > 0;
-    return status === undefined || status >= 500 || (status >= 200 && status < 300);
-}
-/**
- * Without an ETag or an id a release says only of which path it is. So each one is sent once, and only after a look at
- * what is there: what was on its way and got lost may have released the lock, and the path may be somebody else's now.
- */
-async function releaseUnproven(parts, asked, within) {
-    const { client, clock, sleep, random } = parts;
-    const { workspace, path, lock, doubtful = false, force } = asked;
-    let sent = false;
-    async function look() {
-        try {
-            return await ownershipByList(client, asked, lock, within);
-        }
-        catch (error) {
-            if (!(error instanceof client_client/* ServiceError */._7))
-                throw error;
-            // A service may let a token take locks and not list them.
-            const { status = 0 } = error;
-            return [403, 404, 405, 501].includes(status) ? { kind: 'unknown' } : error;
-        }
-    }
-    for (let failed = 1;; failed += 1) {
-        const found = await look();
-        if (found instanceof client_client/* ServiceError */._7)
-            return { kind: 'failed', error: found };
-        if (found.kind === 'lost')
-            return sent ? { kind: 'released' } : found;
-        const unsure = doubtful || sent || isOver(lock, client.serverNow());
-        if (found.kind === 'gone' && unsure)
-            return { kind: sent ? 'released' : 'absent' };
-        if (found.kind === 'unknown' && unsure)
-            return { kind: 'left-alone' };
-        const release = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
-        if (release.kind !== 'failed')
-            return release.kind === 'absent' && sent ? { kind: 'released' } : release;
-        const { error } = release;
-        sent ||= mayBeDone(error);
-        const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
-        if (!isPassing(error) || clock() + pauseMs >= within.deadline)
-            return release;
-        await sleep(pauseMs, within.signal ?? never);
-    }
-}
-/** Releases a lock if it is ours: with its ETag where there is one, else after a look at the list. */
-async function releaseOne(parts, asked, within) {
-    const { workspace, path, lock, force } = asked;
-    if (release_one_isProven(lock))
-        return parts.client.releaseLock({ workspace, path, proof: lock, force }, within);
-    return releaseUnproven(parts, asked, within);
 }
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/locks/keeper.js
@@ -1619,6 +1643,8 @@ function resultText(result, now) {
             return 'not to be told from the lock of somebody else, left alone';
         case 'refused':
             return `${holderText(result.holder, now)}, and not this token’s to release`;
+        case 'unclear':
+            return 'not known to be released';
         case 'failed':
             return 'not released';
     }
@@ -1634,6 +1660,10 @@ function failureOf(result, now) {
                 `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). If it has to go all the same, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
             ];
         }
+        case 'unclear':
+            return [
+                `Whether the lock on ${result.path} was released is not known: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+            ];
         case 'failed':
             return [`The lock on ${result.path} was not released. ${result.why}`];
         default:
@@ -1668,7 +1698,7 @@ function unlock_result_sentenceOf(results, workspace) {
         .map(([kind, words]) => [ofKind(results, kind).length, words])
         .filter(([number]) => number > 0)
         .map(([number, words]) => `${number} ${words}`);
-    const failed = ofKind(results, 'failed').length + ofKind(results, 'refused').length;
+    const failed = ['failed', 'refused', 'unclear'].reduce((sum, kind) => sum + ofKind(results, kind).length, 0);
     const parts = [
         `${what} in ${workspace}`,
         ...others,
@@ -1798,9 +1828,11 @@ async function unlock(parts, { workspace, force }, toRelease, service) {
                 // What was found has gone, and the lock that is there now came later.
                 recordEnded(path, lock ?? {}, 'absent');
                 return { path, kind: 'held', holder: release.holder, asked: 'by-name' };
+            case 'unclear':
+                return { path, kind: 'unclear', why: release.error.message };
             case 'failed': {
                 const advice = ' It was sent only once, because nothing tells the lock from a later one.';
-                return failed(path, release.error, lock, isProven(found) ? '' : advice);
+                return failed(path, release.error, lock, release_found_isProven(found) ? '' : advice);
             }
         }
     }

@@ -32,6 +32,8 @@ export interface Request {
   readonly keySentBefore?: boolean;
   /** It is not sent again where an attempt before may have done what was asked. */
   readonly attempts?: 'once' | undefined;
+  /** False for what has to be sent at once, whatever the service has said of its limit: a release, unless it is said. */
+  readonly paced?: boolean | undefined;
   /** The service is asked to take so much longer for its answer. */
   readonly answerDelayMs?: number;
   /** What is secret in the request itself. */
@@ -143,7 +145,7 @@ export function createCall(parts: CallParts): Call {
     const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
     const retries = most === 'once' ? 0 : parts.retries;
     // To give back is never held up by what is still to be asked for.
-    const paced = request.method !== 'DELETE';
+    const paced = request.paced ?? request.method !== 'DELETE';
     let sentAt: number | undefined;
     let attempts = 0;
     let failed = 0;

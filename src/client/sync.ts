@@ -137,8 +137,13 @@ export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
       return { ...report, progress: progressOf(answer, target, texts) };
     },
 
-    async syncStatus(address: SyncAddress, within: Within): Promise<SyncReport> {
-      return reportOf(await call({ method: 'GET', target: address }, within)).report;
+    /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
+    async syncStatus(
+      address: SyncAddress,
+      within: Within,
+      { paced = true }: { readonly paced?: boolean } = {},
+    ): Promise<SyncReport> {
+      return reportOf(await call({ method: 'GET', target: address, paced }, within)).report;
     },
   };
 }

@@ -53,6 +53,8 @@ export interface Manner {
   readonly knowsNoKeys?: boolean;
   /** It gives locks an id, and no ETag. */
   readonly givesNoTag?: boolean;
+  /** Answers at once, whatever `Prefer` says. */
+  readonly waitsForNothing?: boolean;
   /** It gives locks neither ETag nor id, and knows no conditions. */
   readonly givesNoProof?: boolean;
   /** Whoever takes a lock is told nothing but that it is taken. */
@@ -167,9 +169,10 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
   let isDown = false;
 
   const onwardHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
-    const { 'idempotency-key': key, 'if-match': condition, connection: _, ...others } = headers;
+    const { 'idempotency-key': key, 'if-match': condition, prefer, connection: _, ...others } = headers;
     return {
       ...others,
+      ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),
       ...(key !== undefined && !manner.knowsNoKeys && { 'idempotency-key': key }),
       ...(condition !== undefined && !manner.givesNoProof && !manner.ignoresIfMatch && { 'if-match': condition }),
     };

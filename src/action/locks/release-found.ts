@@ -8,6 +8,8 @@ import {
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { compare } from './ownership.ts';
+import { mayBeDone } from './release-one.ts';
 
 /** What a list says of a path. */
 export type Found =
@@ -48,6 +50,27 @@ export interface FoundToRelease {
 export const isProven = (found: Found): boolean =>
   found.kind === 'locked' && (found.lock.etag ?? found.lock.id) !== undefined;
 
+export type FoundRelease =
+  | Release
+  /** It was sent, and neither its answer nor a second look tells what came of it. */
+  | { readonly kind: 'unclear'; readonly error: ServiceError };
+
+/** What a release that was sent once, and whose answer was lost, has done: told by what is on the path now. */
+function judgeByLook(before: Found, now: Found, error: ServiceError): FoundRelease {
+  if (before.kind !== 'locked') return { kind: 'unclear', error };
+  if (now.kind === 'absent') return { kind: 'released' };
+  if (now.kind !== 'locked') return { kind: 'unclear', error };
+  switch (compare(before.lock, now.lock).kind) {
+    case 'lost':
+      return { kind: 'released' };
+    case 'ours':
+      return { kind: 'failed', error };
+    case 'gone':
+    case 'unknown':
+      return { kind: 'unclear', error };
+  }
+}
+
 /**
  * Releases the lock that was found, and no later one. Where neither ETag nor id tells them apart it is sent once: its
  * answer may get lost, and the path be somebody else's by the time of a second attempt.
@@ -56,10 +79,13 @@ export async function releaseFound(
   client: Client,
   { workspace, path, found, force }: FoundToRelease,
   within: Within,
-): Promise<Release> {
+): Promise<FoundRelease> {
   if (found.kind === 'absent') return found;
   if (found.kind === 'locked' && isProven(found)) {
     return client.releaseLock({ workspace, path, proof: found.lock, force }, within);
   }
-  return client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+  const release = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+  if (release.kind !== 'failed' || !mayBeDone(release.error)) return release;
+  const find = await findIn(client.listLocks({ workspace, filter: { path } }, within));
+  return judgeByLook(found, find(path), release.error);
 }

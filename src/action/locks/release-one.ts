@@ -45,7 +45,7 @@ const longestPauseMs = 5_000;
 const never = new AbortController().signal;
 
 /** The service may have done what it gave no good answer to. */
-function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
+export function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   if (failure.kind === 'connection') return failure.mayHaveArrived;
   // Of the attempt that the deadline has cut off nothing is known; the status is that of the one before it.
   if (failure.kind === 'deadline') return attempts > 0;

@@ -19,6 +19,8 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'left-alone' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly requestId: string | undefined }
+  /** Its release was sent, and nothing tells what came of it. */
+  | { readonly kind: 'unclear'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 );
 
@@ -61,6 +63,8 @@ export function resultText(result: UnlockResult, now: number): string {
       return 'not to be told from the lock of somebody else, left alone';
     case 'refused':
       return `${holderText(result.holder, now)}, and not this token’s to release`;
+    case 'unclear':
+      return 'not known to be released';
     case 'failed':
       return 'not released';
   }
@@ -77,6 +81,10 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
         `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). If it has to go all the same, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
       ];
     }
+    case 'unclear':
+      return [
+        `Whether the lock on ${result.path} was released is not known: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+      ];
     case 'failed':
       return [`The lock on ${result.path} was not released. ${result.why}`];
     default:
@@ -117,7 +125,10 @@ function sentenceOf(results: readonly UnlockResult[], workspace: string): string
     .map(([kind, words]) => [ofKind(results, kind).length, words] as const)
     .filter(([number]) => number > 0)
     .map(([number, words]) => `${number} ${words}`);
-  const failed = ofKind(results, 'failed').length + ofKind(results, 'refused').length;
+  const failed = (['failed', 'refused', 'unclear'] as const).reduce(
+    (sum, kind) => sum + ofKind(results, kind).length,
+    0,
+  );
   const parts = [
     `${what} in ${workspace}`,
     ...others,

@@ -115,6 +115,8 @@ export async function unlock(
         // What was found has gone, and the lock that is there now came later.
         recordEnded(path, lock ?? {}, 'absent');
         return { path, kind: 'held', holder: release.holder, asked: 'by-name' };
+      case 'unclear':
+        return { path, kind: 'unclear', why: release.error.message };
       case 'failed': {
         const advice = ' It was sent only once, because nothing tells the lock from a later one.';
         return failed(path, release.error, lock, isProven(found) ? '' : advice);

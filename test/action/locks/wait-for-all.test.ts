@@ -94,6 +94,8 @@ interface Waited {
   /** When each request began, since the beginning. */
   readonly askedAt: readonly number[];
   readonly tookMs: number;
+  /** How long each lock that is given back may take for it. */
+  readonly givingBackMs: readonly number[];
 }
 
 /** A wait whose time passes only while it sleeps or asks. */
@@ -111,6 +113,7 @@ async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5,
   const lines: string[] = [];
   const events: string[] = [];
   const askedAt: number[] = [];
+  const givingBackMs: number[] = [];
   let listened = 0;
   const client: Client = {
     ...real,
@@ -147,8 +150,9 @@ async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5,
       },
       keeper: {
         ask: () => Promise.reject(new Error('Nothing was unclear.')),
-        async giveBack({ path }) {
+        async giveBack({ path }, { deadline }) {
           events.push(`give back ${path}`);
+          givingBackMs.push(deadline - now);
           return { kind: 'released' };
         },
       },
@@ -156,7 +160,7 @@ async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5,
     paths.map(lockPath),
     { seconds: waitSeconds },
   );
-  return { played, sleeps, lines, events, askedAt, tookMs: now - start };
+  return { played, sleeps, lines, events, askedAt, tookMs: now - start, givingBackMs };
 }
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -257,6 +261,15 @@ describe('a wait', () => {
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
     expect(played.round.kind).toBe('acquired');
   });
+});
+
+test('what could not be had is given back within ten seconds, and the rest is left to the post-step', async () => {
+  const { givingBackMs } = await waiting({
+    paths: ['a', 'b'],
+    answer: (path) => (path === 'b' ? held(path) : taken(path)),
+    waitSeconds: 0,
+  });
+  expect(givingBackMs).toEqual([10 * second]);
 });
 
 describe('a wait on a service that tells when a path is free', () => {

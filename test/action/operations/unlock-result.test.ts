@@ -33,6 +33,7 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   'not-ours': { path, kind: 'not-ours' },
   'left-alone': { path, kind: 'left-alone' },
   refused: { path, kind: 'refused', holder, requestId: 'req-1' },
+  unclear: { path, kind: 'unclear', why: 'It lost its connection.' },
   failed: { path, kind: 'failed', why: 'It lost its connection.' },
 };
 const { released, absent, lost, held } = all;
@@ -59,7 +60,7 @@ test.each(Object.values(all))(
   'a result that is $kind fails the step only if a lock was lost, or a release did not work',
   (result) => {
     const { failures } = unlockOutcome([result], 'game', now);
-    expect(failures).toHaveLength(['lost', 'refused', 'failed'].includes(result.kind) ? 1 : 0);
+    expect(failures).toHaveLength(['lost', 'refused', 'unclear', 'failed'].includes(result.kind) ? 1 : 0);
   },
 );
 

@@ -50,7 +50,7 @@ describe('a job that waits for a path of somebody else', () => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin });
     await stage.age(hero, 60_000);
-    const proxy = await stage.proxy({ retryAfter: null });
+    const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
     const asked = Promise.withResolvers<void>();
     let polls = 0;
     proxy.meet((passing) => {
