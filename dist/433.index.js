@@ -1520,7 +1520,7 @@ async function follow(parts, { started, address, tookMs, }, within) {
         // A look before the last, with all its retries, leaves the last its time.
         const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
         const lookBegan = clock();
-        const look = await client.syncStatus(address, { ...within, deadline }).catch(passingError);
+        const look = await client.syncStatus(address, { ...within, deadline }, { paced: !lookedLast }).catch(passingError);
         previousTookMs = clock() - lookBegan;
         if (look instanceof client_client/* ServiceError */._7) {
             unseen = look;
@@ -2799,7 +2799,7 @@ function createCall(parts) {
         const texts = ownSecrets.length === 0 ? usualTexts : (0,service_text/* createServiceText */.T)([...parts.secrets, ...ownSecrets]);
         const retries = most === 'once' ? 0 : parts.retries;
         // To give back is never held up by what is still to be asked for.
-        const paced = request.method !== 'DELETE';
+        const paced = request.paced ?? request.method !== 'DELETE';
         let sentAt;
         let attempts = 0;
         let failed = 0;
@@ -3518,8 +3518,9 @@ function createSync({ call, addresses, baseUrl, serverNow }) {
             const { report, answer, texts } = reportOf(await call({ method: 'POST', target, headers, body: { branch } }, within));
             return { ...report, progress: progressOf(answer, target, texts) };
         },
-        async syncStatus(address, within) {
-            return reportOf(await call({ method: 'GET', target: address }, within)).report;
+        /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
+        async syncStatus(address, within, { paced = true } = {}) {
+            return reportOf(await call({ method: 'GET', target: address, paced }, within)).report;
         },
     };
 }
