@@ -12,6 +12,7 @@ import { addDeliveryPages } from './hooks/delivery-page.ts';
 import { addHookListPage } from './hooks/hook-list.ts';
 import { addHookPage } from './hooks/hook-page.ts';
 import { addNewHookPages } from './hooks/new-hook.ts';
+import { createLivePageQuota } from './live/live-page-quota.ts';
 import { addLockListPage } from './locks/list-page.ts';
 import { addReleasePages } from './locks/release-page.ts';
 import { addSignInPages } from './pages/sign-in.ts';
@@ -35,6 +36,7 @@ export type DashboardParts = LockRoutes &
 
 /** The pages for people. What they show and do goes through the same rules as the API. */
 export function addDashboard(app: App, parts: DashboardParts): void {
+  const live = { ...parts, takeLivePage: createLivePageQuota() };
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
@@ -44,8 +46,8 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addAuditPage(app, parts);
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);
-  addOneSyncPage(app, parts);
-  addLockListPage(app, parts);
+  addOneSyncPage(app, live);
+  addLockListPage(app, live);
   addReleasePages(app, parts);
   addHookListPage(app, parts);
   addNewHookPages(app, parts);

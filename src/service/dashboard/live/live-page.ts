@@ -4,10 +4,12 @@ import { Refusal } from '../../http/refusal.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { requireSession } from '../access/require-session.ts';
 import { callOf, type PageCall, type PageRoute } from '../page.ts';
+import type { LivePageQuota } from './live-page-quota.ts';
 
 export interface LiveControl extends AccessControl {
   /** The service is about to stop: nobody is kept listening. */
   readonly stopping: AbortSignal;
+  readonly takeLivePage: LivePageQuota;
 }
 
 /** A page that listens. */
@@ -26,9 +28,6 @@ const heartbeatMs = 10_000;
 
 /** Until a page whose connection broke asks again. */
 const againAfterMs = 1_000;
-
-/** Each holds a connection, and is sent every change. */
-const mostListeners = 256;
 
 const headers = {
   'content-type': 'text/event-stream',
@@ -53,11 +52,9 @@ export function addLivePage(
   { path, access }: PageRoute,
   find: (call: PageCall) => Promise<Follow>,
 ): void {
-  const { storage, stopping } = control;
-  let listeners = 0;
+  const { storage, stopping, takeLivePage } = control;
 
-  function listen(call: PageCall, follow: Follow): ReadableStream<Uint8Array> {
-    const { secret } = call.c.get('session');
+  function listen(secret: string, follow: Follow, free: () => void): ReadableStream<Uint8Array> {
     const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
     const writer = writable.getWriter();
     const left = new AbortController();
@@ -75,10 +72,9 @@ export function addLivePage(
     const send = (event: string, data: unknown) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
     const end = (): void => {
       clearInterval(heartbeat);
-      listeners -= 1;
+      free();
       writer.close().catch(() => undefined);
     };
-    listeners += 1;
     // Sooner than the three seconds or so that browsers wait by themselves.
     write(`retry: ${againAfterMs}\n\n`).catch(() => undefined);
     writer.closed.catch(() => left.abort());
@@ -93,15 +89,9 @@ export function addLivePage(
   app.get(path, requireSession(control, access), async (c) => {
     const call = callOf(c);
     const follow = await find(call);
-    if (stopping.aborted || listeners >= mostListeners) {
-      throw new Refusal(
-        'unavailable',
-        'There are too many pages that listen. This one is as it was when it was opened.',
-        {
-          headers: { 'retry-after': '30' },
-        },
-      );
-    }
-    return new Response(listen(call, follow), { headers: { ...headers, 'x-request-id': c.get('requestId') } });
+    if (stopping.aborted) throw new Refusal('unavailable', 'The service is stopping.');
+    const { secret } = c.get('session');
+    const free = takeLivePage({ session: secret, workspace: c.req.param('id') ?? '' });
+    return new Response(listen(secret, follow, free), { headers: { ...headers, 'x-request-id': c.get('requestId') } });
   });
 }

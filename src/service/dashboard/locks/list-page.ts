@@ -10,7 +10,7 @@ import type { Markup } from '../elements/markup.ts';
 import { literal, plural } from '../elements/text.ts';
 import { fullTime } from '../elements/time.ts';
 import { showPage } from '../layout.ts';
-import { addLivePage } from '../live/live-page.ts';
+import { addLivePage, type LiveControl } from '../live/live-page.ts';
 import { addPage, queryOf, workspaceOf } from '../page.ts';
 import { arrange, folderOf } from './arrange.ts';
 import {
@@ -141,7 +141,7 @@ function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]):
   </div>`;
 }
 
-export function addLockListPage(app: App, parts: DashboardParts): void {
+export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
   const { storage, lockWatch } = parts;
 
   addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {

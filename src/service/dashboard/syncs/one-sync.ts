@@ -12,7 +12,7 @@ import type { Markup } from '../elements/markup.ts';
 import { given, literal, safeLines } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { formField, showPage } from '../layout.ts';
-import { addLivePage } from '../live/live-page.ts';
+import { addLivePage, type LiveControl } from '../live/live-page.ts';
 import { addPage, type PageCall, workspaceOf } from '../page.ts';
 import { runTime } from './run-time.ts';
 import { objects } from './sync-history.ts';
@@ -93,7 +93,7 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
   </div>`;
 }
 
-export function addOneSyncPage(app: App, parts: DashboardParts): void {
+export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): void {
   const { storage } = parts;
 
   async function addressed(call: PageCall): Promise<{ readonly workspace: string; readonly sync: RecordedSync }> {
