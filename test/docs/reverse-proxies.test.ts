@@ -281,13 +281,17 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     });
   });
 
-  test('the log of the proxy leads to the log of the service, and has no token', async () => {
-    const { headers } = await send('GET', '/v1/workspaces?token=hidden');
+  test('the log of the proxy leads to the log of the service, and has no token, query or referrer', async () => {
+    const { headers } = await send('GET', '/v1/workspaces?token=hidden-query', {
+      headers: { referer: 'https://localhost/sign-in?link=hidden-referrer' },
+    });
     const id = String(headers['x-request-id']);
     expect(service.log()).toContain(id);
     // It is written when the request is over, which is a moment after its answer.
     const log = await expect.poll(proxy.log, { timeout: 10_000 }).toContain(id).then(proxy.log);
+    expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
+    expect(log).not.toContain('hidden');
   });
 
   test('a service that was started again is asked at once', async () => {

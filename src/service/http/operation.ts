@@ -140,6 +140,7 @@ export function send(c: Context<Environment>, { status, headers, body }: Answer)
     headers: {
       ...(body !== '' && { 'content-type': 'application/json' }),
       'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
       ...c.get('answerHeaders'),
       ...headers,
       'x-request-id': c.get('requestId'),

@@ -32,7 +32,13 @@ export function problemAnswer(
   };
   return {
     status,
-    headers: { ...headers, 'content-type': problemMediaType, 'x-request-id': requestId, 'cache-control': 'no-store' },
+    headers: {
+      ...headers,
+      'content-type': problemMediaType,
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
     body: JSON.stringify(problem),
   };
 }

@@ -55,6 +55,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
       );
       const answer = await service.ask(method, address + query, { token, ...given });
       expectDescribed(app, method, path, answer);
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
       seen.add(answer.status);
       return answer;
     };
