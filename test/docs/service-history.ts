@@ -10,6 +10,8 @@ export interface History {
   readonly token: string;
   readonly sync: string;
   readonly hook: string;
+  /** Of somebody who was signed in to the dashboard. */
+  readonly cookie: string;
   readonly fence: number;
 }
 
@@ -35,7 +37,23 @@ export async function syncSample({
   return look();
 }
 
-/** Two locks, a token, a hook, a sync that has ended, and a lock that was taken away. */
+async function signIn({ baseUrl, token }: ServiceProcess): Promise<string> {
+  const { origin } = new URL(baseUrl);
+  const answer = await fetch(`${origin}/sign-in`, {
+    method: 'POST',
+    headers: { origin },
+    body: new URLSearchParams({ token, to: '/' }),
+    redirect: 'manual',
+  });
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+async function isSignedIn({ baseUrl }: ServiceProcess, cookie: string): Promise<boolean> {
+  const answer = await fetch(new URL('/', baseUrl), { headers: { cookie }, redirect: 'manual' });
+  return answer.status === 200;
+}
+
+/** Two locks, a token, a hook, a sync that has ended, a lock that was taken away, and somebody who has signed in. */
 export async function beforeBackup(service: ServiceProcess, environment: NodeJS.ProcessEnv): Promise<History> {
   const made = await command(service, environment, 'token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
   const token: string = made.secret;
@@ -45,10 +63,12 @@ export async function beforeBackup(service: ServiceProcess, environment: NodeJS.
     json: { url: 'https://1.1.1.1/hook', events: ['sync.failed'] },
   });
   expect(hook.status).toBe(201);
+  const cookie = await signIn(service);
+  expect(await isSignedIn(service, cookie)).toBe(true);
   const { sync_id: sync } = await syncSample(service);
   for (const path of ['kept', 'released-later', 'forced']) await lockOn(service, token, path);
   expect((await release(service, service.token, 'forced', '?force=true')).status).toBe(204);
-  return { token, sync, hook: hook.body.id, fence: 0 };
+  return { token, sync, hook: hook.body.id, cookie, fence: 0 };
 }
 
 /** What the backup does not know of: a lock more, one less, and a token that was revoked. Gives the last fence. */
@@ -69,12 +89,13 @@ export async function afterBackup(
 export async function expectRestored(
   service: ServiceProcess,
   environment: NodeJS.ProcessEnv,
-  { token, sync, hook, fence }: History,
+  { token, sync, hook, cookie, fence }: History,
 ): Promise<void> {
   const { locks } = (await ask(service.baseUrl, 'GET', `${sample}/locks`, { token })).body;
   expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'released-later']);
   expect((await ask(service.baseUrl, 'GET', `${sample}/syncs/${sync}`, { token })).body.status).toBe('succeeded');
   expect((await command(service, environment, 'hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
+  expect(await isSignedIn(service, cookie)).toBe(false);
   const taken = await lockOn(service, token, 'taken-later');
   expect(taken.status).toBe(201);
   expect(taken.body.fence).toBeGreaterThan(fence);
