@@ -49,18 +49,23 @@ export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
     headers: { 'retry-after': String(retryAfterSeconds) },
   });
 
-/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
-export function admitBearer(
-  c: Context<Environment>,
-  { rateLimiter, noteUse }: AccessControl,
-  bearer: Bearer,
-  access: Exclude<Access, 'anyone'>,
-): void {
-  c.set('bearer', bearer);
+/** Counts a request against the limit of its token, and refuses what is beyond. */
+export function admitToken(c: Context<Environment>, { rateLimiter, noteUse }: AccessControl, bearer: Bearer): void {
   noteUse(bearer.id);
   const admission = rateLimiter.admit(bearer.id);
   c.set('answerHeaders', admission.headers);
   if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+}
+
+/** Sets who asks, or refuses: whoever sends too much, and whoever may not do this. */
+export function admitBearer(
+  c: Context<Environment>,
+  control: AccessControl,
+  bearer: Bearer,
+  access: Exclude<Access, 'anyone'>,
+): void {
+  c.set('bearer', bearer);
+  admitToken(c, control, bearer);
   if (access !== 'any-token' && !grants(bearer.scopes, access)) throw insufficientScope(access, bearer.scopes);
 }
 

@@ -15,9 +15,24 @@ export interface SignIn {
   readonly by: 'token' | 'link';
 }
 
+/** Browsers and devices of one person; a program that signs in without end ends its own sessions. */
+export const maxSessionsPerToken = 10;
+
+/** Leaves the youngest, with room for one more. */
+async function endOldestSessions(db: Database, tokenId: string): Promise<void> {
+  const youngest = db
+    .selectFrom('sessions')
+    .select('hash')
+    .where('token_id', '=', tokenId)
+    .orderBy('created_at', 'desc')
+    .limit(maxSessionsPerToken - 1);
+  await db.deleteFrom('sessions').where('token_id', '=', tokenId).where('hash', 'not in', youngest).execute();
+}
+
 /** Gives the secret of the new session, for the cookie: only its hash is kept. */
 export async function startSession(db: Database, now: Now, { bearer, address, by }: SignIn): Promise<string> {
   const secret = newSecret();
+  await endOldestSessions(db, bearer.id);
   await db
     .insertInto('sessions')
     .values({

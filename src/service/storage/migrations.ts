@@ -11,6 +11,8 @@ interface Spelling {
   readonly addressedWorkspace: (text: string) => string;
   /** Refuses every change of what a table has. */
   readonly appendOnly: (table: string) => readonly string[];
+  /** Refuses rows that take the place of another, or go in between. */
+  readonly insertAtEnd: (table: string) => readonly string[];
 }
 
 /** What the two databases spell differently. Paths are compared byte by byte on both. */
@@ -28,6 +30,11 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
         (change) =>
           `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${onlyGrows}'); end`,
       ),
+    // REPLACE removes the row that is in the way without a trigger for it (https://www.sqlite.org/lang_conflict.html).
+    insertAtEnd: (table) => [
+      `create trigger ${table}_refuses_replace before insert on ${table} when exists (select 1 from ${table} where sequence = new.sequence) begin select raise(abort, '${onlyGrows}'); end`,
+      `create trigger ${table}_refuses_insert_between after insert on ${table} when new.sequence < 1 or new.sequence < (select max(sequence) from ${table}) begin select raise(abort, '${onlyGrows}'); end`,
+    ],
   },
   postgres: {
     byteOrder: 'collate "C"',
@@ -37,6 +44,8 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
       `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
       `create trigger ${table}_only_grows before update or delete or truncate on ${table} for each statement execute function ${table}_refuses()`,
     ],
+    // An insert that meets a row is an update there, and so refused; the sequence is the database's own.
+    insertAtEnd: () => [],
   },
 };
 
@@ -136,6 +145,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'drop table answers_of_tokens',
     'create index remembered_answers_by_age on remembered_answers (created_at)',
   ],
+  ({ insertAtEnd }) => ['create index sessions_of_token on sessions (token_id, created_at)', ...insertAtEnd('audit')],
 ];
 
 /** The message is a sentence for a person. */

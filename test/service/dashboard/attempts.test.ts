@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitAttempts } from '../../../src/service/dashboard/access/attempts.ts';
+import { limitAttempts, subscriberOf } from '../../../src/service/dashboard/access/attempts.ts';
 
 const limit = { most: 3, everyMs: 1_000 };
 
@@ -44,4 +44,16 @@ test('attempts that are made at once count before any of them has ended', () => 
   const answers = Array.from({ length: 5 }, () => attempt('a').kind);
   expect(answers).toEqual(['allowed', 'allowed', 'allowed', 'refused', 'refused']);
   expect(attempt('b').kind).toBe('allowed');
+});
+
+test.each([
+  ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::7', '2001:db8:1:3::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['192.0.2.8', '192.0.2.8'],
+  ['', ''],
+])('attempts from %s count as those of %s', (address, subscriber) => {
+  expect(subscriberOf(address)).toBe(subscriber);
 });

@@ -73,6 +73,48 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(secure.headers.get('set-cookie')).toMatch(/^__Host-workspace-session=[\w-]{43};.* Secure; SameSite=Strict$/);
   });
 
+  describe('over https', () => {
+    const secure = { host: 'workspaces.example.com', 'sec-fetch-site': 'same-origin' };
+    const open = async (cookie: string, headers: Readonly<Record<string, string>>) =>
+      (await visit(service).get('/', { cookie, ...headers })).status;
+
+    test('only the cookie counts that https alone can have set', async () => {
+      const { visitor } = await signedIn();
+      const [, secret = ''] = visitor.cookie().split('=');
+      const [plain, host] = [`workspace-session=${secret}`, `__Host-workspace-session=${secret}`];
+      expect(await open(plain, secure)).toBe(303);
+      expect(await open(`${plain}; __Host-workspace-session=x`, secure)).toBe(303);
+      expect(await open(host, secure)).toBe(200);
+    });
+
+    test.each(['localhost:8080', '127.0.0.1', '[::1]:8080'])(
+      'is not what a browser speaks that says where a request to %s comes from',
+      async (hostname) => {
+        const { visitor } = await signedIn();
+        expect(await open(visitor.cookie(), { ...secure, host: hostname })).toBe(200);
+      },
+    );
+  });
+
+  test('for the eleventh time with a token ends the oldest of its sessions, and no other', async () => {
+    const token = await service.token();
+    const other = await signedIn();
+    const visitors = Array.from({ length: 11 }, () => visit(service));
+    for (const visitor of visitors) expect((await visitor.signIn(token.secret)).status).toBe(303);
+    const statuses = await Promise.all(visitors.map(async (visitor) => (await visitor.get('/')).status));
+    expect(statuses).toEqual([303, ...Array.from({ length: 10 }, () => 200)]);
+    expect((await other.visitor.get('/')).status).toBe(200);
+  });
+
+  test('with the right token too often within a minute is refused, and leaves neither sessions nor audit', async () => {
+    const { id, secret } = await service.token();
+    const statuses: number[] = [];
+    for (let time = 0; time < 40; time += 1) statuses.push((await visit(service).signIn(secret)).status);
+    expect(statuses).toEqual([...Array.from({ length: 30 }, () => 303), ...Array.from({ length: 10 }, () => 429)]);
+    expect(await auditOf(id)).toHaveLength(30);
+    expect((await signedIn()).visitor.cookie()).not.toBe('');
+  });
+
   test.each([
     ['unknown', newTokenSecret(), 'is not known here'],
     ['malformed', 'wsa_short', 'This is not a token'],

@@ -122,6 +122,24 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     expect(await count()).toEqual(before);
   });
 
+  test.each([
+    ['in the place of the last', 'max(sequence)'],
+    ['in the place of an earlier one', 'min(sequence)'],
+    // Where instances commit side by side, a later entry can have the lower number: PostgreSQL gives them out itself.
+    ...(kind.name === 'SQLite' ? [['before the first', 'min(sequence) - 1'] as const] : []),
+  ] as const)('the audit refuses an entry that is put %s', async (_where, sequence) => {
+    const entries = () => storage.read.selectFrom('audit').select(['sequence', 'actor']).execute();
+    const before = await entries();
+    expect(before).not.toEqual([]);
+    const [insert, overriding] =
+      storage.dialect === 'sqlite' ? ['insert or replace', ''] : ['insert', 'overriding system value'];
+    const change = sql.raw(
+      `${insert} into audit (sequence, at, actor, action, detail) ${overriding} select ${sequence}, 1, 'x', 'y', '{}' from audit`,
+    );
+    await expect(storage.commit('global', (db) => change.execute(db))).rejects.toThrow();
+    expect(await entries()).toEqual(before);
+  });
+
   test('paths are ordered byte by byte, not by a language', async () => {
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
     await storage.commit('global', async (db) => {

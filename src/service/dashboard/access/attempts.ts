@@ -1,3 +1,5 @@
+import { parseIpAddress, writeIpAddress } from '../../webhooks/ip-address.ts';
+
 export interface AttemptLimit {
   readonly most: number;
   readonly everyMs: number;
@@ -12,28 +14,35 @@ interface Counted {
   readonly since: number;
 }
 
-/** So many addresses are kept in mind before those whose time is over are forgotten. */
-const addressesBeforeSweep = 10_000;
+/** So many sources are kept in mind before those whose time is over are forgotten. */
+const sourcesBeforeSweep = 10_000;
 
-/** Failures from one address, counted as they begin, so that many at once are no way around it. */
-export function limitAttempts({ most, everyMs }: AttemptLimit, clock: () => number): (address: string) => Attempt {
+/** Whose attempts an address counts as: of IPv6 every subscriber has a whole /64 (RFC 6177), and may try from each of it. */
+export function subscriberOf(address: string): string {
+  const parsed = parseIpAddress(address);
+  if (parsed === undefined || parsed.version === 4) return address;
+  return `${writeIpAddress({ version: 6, bits: (parsed.bits >> 64n) << 64n })}/64`;
+}
+
+/** Failures of one source, counted as they begin, so that many at once are no way around it. */
+export function limitAttempts({ most, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
   const counted = new Map<string, Counted>();
 
   function sweep(now: number): void {
-    if (counted.size < addressesBeforeSweep) return;
-    for (const [address, { since }] of counted) if (now - since >= everyMs) counted.delete(address);
+    if (counted.size < sourcesBeforeSweep) return;
+    for (const [source, { since }] of counted) if (now - since >= everyMs) counted.delete(source);
   }
 
-  return (address) => {
+  return (source) => {
     const now = clock();
-    const known = counted.get(address);
+    const known = counted.get(source);
     const current = known === undefined || now - known.since >= everyMs ? { count: 0, since: now } : known;
     if (current.count >= most) {
       return { kind: 'refused', retryAfterSeconds: Math.ceil((current.since + everyMs - now) / 1_000) };
     }
     sweep(now);
     current.count += 1;
-    counted.set(address, current);
+    counted.set(source, current);
     return {
       kind: 'allowed',
       succeeded: () => {

@@ -37,7 +37,7 @@ export function requireSession(
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    const secret = sessionSecretIn(c.req.header('cookie'));
+    const secret = sessionSecretIn(c.env.incoming);
     const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
     if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
     c.set('session', { secret, now: session.now });

@@ -28,5 +28,15 @@ export function refuseOtherSites(incoming: IncomingMessage): void {
   );
 }
 
-/** Whether the browser speaks https, as it says itself: the service behind a proxy cannot see it. */
-export const isSecure = ({ headers: { origin } }: IncomingMessage): boolean => origin?.startsWith('https:') ?? false;
+const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+
+/**
+ * Whether the browser speaks https: the service behind a proxy cannot see it. A form says so in its `Origin`. Other
+ * requests do not have one; but `Sec-Fetch-Site` is sent over https and to the machine itself only (Fetch Metadata,
+ * section 2, "potentially trustworthy URL").
+ */
+export function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
+  if (origin !== undefined) return origin.startsWith('https:');
+  const host = headersDistinct['host']?.[0] ?? '';
+  return headers['sec-fetch-site'] !== undefined && !loopback.test(host);
+}

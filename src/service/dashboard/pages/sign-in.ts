@@ -1,5 +1,6 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import { admitToken } from '../../http/access.ts';
 import { addressOf } from '../../http/client-address.ts';
 import type { Environment } from '../../http/environment.ts';
 import { type App, bearerOf, send } from '../../http/operation.ts';
@@ -8,12 +9,12 @@ import { Refusal } from '../../http/refusal.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
-import { type Authentication, authenticate } from '../../tokens/tokens.ts';
-import { limitAttempts } from '../access/attempts.ts';
+import { type Authentication, authenticate, type Bearer } from '../../tokens/tokens.ts';
+import { limitAttempts, subscriberOf } from '../access/attempts.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../access/cookie.ts';
 import { type Form, readForm } from '../access/form.ts';
 import { localPath } from '../access/local-path.ts';
-import { isSecure, refuseOtherSites } from '../access/same-origin.ts';
+import { refuseOtherSites, speaksHttps } from '../access/same-origin.ts';
 import { seeOther } from '../answer.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import type { Markup } from '../elements/markup.ts';
@@ -23,7 +24,10 @@ import { addAction, queryOf } from '../page.ts';
 /** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
 const attempts = { most: 10, everyMs: 60_000 };
 
-const signIn = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
+/** Each makes a session and a line of the audit, which only grows. No person signs in so often. */
+const signInsOfToken = { most: 30, everyMs: 60_000 };
+
+const signInView = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
 
 interface Asked {
   readonly to: string;
@@ -32,7 +36,7 @@ interface Asked {
 }
 
 const tokenForm = ({ to, notice, problem }: Asked): View =>
-  signIn(html`
+  signInView(html`
     ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
     <form method="post" action="/sign-in" class="narrow">
       <input type="hidden" name="to" value="${to}">
@@ -50,7 +54,7 @@ const tokenForm = ({ to, notice, problem }: Asked): View =>
     </form>`);
 
 const linkForm = (link: string): View =>
-  signIn(html`
+  signInView(html`
     <p>This link signs you in as administrator, once. Use it to make a token for yourself.</p>
     <form method="post" action="/sign-in/link">
       <input type="hidden" name="link" value="${link}">
@@ -69,9 +73,10 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const { now } = storage;
   const attempt = limitAttempts(attempts, () => performance.now());
+  const signIn = limitAttempts(signInsOfToken, () => performance.now());
 
   function beginAttempt(address: string | null): () => void {
-    const begun = attempt(address ?? '');
+    const begun = attempt(subscriberOf(address ?? ''));
     if (begun.kind === 'allowed') return begun.succeeded;
     const { retryAfterSeconds } = begun;
     throw new Refusal(
@@ -81,8 +86,20 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     );
   }
 
+  function admitSignIn(c: Context<Environment>, bearer: Bearer): void {
+    admitToken(c, parts, bearer);
+    const begun = signIn(bearer.id);
+    if (begun.kind === 'allowed') return;
+    const { retryAfterSeconds } = begun;
+    throw new Refusal(
+      'rate-limited',
+      `This token has been used to sign in ${signInsOfToken.most} times within a minute. Try again in ${retryAfterSeconds} s.`,
+      { headers: { 'retry-after': String(retryAfterSeconds) } },
+    );
+  }
+
   async function isSignedIn(c: Context<Environment>): Promise<boolean> {
-    const secret = sessionSecretIn(c.req.header('cookie'));
+    const secret = sessionSecretIn(c.env.incoming);
     return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
   }
 
@@ -107,8 +124,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     }
     succeeded();
     const { bearer } = authentication;
+    admitSignIn(c, bearer);
     const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
-    return seeOther(to, { 'set-cookie': sessionCookie(secret, isSecure(c.env.incoming)) });
+    return seeOther(to, { 'set-cookie': sessionCookie(secret, speaksHttps(c.env.incoming)) });
   }
 
   async function signInWithLink(c: Context<Environment>, form: Form): Promise<Answer> {
@@ -121,7 +139,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
       return showOpenPage(tokenForm({ to: '/', problem }), 403);
     }
     succeeded();
-    return seeOther('/', { 'set-cookie': sessionCookie(secret, isSecure(c.env.incoming)) });
+    return seeOther('/', { 'set-cookie': sessionCookie(secret, speaksHttps(c.env.incoming)) });
   }
 
   app.get('/sign-in', async (c) => send(c, await showSignIn(c)));
@@ -138,6 +156,6 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const { secret } = c.get('session');
     const address = addressOf(c);
     await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
-    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(isSecure(c.env.incoming)) });
+    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(speaksHttps(c.env.incoming)) });
   });
 }

@@ -7,7 +7,7 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/token-id.ts';
 import { listTokens, type Token } from '../../tokens/tokens.ts';
 import { endedCookie } from '../access/cookie.ts';
-import { isSecure } from '../access/same-origin.ts';
+import { speaksHttps } from '../access/same-origin.ts';
 import { seeOther } from '../answer.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import type { Markup } from '../elements/markup.ts';
@@ -107,6 +107,6 @@ export function addRevokeTokenPages(app: App, parts: DashboardParts): void {
     const revocation = await storage.commit('global', (db) => revokeTokenBy(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return seeOther(`/tokens?notice=${revocation}`);
-    return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(isSecure(call.c.env.incoming)) });
+    return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(speaksHttps(call.c.env.incoming)) });
   });
 }
