@@ -17,6 +17,8 @@ export interface GitTask {
   readonly remote?: Remote | undefined;
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
+  /** Takes the output line by line as it comes; none of it is given at the end. */
+  readonly onOutputLine?: ((line: string) => void) | undefined;
 }
 
 /** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
@@ -35,13 +37,13 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (args, { purpose, limits, repository, remote, input, onErrorLine }) => {
+  return async (args, { purpose, limits, repository, remote, input, onErrorLine, onOutputLine }) => {
     const environment = gitEnvironment(setup.environment, {
       allowFile: setup.allowFile,
       repository,
       secretSettings: remote === undefined ? {} : accessSettings(remote),
     });
-    const outcome = await runGit(args, { environment, limits, input, onErrorLine });
+    const outcome = await runGit(args, { environment, limits, input, onErrorLine, onOutputLine });
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;

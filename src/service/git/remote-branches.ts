@@ -1,5 +1,6 @@
 import { type BranchName, parseBranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
+import { GitError } from './git-error.ts';
 import type { Remote } from './remote.ts';
 import { remoteArguments } from './remote-access.ts';
 import type { Limits } from './run-git.ts';
@@ -19,24 +20,46 @@ function nameOf(ref: string): BranchName | undefined {
   return name.ok ? name.value : undefined;
 }
 
+/** More than anybody works on; each of them takes memory here, and time of everybody else to be listed. */
+export const maxBranches = 100_000;
+
 /** A branch whose name the service does not accept is not listed: it could not be synced either. */
-export function readBranches(listing: string): RemoteBranches {
+export function collectBranches(): { add(line: string): void; readonly listed: RemoteBranches } {
   const branches = new Map<BranchName, string>();
   let defaultBranch: BranchName | undefined;
-  for (const line of listing.split('\n')) {
-    const [left = '', ref = ''] = line.split('\t');
-    const name = nameOf(ref);
-    if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
-    if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
-  }
-  return { branches, defaultBranch };
+  return {
+    add(line) {
+      const [left = '', ref = ''] = line.split('\t');
+      const name = nameOf(ref);
+      if (name !== undefined && /^[0-9a-f]{40,64}$/.test(left)) branches.set(name, left);
+      if (ref === 'HEAD' && left.startsWith('ref: ')) defaultBranch = nameOf(left.slice('ref: '.length));
+    },
+    get listed() {
+      return { branches, defaultBranch };
+    },
+  };
 }
 
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
-  const listing = await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
-    purpose: `list the branches of ${remote.address}`,
-    remote,
-    limits,
-  });
-  return readBranches(listing);
+  const collected = collectBranches();
+  const tooMany = new AbortController();
+  const signals = [tooMany.signal, ...(limits.signal === undefined ? [] : [limits.signal])];
+  try {
+    await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
+      purpose: `list the branches of ${remote.address}`,
+      remote,
+      limits: { timeoutMs: limits.timeoutMs, signal: AbortSignal.any(signals) },
+      onOutputLine(line) {
+        collected.add(line);
+        if (collected.listed.branches.size > maxBranches) tooMany.abort();
+      },
+    });
+  } catch (error) {
+    if (!tooMany.signal.aborted) throw error;
+    throw new GitError(
+      'failed',
+      `${remote.address} has more than ${maxBranches} branches, and more are not listed. A branch of it can be synced by its name.`,
+    );
+  }
+  return collected.listed;
 }

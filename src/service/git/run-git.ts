@@ -14,6 +14,8 @@ export interface GitProcess {
   /** What git reads from its standard input, which is empty otherwise. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
+  /** Takes the output line by line as it comes, instead of all of it at the end. */
+  readonly onOutputLine?: ((line: string) => void) | undefined;
   readonly outputLimit?: number | undefined;
 }
 
@@ -57,7 +59,7 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
 
 /** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
 export function runGit(args: readonly string[], options: GitProcess): Promise<GitOutcome> {
-  const { limits, input, onErrorLine, outputLimit = defaultOutputLimit } = options;
+  const { limits, input, onErrorLine, onOutputLine, outputLimit = defaultOutputLimit } = options;
   const { signal } = limits;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
 
@@ -97,11 +99,23 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
     };
 
     const output: Buffer[] = [];
+    const decoder = new TextDecoder();
+    const outputLines =
+      onOutputLine &&
+      intoLines((line) => {
+        if (stopped === undefined) onOutputLine(line);
+      });
     let outputSize = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       outputSize += chunk.length;
       if (outputSize > outputLimit) stop({ kind: 'too-much-output' });
-      else output.push(chunk);
+      else if (outputLines === undefined) output.push(chunk);
+      else {
+        outputLines.push(decoder.decode(chunk, { stream: true }));
+        // Between two pieces of a long output there is a turn for everything else that the process does.
+        child.stdout?.pause();
+        setImmediate(() => child.stdout?.resume());
+      }
     });
 
     const errorLines: string[] = [];
@@ -125,6 +139,7 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
     });
     child.on('close', (code, endedBy) => {
       errors.end();
+      outputLines?.end();
       if (stopped !== undefined) finish(stopped);
       else if (code === null) finish({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
       else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });

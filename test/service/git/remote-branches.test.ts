@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readBranches } from '../../../src/service/git/remote-branches.ts';
+import { collectBranches } from '../../../src/service/git/remote-branches.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
@@ -41,10 +41,16 @@ test('a repository that is not there is a failure in the words of git', async ()
 
 test('names that could not be given back to git are left out', () => {
   const commit = '0123456789012345678901234567890123456789';
-  const { branches } = readBranches(
-    ['refs/heads/ok', 'refs/heads/not-\ufffd-utf8', 'refs/heads/../evil', 'refs/heads/-x', 'refs/tags/v1', 'HEAD']
-      .map((ref) => `${commit}\t${ref}\n`)
-      .join(''),
-  );
-  expect([...branches.keys()]).toEqual(['ok']);
+  const collected = collectBranches();
+  for (const ref of [
+    'refs/heads/ok',
+    'refs/heads/not-\ufffd-utf8',
+    'refs/heads/../evil',
+    'refs/heads/-x',
+    'refs/tags/v1',
+    'HEAD',
+  ]) {
+    collected.add(`${commit}\t${ref}`);
+  }
+  expect([...collected.listed.branches.keys()]).toEqual(['ok']);
 });
