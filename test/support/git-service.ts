@@ -2,14 +2,20 @@ import { type BranchName, parseBranchName } from '../../src/service/git/branch-n
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
+import type { MinTransferSpeed } from '../../src/service/git/transfer-speed.ts';
 
 /** What an operator's environment has at the least, and nothing of the one the tests run in but the path. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: folder, ...more };
 }
 
-export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}): Git {
-  return createGit({ dataFolder: folder, allowFile: true, environment: operatorEnvironment(folder, environment) });
+export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}, minSpeed?: MinTransferSpeed): Git {
+  return createGit({
+    dataFolder: folder,
+    allowFile: true,
+    environment: operatorEnvironment(folder, environment),
+    minSpeed,
+  });
 }
 
 export function remoteAt(address: string): Remote {

@@ -5,6 +5,7 @@ import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { transferBeside } from './transfer.ts';
+import type { MinTransferSpeed } from './transfer-speed.ts';
 
 export interface Estimate {
   readonly objects: number;
@@ -23,6 +24,7 @@ export async function estimateObjects(
   remote: Remote,
   branch: BranchName,
   limits: Limits,
+  minSpeed: MinTransferSpeed,
 ): Promise<Estimate> {
   const known = new AbortController();
   const signal = limits.signal === undefined ? known.signal : AbortSignal.any([limits.signal, known.signal]);
@@ -36,6 +38,7 @@ export async function estimateObjects(
         remote,
         branch,
         limits: { timeoutMs: limits.timeoutMs, signal },
+        minSpeed,
         onProgress: (progress) => {
           if (progress.kind === 'announced') announced = Math.max(announced ?? 0, progress.objects);
           else {

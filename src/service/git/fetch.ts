@@ -8,6 +8,7 @@ import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { type Progress, transferBeside } from './transfer.ts';
+import type { MinTransferSpeed } from './transfer-speed.ts';
 
 export interface Fetched {
   readonly head: string;
@@ -21,6 +22,7 @@ export async function fetchBranch(
   remote: Remote,
   branch: BranchName,
   limits: Limits,
+  minSpeed: MinTransferSpeed,
   onReceived: (objects: number) => void,
 ): Promise<Fetched> {
   let receivedObjects = 0;
@@ -32,6 +34,7 @@ export async function fetchBranch(
     remote,
     branch,
     limits,
+    minSpeed,
     onProgress: (progress: Progress) => {
       if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
       receivedObjects = progress.received;

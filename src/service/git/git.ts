@@ -13,6 +13,7 @@ import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
 import { asGitErrors } from './system-trouble.ts';
+import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 
 export interface GitOptions {
   /** Mirrors are kept in here. Instances may share it. */
@@ -20,6 +21,7 @@ export interface GitOptions {
   readonly allowFile: boolean;
   /** The operator's environment. Little of it reaches git: the path, the proxy, and how ssh and TLS are set up. */
   readonly environment: NodeJS.ProcessEnv;
+  readonly minSpeed?: MinTransferSpeed | undefined;
 }
 
 /** All that the service does with git. What goes wrong is a GitError. */
@@ -73,7 +75,7 @@ async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
   });
 }
 
-export function createGit({ dataFolder, allowFile, environment }: GitOptions): Git {
+export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions): Git {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
@@ -107,11 +109,11 @@ export function createGit({ dataFolder, allowFile, environment }: GitOptions): G
       }),
     estimate: (workspace, remote, branch, limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
-        estimateObjects(git, mirrorOf(workspace), remote, branch, limits),
+        estimateObjects(git, mirrorOf(workspace), remote, branch, limits, minSpeed),
       ),
     fetch: (workspace, remote, branch, limits, onReceived = () => {}) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        fetchBranch(git, mirrorOf(workspace), remote, branch, limits, onReceived),
+        fetchBranch(git, mirrorOf(workspace), remote, branch, limits, minSpeed, onReceived),
       ),
     maintain: (workspace, limits) =>
       asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { layOutRepository } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
@@ -9,6 +9,7 @@ import type { Remote } from './remote.ts';
 import { remoteArguments } from './remote-access.ts';
 import type { Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
+import { type MinTransferSpeed, watchTransferSpeed } from './transfer-speed.ts';
 
 export type Progress =
   /** What the remote looked at to make the pack: with the bases of its deltas, so at times more than it sends. */
@@ -40,40 +41,71 @@ async function createBorrowing(mirror: Mirror, folder: string): Promise<string> 
   return repository;
 }
 
+/** The packs that arrive are files of the repository from their first byte on. */
+async function sizeOfPacks(repository: string): Promise<number> {
+  const folder = join(repository, 'objects', 'pack');
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(join(folder, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
 export interface Transfer {
   readonly mirror: Mirror;
   readonly remote: Remote;
   readonly branch: BranchName;
   readonly limits: Limits;
+  readonly minSpeed: MinTransferSpeed;
   readonly onProgress: (progress: Progress) => void;
 }
 
 /** Fetches what the mirror lacks of the branch, beside the mirror, and lets `use` have it before it is removed. */
 export async function transferBeside<T>(
   git: GitCommand,
-  { mirror, remote, branch, limits, onProgress }: Transfer,
+  { mirror, remote, branch, limits, minSpeed, onProgress }: Transfer,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
   return inScratchFolder(mirror.scratch, async (folder) => {
     const repository = await createBorrowing(mirror, folder);
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
+    const speed = watchTransferSpeed(() => sizeOfPacks(repository), minSpeed);
+    const signals = [speed.tooSlow, ...(limits.signal === undefined ? [] : [limits.signal])];
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits,
+        limits: { timeoutMs: limits.timeoutMs, signal: AbortSignal.any(signals) },
         repository,
         remote,
         onErrorLine: (line) => {
+          speed.onErrorLine(line);
           const progress = readProgress(line);
-          if (progress !== undefined) onProgress(progress);
+          if (progress === undefined) return;
+          // What git does with the whole pack brings no more bytes.
+          if (progress.kind === 'receiving' && progress.received === progress.total) speed.end();
+          onProgress(progress);
         },
       });
     } catch (error) {
+      if (error instanceof GitError && error.kind === 'aborted' && speed.tooSlow.aborted) {
+        const { bytesPerSecond, forMs } = minSpeed;
+        throw new GitError(
+          'timeout',
+          `git could not fetch the branch ${branch} of ${remote.address}: for ${Math.round(forMs / 1_000)} s it brought less than ${bytesPerSecond} bytes a second. Check the remote and the network between.`,
+        );
+      }
       if (error instanceof GitError && error.said.includes("couldn't find remote ref")) {
         throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.said);
       }
       throw error;
+    } finally {
+      speed.end();
     }
     return use(repository);
   });

@@ -49,6 +49,31 @@ describe('an ssh remote', () => {
     expect(failure.message).toContain('Permission denied (publickey)');
   });
 
+  describe('that is slow', () => {
+    const minSpeed = { bytesPerSecond: 1_024, forMs: 600 };
+
+    async function fetchFrom(ssh: string) {
+      const { folder, repository } = await setUp();
+      const git = gitIn(join(folder, 'data'), { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', ssh) }, minSpeed);
+      return { repository, fetch: git.fetch('game', remoteAt(`git@example.com:${repository.path}`), main, enoughTime) };
+    }
+
+    test('beyond measure is left, long before its limit', async () => {
+      // The length of a line, and then a byte of it now and then.
+      const { fetch } = await fetchFrom(`printf 0fff; while printf x; do sleep 0.1; done`);
+      const failure = await failureOf(fetch);
+      expect(failure.kind).toBe('timeout');
+      expect(failure.message).toContain('less than 1024 bytes a second');
+    });
+
+    test('but says how far it is with its own work is waited for', async () => {
+      const work =
+        'for percent in 10 20 30 40 50 60 70 80 90 100; do printf "remote: Compressing objects: %3d%% (1/9)\\n" $percent >&2; sleep 0.2; done';
+      const { repository, fetch } = await fetchFrom(`${work}; eval "$(for last; do :; done; printf %s "$last")"`);
+      expect((await fetch).head).toBe(repository.head('main'));
+    });
+  });
+
   test('that hangs ends at its limit', async () => {
     const { folder, repository } = await setUp();
     const git = gitIn(join(folder, 'data'), { GIT_SSH_COMMAND: await fakeSsh(folder, 'ssh', 'sleep 600') });
