@@ -21,6 +21,7 @@ import type { Storage } from './storage/storage.ts';
 import { claimSync } from './syncs/queue.ts';
 import { removeOldSyncs } from './syncs/remove-old.ts';
 import { runSync } from './syncs/run.ts';
+import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import type { Cidr } from './webhooks/cidr.ts';
@@ -93,12 +94,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onError,
   });
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
+  const syncSlots = createSyncSlots(parallelSyncs);
   const syncs = startWorker({
-    parallel: parallelSyncs,
+    parallel: maxParallelSyncs(parallelSyncs),
     pollMs,
     onError,
-    claim: () => claimSync(storage),
-    run: (sync, stopping) => runSync(syncRun, sync, stopping),
+    claim: () => syncSlots.claim((except) => claimSync(storage, { except })),
+    run: (sync, stopping) => runSync(syncRun, sync, stopping).finally(() => syncSlots.free(sync.workspace)),
   });
   const stopExpiry = repeat(
     expiryEveryMs,

@@ -1,4 +1,4 @@
-export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch';
+export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch' | 'busy';
 
 /** What went wrong with git. The message is a sentence for a person and holds no credential. */
 export class GitError extends Error {

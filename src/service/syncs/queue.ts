@@ -93,9 +93,12 @@ const uniqueViolation = (error: unknown): boolean =>
 /**
  * Takes the oldest sync that waits, or that an instance has left without renewing its lease. One that runs keeps
  * others of its branch waiting; an index makes sure of it where two instances claim at the same moment. Some that have
- * just ended do so too.
+ * just ended do so too. Those of the workspaces that are excepted wait in any case.
  */
-export async function claimSync({ claim, dialect, now }: Storage): Promise<ClaimedSync | undefined> {
+export async function claimSync(
+  { claim, dialect, now }: Storage,
+  { except = [] }: { readonly except?: readonly string[] } = {},
+): Promise<ClaimedSync | undefined> {
   const lease = randomUUID();
   try {
     return await claim(async (db) => {
@@ -103,6 +106,7 @@ export async function claimSync({ claim, dialect, now }: Storage): Promise<Claim
         .selectFrom('syncs')
         .select('id')
         .where('finished_at', 'is', null)
+        .$if(except.length > 0, (syncs) => syncs.where('workspace_id', 'not in', except))
         .where((where) =>
           where.or([
             where.and([
@@ -123,7 +127,9 @@ export async function claimSync({ claim, dialect, now }: Storage): Promise<Claim
                   .select(({ fn }) => fn.countAll<number>().as('ended'))
                   .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
                   .whereRef('other.branch', '=', 'syncs.branch')
-                  .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`),
+                  .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
+                  // After the clock was put back there are times ahead of it, for hours perhaps.
+                  .where(sql<boolean>`other.finished_at <= (select ${now})`),
                 '<',
                 mostInARow,
               ),

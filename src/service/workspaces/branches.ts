@@ -10,7 +10,9 @@ export const listingPatience = { timeoutMs: 10_000 };
 
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
-  | { readonly kind: 'no-answer'; readonly why: string };
+  | { readonly kind: 'no-answer'; readonly why: string }
+  /** It was not asked, because too many others are. */
+  | { readonly kind: 'busy'; readonly why: string };
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
@@ -30,7 +32,7 @@ export function createListBranches(storage: Storage, remotes: Remotes): ListBran
         })),
       };
     } catch (error) {
-      if (error instanceof GitError) return { kind: 'no-answer', why: error.message };
+      if (error instanceof GitError) return { kind: error.kind === 'busy' ? 'busy' : 'no-answer', why: error.message };
       throw error;
     }
   };

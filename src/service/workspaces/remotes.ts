@@ -5,11 +5,19 @@ import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
-import { limitParallel } from '../operation/limit.ts';
+import { createFairLimit } from '../operation/fair-limit.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-/** Requests start git processes; so many at a time, whatever comes in. */
-const mostProcesses = 8;
+/**
+ * Requests start git processes; so many at a time, whatever comes in. Half of them are for one workspace, for a remote that
+ * does not answer keeps its own.
+ */
+const processes = {
+  max: 8,
+  maxPerKey: 4,
+  maxWaitMs: 5_000,
+  busy: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
+};
 
 export interface RemotesOptions {
   readonly git: Git;
@@ -23,7 +31,7 @@ export interface Remotes {
 }
 
 export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
-  const inTurn = limitParallel(mostProcesses);
+  const inTurn = createFairLimit(processes);
 
   const remoteOf = ({ remote }: StoredWorkspace) => {
     const parsed = parseRemote(remote, { allowFile });
@@ -32,8 +40,8 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
   };
 
   return {
-    branches: (workspace, limits) => inTurn(async () => git.branches(remoteOf(workspace), limits)),
+    branches: (workspace, limits) => inTurn(workspace.id, async () => git.branches(remoteOf(workspace), limits)),
     estimate: (workspace, branch, limits) =>
-      inTurn(async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
+      inTurn(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };
 }

@@ -49,6 +49,19 @@ describe.each(databaseKinds)('syncs of a branch one after the other on $name', (
     expect(await claimSync(database.storage)).toMatchObject({ workspace: 'game', branch: 'main' });
   });
 
+  test('those that ended before the clock was put back keep none waiting', async () => {
+    for (let round = 0; round < 3; round += 1) await syncOnce();
+    expect(await queueAndClaim()).toBeUndefined();
+    await database.storage.commit('global', (db) =>
+      db
+        .updateTable('syncs')
+        .set((column) => ({ finished_at: column('finished_at', '+', 3 * 3_600_000) }))
+        .where('finished_at', 'is not', null)
+        .execute(),
+    );
+    expect(await claimSync(database.storage)).toMatchObject({ workspace: 'game', branch: 'main' });
+  });
+
   test('those of a branch keep no other branch waiting, nor one of that name in another workspace', async () => {
     for (let round = 0; round < 4; round += 1) await syncOnce();
     expect(await syncOnce('game', 'release')).toBe(true);

@@ -50,6 +50,8 @@ export function addWorkspaceRoutes(app: App, routes: WorkspaceRoutes): void {
       switch (listing.kind) {
         case 'listed':
           return jsonAnswer(200, { branches: listing.branches });
+        case 'busy':
+          throw new Refusal('unavailable', listing.why, { headers: { 'retry-after': '5' } });
         case 'no-answer':
           throw new Refusal('unavailable', `The remote of the workspace could not be asked. ${listing.why}`);
       }
