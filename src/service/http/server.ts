@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { createDrain } from './drain.ts';
 import { mostConnections, openFilesLimit } from './most-connections.ts';
 import type { App } from './operation.ts';
+import { oneAfterTheOther } from './pipelined-requests.ts';
 import { originForm } from './raw-target.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
@@ -91,10 +92,10 @@ export async function startServer(
   server.maxConnections = mostConnections(openFiles);
   // Their size is limited. Node would leave out what comes behind the first 2,000, and an If-Match could be among it.
   server.maxHeadersCount = 0;
-  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  const onRequest = oneAfterTheOther((incoming, outgoing) => {
     prepare(incoming);
     void answer(incoming, outgoing);
-  };
+  });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node's refusal has no body.
   server.on('checkExpectation', onRequest);
