@@ -3,6 +3,7 @@ import { baseUrl } from '../../src/service/cli/serve/addresses.ts';
 import { type DevSetup, setUpDev } from '../../src/service/cli/serve/dev.ts';
 import { createLog } from '../../src/service/cli/serve/log.ts';
 import { createGit } from '../../src/service/git/git.ts';
+import { endlessDisk } from '../../src/service/operation/free-disk.ts';
 import { createMetrics } from '../../src/service/operation/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
@@ -55,6 +56,7 @@ const service = await startService({
   allowFileRemotes: true,
   syncTimeout: { seconds: 1_800 },
   parallelSyncs: 2,
+  freeDisk: endlessDisk,
   rateLimit: null,
   trustedProxies: [],
   version: 'bench',

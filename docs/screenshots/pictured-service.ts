@@ -2,6 +2,7 @@ import pino from 'pino';
 import type { Page } from 'playwright-core';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
+import { endlessDisk } from '../../src/service/operation/free-disk.ts';
 import { createMetrics } from '../../src/service/operation/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
@@ -44,6 +45,7 @@ export async function withPicturedService(
     syncTimeout: { seconds: 60 },
     parallelSyncs: 1,
     rateLimit: shippedRateLimit,
+    freeDisk: endlessDisk,
     trustedProxies: [],
     version: '0.0.0',
   });

@@ -12,6 +12,7 @@ import { findCommittedLock } from './locks/find.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
+import type { FreeDisk } from './operation/free-disk.ts';
 import type { Metrics } from './operation/metrics.ts';
 import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
@@ -43,6 +44,7 @@ export interface ServiceOptions {
   readonly allowFileRemotes: boolean;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
+  readonly freeDisk: FreeDisk;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly version: string;
@@ -66,8 +68,20 @@ const failedWork = { most: 5, everyMs: 30_000 };
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { storage, git, targets, metrics, log, host, port, version, rateLimit, parallelSyncs, trustedProxies } =
-    options;
+  const {
+    storage,
+    git,
+    targets,
+    metrics,
+    log,
+    host,
+    port,
+    version,
+    rateLimit,
+    parallelSyncs,
+    freeDisk,
+    trustedProxies,
+  } = options;
   const tellOfWork = nowAndThen(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
     const telling = tellOfWork();
@@ -99,7 +113,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     parallel: maxParallelSyncs(parallelSyncs),
     pollMs,
     onError,
-    claim: () => syncSlots.claim((except) => claimSync(storage, { except })),
+    claim: async () => (freeDisk.isLow() ? undefined : syncSlots.claim((except) => claimSync(storage, { except }))),
     run: (sync, stopping) => runSync(syncRun, sync, stopping).finally(() => syncSlots.free(sync.workspace)),
   });
   const stopExpiry = repeat(
@@ -131,6 +145,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const app = createApp({
     storage,
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
+    freeDisk,
     noteUse: lastUse.note,
     ...createOnce(storage),
     prepareSync: createPrepareSync({ storage, git, remotes }),
@@ -159,6 +174,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       syncs.stop(),
       deliveries.stop(),
       lockWatch.stop(),
+      freeDisk.stop(),
       stopExpiry(),
       stopTidying(),
       stopNotingUse(),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,6 +17,9 @@ import { callsTo } from './service-calls.ts';
 const mebibyte = 1_024 * 1_024;
 const refusals = 'writes that a full disk refused';
 const enough = figureOf(refusals).limit.value;
+
+/** Otherwise a disk as small as this one would be taken for a full one from the start. */
+const nothingKeptFree = ['--min-free-disk', '0'];
 
 /** The harsh form: the log is on the disk that is full, too. */
 const logOnDisk = (disk: SmallDisk): readonly string[] => [
@@ -36,7 +40,7 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   const remote = createRepository(await temporaryFolder());
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: logOnDisk(disk) });
+  const service = await startServiceProcess({ folder, through: logOnDisk(disk), args: nothingKeptFree });
   onTestFinished(async () => void (await service.stop()));
   const added = await runCommand(
     ['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href, '--allow-file-remotes'],
@@ -117,10 +121,40 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
   expect(again.code).toBe(1);
   expect(again.stderr).toMatch(/^workspace-service: .*(full|disk reports an error).*\n$/);
   disk.makeRoom();
-  const third = await startServiceProcess({ folder, through: disk.through });
+  const third = await startServiceProcess({ folder, through: disk.through, args: nothingKeptFree });
   const inTheEnd = [...granted, ...refused].filter((path) => path !== 'before');
   const there = await callsTo(third).held();
   measured(wrong, inOneOnly(there, inTheEnd).length);
   expect(there).toEqual(inTheEnd.toSorted());
   expect(await third.stop()).toBe(0);
+});
+
+test('a disk with less free than is to be kept: nothing new is taken, and locks are renewed and released', async (context) => {
+  const mounted = await memoryDisk(32);
+  if (!mounted.ok) leaveOut(context, mounted.why);
+  const { disk } = mounted;
+  onTestFinished(disk.remove);
+  const args = ['--min-free-disk', '16MB'];
+  const service = await startServiceProcess({ folder: join(disk.folder, 'data'), through: disk.through, args });
+  onTestFinished(async () => void (await service.stop()));
+  const { lock, release, held, triggerSync, metric } = callsTo(service);
+  const taken = await lock('before');
+  expect(taken.status).toBe(201);
+  expect(await metric('workspace_disk_free_bytes')).toBeGreaterThan(16e6);
+
+  disk.fill(8 * mebibyte);
+  await expect.poll(async () => (await lock(randomUUID())).status, { timeout: 10_000 }).toBe(503);
+  const [refused, trigger] = [await lock('after'), await triggerSync()];
+  for (const { status, body, headers } of [refused, trigger]) {
+    expect([status, headers.get('retry-after')]).toEqual([503, '10']);
+    expect(body.detail).toMatch(/^The disk of the service has less than 16 MiB free, so nothing new is taken\./);
+  }
+  expect((await lock('before', { 'if-match': taken.headers.get('etag') ?? '' })).status).toBe(200);
+  expect((await release('before')).status).toBe(204);
+  expect(await metric('workspace_disk_free_bytes')).toBeLessThan(16e6);
+
+  disk.makeRoom();
+  await expect.poll(async () => (await lock('after')).status, { timeout: 10_000 }).toBe(201);
+  expect(await held()).toContain('after');
+  expect(await held()).not.toContain('before');
 });

@@ -16,7 +16,10 @@ test('on a read-only disk the service does not start, and says why in a sentence
   await disk.run('mount', '-o', 'remount,ro', disk.folder);
   for (const name of ['empty', 'none']) {
     const folder = join(disk.folder, name);
-    const { code, stderr } = await runCommand(['serve', '--dev', '--port', '0'], { folder, through: disk.through });
+    const { code, stderr } = await runCommand(['serve', '--dev', '--port', '0'], {
+      folder,
+      through: disk.through,
+    });
     expect(code).toBe(1);
     expect(stderr).toMatch(/^workspace-service: The data folder ".*" cannot be used: its disk is read-only\. .*\n$/);
   }
@@ -32,7 +35,11 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
   if (!mounted.ok) leaveOut(context, mounted.why);
   const { disk } = mounted;
   onTestFinished(disk.remove);
-  const service = await startServiceProcess({ folder: join(disk.folder, 'data'), through: disk.through });
+  const service = await startServiceProcess({
+    folder: join(disk.folder, 'data'),
+    through: disk.through,
+    args: ['--min-free-disk', '0'],
+  });
   onTestFinished(async () => void (await service.stop()));
   const { lock, release, sync } = callsTo(service);
 
@@ -59,7 +66,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
   const { disk } = mounted;
   onTestFinished(disk.remove);
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: disk.through });
+  const service = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   onTestFinished(async () => void (await service.stop()));
   const { lock, release, held, triggerSync, get } = callsTo(service);
   const before = Array.from({ length: 20 }, (_, index) => `before-${String(index).padStart(2, '0')}`);
@@ -79,7 +86,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
 
   await disk.run('umount', disk.folder);
   await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
-  const again = await startServiceProcess({ folder, through: disk.through });
+  const again = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   onTestFinished(async () => void (await again.stop()));
   const there = await callsTo(again).held();
   measured('locks that are there after a disk has become read-only', there.length);

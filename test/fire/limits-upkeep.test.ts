@@ -19,7 +19,7 @@ test('an upkeep that does not fit on the disk does not fill it: the sync has suc
   onTestFinished(disk.remove);
   const remote = createRepository(await temporaryFolder());
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: disk.through });
+  const service = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   onTestFinished(async () => void (await service.stop()));
   const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];
   expect((await runCommand([...add, '--allow-file-remotes'], { folder, through: disk.through })).code).toBe(0);

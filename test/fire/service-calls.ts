@@ -9,7 +9,7 @@ export interface EndedSync {
 }
 
 export interface ServiceCalls {
-  lock(path: string): Promise<Reply>;
+  lock(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   release(path: string): Promise<Reply>;
   /** The paths of all locks, in order. */
   held(): Promise<string[]>;
@@ -31,7 +31,8 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
   return {
     get,
     triggerSync,
-    lock: (path) => ask(baseUrl, 'POST', `${url}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } }),
+    lock: (path, headers = {}) =>
+      ask(baseUrl, 'POST', `${url}/locks`, { token, headers, json: { path, type: 'exclusive', ttl: '1h' } }),
     release: (path) => ask(baseUrl, 'DELETE', `${url}/locks/${encodeURIComponent(path)}`, { token }),
     async held() {
       const { status, body } = await ask(baseUrl, 'GET', `${url}/locks?limit=1000`, { token });

@@ -7,6 +7,7 @@ import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
 import { createGit } from '../../src/service/git/git.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
+import { endlessDisk, type FreeDisk } from '../../src/service/operation/free-disk.ts';
 import { createMetrics } from '../../src/service/operation/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
@@ -65,6 +66,7 @@ export interface RunningServiceOptions {
   readonly allowFileRemotes?: boolean;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
+  readonly freeDisk?: FreeDisk;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
   readonly environment?: NodeJS.ProcessEnv;
@@ -125,6 +127,7 @@ export async function startTestService(
     allowFileRemotes,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
+    freeDisk: options.freeDisk ?? endlessDisk,
     rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',

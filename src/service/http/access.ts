@@ -1,5 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
+import type { FreeDisk } from '../operation/free-disk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
@@ -42,6 +43,19 @@ export interface AccessControl {
   readonly rateLimiter: RateLimiter;
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+}
+
+const roomAgainAfterSeconds = 10;
+
+/** For what makes something new. What releases, renews or removes goes on, for it makes room or keeps a promise. */
+export function requireFreeDisk({ freeDisk }: AccessControl): void {
+  if (!freeDisk.isLow()) return;
+  throw new Refusal(
+    'unavailable',
+    `The disk of the service has less than ${freeDisk.reserve} free, so nothing new is taken. Locks can be released and renewed. Ask again when there is room, or have the operator make some.`,
+    { headers: { 'retry-after': String(roomAgainAfterSeconds) } },
+  );
 }
 
 export const tooManyRequests = (retryAfterSeconds: number): Refusal =>

@@ -50,6 +50,11 @@ export function createMetrics() {
       help: 'Requests that this instance keeps until a path is free.',
       registers,
     }),
+    freeDisk: new Gauge({
+      name: 'workspace_disk_free_bytes',
+      help: 'What the disk of the data folder has left.',
+      registers,
+    }),
     expiredLocks: new Counter({
       name: 'workspace_locks_expired_total',
       help: 'Locks that reached the end of their ttl.',

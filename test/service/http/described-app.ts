@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/operation.ts';
+import { endlessDisk } from '../../../src/service/operation/free-disk.ts';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
@@ -16,6 +17,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
     rateLimiter: { admit: notHere, admitRelease: notHere },
     noteUse: () => undefined,
+    freeDisk: endlessDisk,
     once: notHere,
     onceOfMany: () => notHere,
     prepareSync: notHere,

@@ -2,7 +2,15 @@ import { durationUpTo } from '../../duration-up-to.ts';
 import { parseCidr } from '../../webhooks/cidr.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../line/flag.ts';
-import { logLevels, parseHost, parseLogLevel, parseRateLimit, parseTrustedProxy, wholeNumber } from '../line/values.ts';
+import {
+  logLevels,
+  parseByteCount,
+  parseHost,
+  parseLogLevel,
+  parseRateLimit,
+  parseTrustedProxy,
+  wholeNumber,
+} from '../line/values.ts';
 import { commonFlags } from './common-flags.ts';
 
 const longestSync = { seconds: 7 * 86_400 };
@@ -43,6 +51,14 @@ export const serve = defineCommand({
       '2',
       wholeNumber(1, 64),
     ),
+    'min-free-disk': withDefault(
+      {
+        placeholder: 'SIZE',
+        what: 'how much of the disk of the data folder is kept free: below it nothing new is taken; 0 keeps none',
+      },
+      '1GB',
+      parseByteCount,
+    ),
     'rate-limit': withDefault(
       { placeholder: 'N/s', what: 'how many requests a token may send, a minute of them at once; 0 for no limit' },
       '1000/s',
@@ -78,6 +94,7 @@ export const serve = defineCommand({
       allowedHookNetworks: flags['allow-hook-network'],
       syncTimeout: flags['sync-timeout'],
       parallelSyncs: flags['parallel-syncs'],
+      minFreeDisk: flags['min-free-disk'],
       rateLimit: flags['rate-limit'],
       trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],

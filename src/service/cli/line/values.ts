@@ -25,6 +25,18 @@ export const wholeNumber =
       : refused(`It has to be a whole number from ${least} to ${most}${hint}.`);
   };
 
+const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
+
+export function parseByteCount(text: string): Parsed<number> {
+  if (text === '0') return accepted(0);
+  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
+  return isByteUnit(unit)
+    ? accepted(Number(digits) * bytesIn[unit])
+    : refused('It has to be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+}
+
 const fastestRate = 1_000_000;
 
 /** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */

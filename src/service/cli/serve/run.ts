@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Duration } from '../../../interface/duration.ts';
 import { createGit, type Git } from '../../git/git.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
+import { watchFreeDisk } from '../../operation/free-disk.ts';
 import { createMetrics, type Metrics } from '../../operation/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
@@ -35,6 +36,8 @@ export interface ServeSettings {
   readonly allowedHookNetworks: readonly Cidr[];
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
+  /** In bytes. */
+  readonly minFreeDisk: number;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly logLevel: LogLevel;
@@ -61,12 +64,19 @@ async function tidyUp({ storage, git, log }: Parts): Promise<void> {
 }
 
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
-  const { dev, host, port, allowedHookNetworks } = settings;
+  const { metrics, log } = parts;
+  const { dev, host, port, data, minFreeDisk, allowedHookNetworks } = settings;
   const allowedNetworks = [...allowedHookNetworks, ...(dev ? loopbackNetworks : [])];
   try {
     return await startService({
       ...settings,
       ...parts,
+      freeDisk: await watchFreeDisk({
+        folder: data,
+        minBytes: minFreeDisk,
+        onMeasured: (bytes) => metrics.freeDisk.set(bytes),
+        onError: (error) => log.error({ err: error }, 'the disk does not tell how much room it has'),
+      }),
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
       version: version(),

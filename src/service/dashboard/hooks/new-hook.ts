@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { requireFreeDisk } from '../../http/access.ts';
 import { type HookRequest, registerRequested, targetOf } from '../../http/hook-registration.ts';
 import { keyedRequest } from '../../http/idempotency.ts';
 import { type App, actorOf } from '../../http/operation.ts';
@@ -64,6 +65,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, { path: '/workspaces/:id/hooks', access }, async (call) => {
     const { id } = await workspaceOf(call, storage);
+    requireFreeDisk(parts);
     const typed = typedIn(call.form);
     const reading = readNewHook(typed);
     if (reading.kind === 'wrong') return showPage(call, newHookForm(call, id, typed, reading.problems), 422);

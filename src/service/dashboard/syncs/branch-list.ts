@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { grants } from '../../../interface/scopes.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
+import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/operation.ts';
 import type { Answer } from '../../http/problem-answer.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
@@ -72,6 +73,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   async function start(call: ActionCall): Promise<Answer> {
     const workspace = await workspaceOf(call, storage);
+    requireFreeDisk(parts);
     const typed = call.form.text('branch').replaceAll(/^ +| +$/g, '');
     const branch = parseBranchName(typed);
     if (!branch.ok) return show(call, workspace, { typed, why: branch.why });

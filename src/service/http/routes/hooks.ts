@@ -1,6 +1,6 @@
 import type { Storage } from '../../storage/storage.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
-import type { AccessControl } from '../access.ts';
+import { type AccessControl, requireFreeDisk } from '../access.ts';
 import { registerRequested, targetOf } from '../hook-registration.ts';
 import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
 import type { Once } from '../idempotency.ts';
@@ -38,6 +38,7 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
     },
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
+      requireFreeDisk(routes);
       return once(
         { workspace: workspace.id },
         keyedRequestOf(c),

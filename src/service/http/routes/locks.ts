@@ -13,7 +13,7 @@ import type { ReleasedLock } from '../../locks/waiters.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
-import { type AccessControl, insufficientScope, tooManyRequests } from '../access.ts';
+import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../access.ts';
 import type { Environment } from '../environment.ts';
 import type { Once, OnceOfMany } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
@@ -155,6 +155,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       const workspace = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
       const request = keyedRequestOf(c);
+      if (ifMatch === undefined) requireFreeDisk(routes);
       const answer =
         ifMatch === undefined
           ? await acquire(request, {

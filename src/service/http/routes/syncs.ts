@@ -4,7 +4,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { findSync, isSyncId } from '../../syncs/queue.ts';
 import { startPrepared } from '../../syncs/start.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
-import type { AccessControl } from '../access.ts';
+import { type AccessControl, requireFreeDisk } from '../access.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
@@ -49,6 +49,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
     },
     async ({ c, body: { branch } }) => {
       const workspace = await addressedWorkspace(c, storage);
+      requireFreeDisk(routes);
       const answer = await once(
         { workspace: workspace.id },
         keyedRequestOf(c),
