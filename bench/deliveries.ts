@@ -15,7 +15,7 @@ interface Plan {
 const full: Plan = { rounds: 3, deliveries: 2_000 };
 const small: Plan = { rounds: 1, deliveries: 80 };
 
-/** A hook is sent four at a time, and all hooks together sixteen: one hook, and as many as all of it is shared by. */
+/** A hook is sent four at a time, and all hooks of a workspace twelve: one hook, and more than reach that. */
 const hookCounts = [1, 4];
 
 export const deliveries: Benchmark = {

@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import type { DueHook } from './delivery-slots.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveWhy } from './hooks.ts';
@@ -35,11 +36,11 @@ const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${
 /** No attempt is under way, or the instance that made it has died. */
 export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
-/** The hook that has waited longest, but for those that sleep or are busy enough. However much is due, each hook is one look. */
-async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]): Promise<string | undefined> {
-  const inTurn = await db
+/** A look that changes nothing, and does not stand among the changes of others. However much is due, each hook is one look. */
+export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
+  const hooks = await read
     .selectFrom('hooks')
-    .select('id')
+    .select(['id', 'workspace_id as workspace', 'url'])
     .select(({ selectFrom }) =>
       selectFrom('deliveries')
         .select('next_attempt_at')
@@ -50,27 +51,28 @@ async function hookInTurn(db: Database, now: Now, busyHooks: readonly string[]):
         .as('since'),
     )
     .where('active', '=', 1)
-    .$if(busyHooks.length > 0, (query) => query.where('id', 'not in', [...busyHooks]))
-    .orderBy('since', (order) => order.asc().nullsLast())
-    .limit(1)
-    .executeTakeFirst();
-  return inTurn === undefined || inTurn.since === null ? undefined : inTurn.id;
+    .execute();
+  return hooks.flatMap(({ id, workspace, url, since }) =>
+    since === null ? [] : [{ id, workspace, origin: new URL(url).origin, since }],
+  );
 }
-
-/** A look that changes nothing, and does not stand among the changes of others. */
-export const isAnyDue = async ({ read, now }: Storage): Promise<boolean> =>
-  (await hookInTurn(read, now, [])) !== undefined;
 
 const again: DeliveryStatus = 'again';
 
+/** Of what is due for a hook, what became due first; undefined where another instance was faster, or the hook sleeps. */
 export async function claimDelivery(
   { claim, dialect, now }: Storage,
-  busyHooks: readonly string[],
+  hookId: string,
 ): Promise<ClaimedDelivery | undefined> {
   const lease = randomUUID();
   return claim(async (db) => {
-    const hookId = await hookInTurn(db, now, busyHooks);
-    if (hookId === undefined) return undefined;
+    const hook = await db
+      .selectFrom('hooks')
+      .selectAll()
+      .where('id', '=', hookId)
+      .where('active', '=', 1)
+      .executeTakeFirst();
+    if (hook === undefined) return undefined;
     const next = await db
       .selectFrom('deliveries')
       .select('id')
@@ -89,7 +91,6 @@ export async function claimDelivery(
       .returningAll()
       .returning(now.as('at'))
       .executeTakeFirstOrThrow();
-    const hook = await db.selectFrom('hooks').selectAll().where('id', '=', hookId).executeTakeFirstOrThrow();
     // Only recordEvent() writes the column.
     const event = JSON.parse(row.event) as HookEventOccurrence;
     const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);

@@ -3,13 +3,13 @@ import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import {
   abandonAllDeliveries,
   type ClaimedDelivery,
-  claimDelivery,
   type DeliveryEnd,
   leaseMs,
   renewDelivery,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { createPostgresDatabase, type DatabaseKind, databaseKinds, postgresServer } from '../../support/databases.ts';
+import { claimNext } from './claim-next.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
@@ -22,7 +22,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
   const hooked = hookedStorage(kind);
 
   async function claim(): Promise<ClaimedDelivery> {
-    const claimed = await claimDelivery(hooked().storage, []);
+    const claimed = await claimNext(hooked().storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     return claimed;
   }
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     await hook(url);
     await acquire('a');
     const first = await claim();
-    expect(await claimDelivery(storage, [])).toBeUndefined();
+    expect(await claimNext(storage)).toBeUndefined();
     await endLeases();
     const second = await claim();
     expect([second.id, second.attempts]).toEqual([first.id, 0]);
@@ -74,9 +74,9 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     const { hook, acquire, storage } = hooked();
     const [busy, free] = [await hook(url), await hook('https://b.example.com/')];
     await acquire('a');
-    expect((await claimDelivery(storage, [busy]))?.hook.id).toBe(free);
-    expect(await claimDelivery(storage, [busy])).toBeUndefined();
-    expect((await claimDelivery(storage, []))?.hook.id).toBe(busy);
+    expect((await claimNext(storage, [busy]))?.hook.id).toBe(free);
+    expect(await claimNext(storage, [busy])).toBeUndefined();
+    expect((await claimNext(storage))?.hook.id).toBe(busy);
   });
 
   test('the hook that has waited longest comes first', async () => {
@@ -217,14 +217,14 @@ describe.skipIf(postgresServer === undefined)(
         async function claimAll(from: typeof storage): Promise<void> {
           // One that finds nothing may have been in the way of another: it looks again until all first ones are taken.
           while (claimed.length < paths.length) {
-            const next = await claimDelivery(from, []);
+            const next = await claimNext(from);
             if (next !== undefined) claimed.push(next);
           }
         }
         await Promise.all([storage, other, storage, other].map(claimAll));
         expect(new Set(claimed.map(({ id }) => id)).size).toBe(paths.length);
         expect(new Set(claimed.map(({ event }) => event.type))).toEqual(new Set(['lock.acquired']));
-        expect(await claimDelivery(other, [])).toBeUndefined();
+        expect(await claimNext(other)).toBeUndefined();
       } finally {
         await other.close();
       }

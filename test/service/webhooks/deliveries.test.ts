@@ -224,7 +224,7 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect(log()).toContain(`${new URL(url).origin} answered with the status 500.`);
   });
 
-  test('a receiver that keeps its connections waiting holds up neither other hooks nor more than four of its own', async ({
+  test('a receiver that keeps its connections waiting does not hold up other hooks, and gets one delivery at a time', async ({
     expect,
   }) => {
     const { register, lock } = await service().hooks();
@@ -237,6 +237,6 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     const told = await Promise.all(paths.map(() => quick.nextDelivery()));
     const locked = told.map((delivery) => (verified(secret, delivery) as { data: { lock: Lock } }).data.lock.path);
     expect(locked.toSorted()).toEqual(paths.toSorted());
-    await expect.poll(() => slow.deliveries.length, patient).toBe(4);
+    await expect.poll(() => slow.deliveries.length, patient).toBe(1);
   });
 });

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type DeliveryFilter, findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
-import { claimDelivery, type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import { type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHookOverview, listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import type { ReceiverAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { claimNext } from './claim-next.ts';
 import { actor, hookedStorage, made } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/?key=s3cret'];
@@ -23,7 +24,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
   }
   async function settleNext(end: DeliveryEnd, answer: ReceiverAnswer | null = null): Promise<void> {
     const { storage } = hooked();
-    const claimed = await claimDelivery(storage, []);
+    const claimed = await claimNext(storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, { ...made, answer }));
   }
@@ -75,7 +76,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     await acquire('c');
     await settleNext({ kind: 'retry', why: 'It failed.', afterMs: 3_600_000 }, answer);
     await acquire('d');
-    await claimDelivery(storage, []);
+    await claimNext(storage);
     await release('d');
     await acquire('e');
     const list = async () => (await listDeliveries(storage, await rowOf(id), { limit: 10 })).deliveries.toReversed();

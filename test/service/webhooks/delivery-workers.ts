@@ -3,9 +3,10 @@ import { onTestFinished } from 'vitest';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';
 import { startWorker, type Worker } from '../../../src/service/operation/worker.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { type ClaimedDelivery, claimDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import type { ClaimedDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { type DeliveryParts, type DeliveryTerms, runDelivery } from '../../../src/service/webhooks/run.ts';
 import type { TargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import { claimNext } from './claim-next.ts';
 import { localCheck } from './delivering.ts';
 
 /** Everything is tried again at once, and without end. */
@@ -37,7 +38,7 @@ export function startDeliveryWorkers(
   const worker = startWorker<ClaimedDelivery>({
     parallel: 8,
     pollMs: 20,
-    claim: () => claimDelivery(storage, []),
+    claim: () => claimNext(storage),
     run: (delivery, stopping) => runDelivery(given, delivery, stopping, { ...impatient, ...terms }),
     onError: (error) => given.log.error({ err: error }, 'unexpected'),
   });
@@ -54,7 +55,7 @@ export function startDeliveryWorkers(
 
 /** Makes the attempt that is due, on the usual terms unless told otherwise; false when none is. */
 export async function attemptNext(storage: Storage, { terms, targets = localCheck }: Options = {}): Promise<boolean> {
-  const claimed = await claimDelivery(storage, []);
+  const claimed = await claimNext(storage);
   if (claimed === undefined) return false;
   const { lines: _, ...given } = parts(storage, targets);
   const never = new AbortController().signal;

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { claimDelivery, type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import { type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { type ReceiverAnswer, storedAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { claimNext } from './claim-next.ts';
 import { receiver, statusOnly } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
 import { hookedStorage } from './hooked-storage.ts';
@@ -32,7 +33,7 @@ describe.each(databaseKinds)('the last attempt at a delivery on $name', (kind) =
   };
   const settle = async (end: DeliveryEnd, durationMs: number, answer: ReceiverAnswer | null) => {
     const { storage } = hooked();
-    const claimed = await claimDelivery(storage, []);
+    const claimed = await claimNext(storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, { durationMs, answer }));
   };

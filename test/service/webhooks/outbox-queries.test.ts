@@ -5,7 +5,6 @@ import { findDelivery, listDeliveries } from '../../../src/service/webhooks/deli
 import {
   abandonDelivery,
   type ClaimedDelivery,
-  claimDelivery,
   removeOldDeliveries,
   renewDelivery,
   settleDelivery,
@@ -15,6 +14,7 @@ import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { claimNext } from './claim-next.ts';
 import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
 interface Recorded {
@@ -120,7 +120,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     await watched.commit('global', (db) => acquireIn(db, storage, 'a'));
     await watched.commit('global', (db) => releaseIn(db, storage, 'a'));
     const claim = async (busy: readonly string[]) => {
-      const claimed = await claimDelivery(watched, busy);
+      const claimed = await claimNext(watched, busy);
       expect(claimed?.hook.id).not.toBe(paused);
       if (claimed === undefined) throw new Error('There is nothing to claim.');
       return claimed;

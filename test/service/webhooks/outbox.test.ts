@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
-import { claimDelivery, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import { settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { claimNext } from './claim-next.ts';
 import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 import { sync } from './samples.ts';
 
@@ -108,7 +109,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
     const { hook, acquire, release, deliveries, storage } = hooked();
     const id = await hook(url);
     await acquire('a');
-    const claimed = await claimDelivery(storage, []);
+    const claimed = await claimNext(storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     expect(await storage.commit('global', (db) => removeHook(db, storage.now, { workspace: 'film', id, actor }))).toBe(
       false,
@@ -188,7 +189,7 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
       await (held === undefined ? hooked().acquire(path) : hooked().release(path));
     }
     async function attempt(kind: 'delivered' | 'retry' | 'given-up' | 'gone'): Promise<void> {
-      const claimed = await claimDelivery(storage, []);
+      const claimed = await claimNext(storage);
       if (claimed === undefined) return;
       const end = { kind, why: 'no', afterMs: 0 };
       expect(await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made))).toBe(true);

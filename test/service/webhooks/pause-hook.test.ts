@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { claimDelivery, removeOldDeliveries, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import { removeOldDeliveries, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { auditOf } from './audited.ts';
+import { claimNext } from './claim-next.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
 import { actor, hookedStorage, made } from './hooked-storage.ts';
@@ -23,7 +24,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
     return storage.commit('global', (db) => resumeHook(db, storage.now, { workspace, id, actor }));
   };
   const claim = async () => {
-    const claimed = await claimDelivery(hooked().storage, []);
+    const claimed = await claimNext(hooked().storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     return claimed;
   };
@@ -53,7 +54,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       const end = { kind: 'delivered' } as const;
       await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made));
     }
-    expect(await claimDelivery(storage, [])).toBeUndefined();
+    expect(await claimNext(storage)).toBeUndefined();
 
     expect(await resume(id)).toMatchObject({ kind: 'resumed', wasInactive: 'paused', hook: { id, active: true } });
     const held = await claim();
@@ -82,7 +83,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       ['pending', 0],
       ['pending', 1],
     ]);
-    expect(await claimDelivery(storage, [])).toBeUndefined();
+    expect(await claimNext(storage)).toBeUndefined();
     await resume(id);
     expect(new Set([(await claim()).event.type, (await claim()).event.type])).toEqual(
       new Set(['lock.released', 'lock.acquired']),

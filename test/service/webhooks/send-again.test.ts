@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   type ClaimedDelivery,
-  claimDelivery,
   type DeliveryEnd,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
@@ -11,6 +10,7 @@ import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { auditOf } from './audited.ts';
+import { claimNext } from './claim-next.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
@@ -28,7 +28,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     return storage.commit('global', (db) => sendAgain(db, storage.now, { workspace, hook, delivery, actor }));
   };
   const claim = async (): Promise<ClaimedDelivery> => {
-    const claimed = await claimDelivery(hooked().storage, []);
+    const claimed = await claimNext(hooked().storage);
     if (claimed === undefined) throw new Error('There is nothing to claim.');
     return claimed;
   };
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     await acquire('a');
     const first = await claim();
     await settle(first, retry);
-    expect(await claimDelivery(hooked().storage, [])).toBeUndefined();
+    expect(await claimNext(hooked().storage)).toBeUndefined();
     expect(await again(id, first.id)).toEqual(atOnce);
     const second = await claim();
     expect(second).toMatchObject({ id: first.id, attempts: 1, again: false });
@@ -127,7 +127,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     expect(await again(id, second.id)).toEqual(refusal('earlier delivery'));
     const repeated = await claim();
     expect(repeated.id).toBe(first.id);
-    expect(await claimDelivery(storage, [])).toBeUndefined();
+    expect(await claimNext(storage)).toBeUndefined();
     await settle(repeated, delivered);
     expect(await claim()).toMatchObject({ id: second.id, attempts: 1 });
   });
@@ -160,7 +160,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     expect(await again(id, released)).toEqual({ kind: 'sent-again', due: 'after-another' });
     const first = await claim();
     expect(first.id).toBe(acquired);
-    expect(await claimDelivery(storage, [])).toBeUndefined();
+    expect(await claimNext(storage)).toBeUndefined();
     await settle(first, { kind: 'given-up', why: 'no' });
     expect((await claim()).id).toBe(released);
   });
@@ -240,7 +240,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
                 if (!held.delete(next.path)) held.add(next.path);
                 break;
               case 'claim': {
-                const claimed = await claimDelivery(storage, []);
+                const claimed = await claimNext(storage);
                 if (claimed !== undefined) underWay.push(claimed);
                 break;
               }
@@ -266,9 +266,9 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
           }
           await resume(id);
           for (const claimed of underWay) expect(await settle(claimed, delivered)).toBe(true);
-          for (let last = await claimDelivery(storage, []); last !== undefined; ) {
+          for (let last = await claimNext(storage); last !== undefined; ) {
             await settle(last, delivered);
-            last = await claimDelivery(storage, []);
+            last = await claimNext(storage);
           }
           expect((await hooked().deliveries()).filter(({ finished_at }) => finished_at === null)).toEqual([]);
         })

@@ -79,6 +79,12 @@ export const declared = {
     'any address': held(100, 4_000),
     'any address of a lock': held(40, 1_500),
   },
+  'test/service/webhooks/silent-receivers.test.ts': {
+    'the slowest delivery of another workspace, beside a hundred silent receivers': {
+      unit: 'ms',
+      limit: atMost(runs(5_000, 1_000), 'Within a second; the short form shares its machine with other tests.'),
+    },
+  },
   'test/fire/fuzz-answers.test.ts': {
     'any answers as lists': held(20, 2_000),
     'any answers as errors and problem details': held(20, 2_000),

@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  type AttemptUnderWay,
+  createDeliverySlots,
+  type DeliverySlots,
+  type DueHook,
+  maxPerHook,
+  maxSlots,
+  maxSlotsPerWorkspace,
+  maxUnderWay,
+  maxUnderWayPerWorkspace,
+  maxUnprovenPerWorkspace,
+  slowAfterMs,
+} from '../../../src/service/webhooks/delivery-slots.ts';
+import { runs } from '../../support/runs.ts';
+
+const hookOf = (workspace: string, receiver: number, since = 0): DueHook => ({
+  id: `${workspace}-${receiver}`,
+  workspace,
+  origin: `https://r${receiver}.example.com`,
+  since,
+});
+
+const hooksOf = (workspace: string, receivers: number): DueHook[] =>
+  Array.from({ length: receivers }, (_, receiver) => hookOf(workspace, receiver));
+
+interface Begun {
+  readonly hook: DueHook;
+  readonly attempt: AttemptUnderWay;
+}
+
+/** Begins all that may begin, each of which has more due than that. */
+function beginAll(slots: DeliverySlots, due: readonly DueHook[]): Begun[] {
+  const begun: Begun[] = [];
+  for (let hook = slots.next(due); hook !== undefined; hook = slots.next(due)) {
+    begun.push({ hook, attempt: slots.begin(hook) });
+  }
+  return begun;
+}
+
+function prove(slots: DeliverySlots, hooks: readonly DueHook[]): void {
+  for (const hook of hooks) slots.begin(hook).ended();
+}
+
+const heldBy = (workspace: string, begun: readonly Begun[]): number =>
+  begun.filter(({ hook }) => hook.workspace === workspace).length;
+
+test('a receiver gets one attempt at a time until it has answered within a second, and then four', () => {
+  const slots = createDeliverySlots();
+  const due = [hookOf('game', 1)];
+  const [first, ...others] = beginAll(slots, due);
+  expect(others).toEqual([]);
+  first?.attempt.ended();
+  expect(beginAll(slots, due)).toHaveLength(maxPerHook);
+});
+
+test('a receiver that has become slow gets no more until all of its attempts are over, and then one', () => {
+  const slots = createDeliverySlots();
+  const due = [hookOf('game', 1)];
+  prove(slots, due);
+  const [slow, ...quick] = beginAll(slots, due);
+  slow?.attempt.becameSlow();
+  for (const { attempt } of quick) attempt.ended();
+  expect(beginAll(slots, due)).toEqual([]);
+  slow?.attempt.ended();
+  expect(beginAll(slots, due)).toHaveLength(1);
+});
+
+test('the hooks of a workspace to one origin are one receiver; those of another workspace are not', () => {
+  const slots = createDeliverySlots();
+  const due = ['game', 'film'].flatMap((workspace) =>
+    ['a', 'b'].map((id) => ({ ...hookOf(workspace, 1), id: `${workspace}-${id}` })),
+  );
+  expect(beginAll(slots, due).map(({ hook }) => hook.workspace)).toEqual(['game', 'film']);
+});
+
+test('the last slots are for workspaces that have fewer', () => {
+  const slots = createDeliverySlots();
+  const [many, few] = [hooksOf('many', 100), hooksOf('few', 100)];
+  expect(beginAll(slots, many)).toHaveLength(maxSlotsPerWorkspace);
+  expect(heldBy('few', beginAll(slots, [...many, ...few]))).toBe(maxSlots - maxSlotsPerWorkspace);
+});
+
+test('silent receivers do not keep those of the same workspace waiting that are known to be quick', () => {
+  const slots = createDeliverySlots();
+  const quick = hookOf('game', 1_000, 1);
+  prove(slots, [quick]);
+  const due = [...hooksOf('game', 100), quick];
+  let silent = 0;
+  for (let begun = beginAll(slots, due); begun.length > 0; begun = beginAll(slots, due)) {
+    for (const { hook, attempt } of begun) {
+      if (hook === quick) {
+        attempt.ended();
+        expect(silent).toBeLessThanOrEqual(maxUnprovenPerWorkspace);
+        return;
+      }
+      silent += 1;
+      attempt.becameSlow();
+    }
+  }
+  expect.fail('The quick one never had its turn.');
+});
+
+test('receivers that were quick and become slow, however many, hold no more than the share of their workspace', () => {
+  const slots = createDeliverySlots();
+  const due = hooksOf('game', 100);
+  prove(slots, due);
+  let slow = 0;
+  for (let begun = beginAll(slots, due); begun.length > 0; begun = beginAll(slots, due)) {
+    slow += begun.length;
+    for (const { attempt } of begun) attempt.becameSlow();
+  }
+  expect(slow).toBe(maxUnderWayPerWorkspace);
+});
+
+test('an instance holds no more connections than it may, however many workspaces are slow', () => {
+  const slots = createDeliverySlots();
+  const due = Array.from({ length: 40 }, (_, workspace) => hooksOf(`w${workspace}`, 40)).flat();
+  let slow = 0;
+  for (let begun = beginAll(slots, due); begun.length > 0; begun = beginAll(slots, due)) {
+    slow += begun.length;
+    for (const { attempt } of begun) attempt.becameSlow();
+  }
+  expect(slow).toBe(maxUnderWay);
+  expect(slots.hasRoom()).toBe(false);
+});
+
+/** How long each attempt of a workspace takes, in turn; each has more due than it can have delivered. */
+const durations = fc.array(fc.integer({ min: 1, max: slowAfterMs - 1 }), { minLength: 1, maxLength: 20 });
+
+test('workspaces that always have something due hold equal shares of the slots, whatever they take', () => {
+  fc.assert(
+    fc.property(fc.array(durations, { minLength: 2, maxLength: 24 }), (workspaces) => {
+      const slots = createDeliverySlots();
+      const due = workspaces.flatMap((_, index) => hooksOf(`w${index}`, maxSlots));
+      prove(slots, due);
+      const turns = new Map<string, number>();
+      let underWay: (Begun & { readonly end: number })[] = [];
+      for (let now = 0, step = 0; step < 100; step += 1) {
+        for (const begun of beginAll(slots, due)) {
+          const turn = turns.get(begun.hook.workspace) ?? 0;
+          turns.set(begun.hook.workspace, turn + 1);
+          const its = workspaces[Number(begun.hook.workspace.slice(1))] ?? [];
+          underWay.push({ ...begun, end: now + (its[turn % its.length] ?? 1) });
+        }
+        expect(underWay).toHaveLength(maxSlots);
+        const held = workspaces.map((_, index) => heldBy(`w${index}`, underWay));
+        expect(Math.max(...held) - Math.min(...held), String(held)).toBeLessThanOrEqual(1);
+        now = Math.min(...underWay.map(({ end }) => end));
+        for (const { attempt, end } of underWay) if (end === now) attempt.ended();
+        underWay = underWay.filter(({ end }) => end !== now);
+      }
+      // More workspaces than slots take turns.
+      const attempts = workspaces.map((_, index) => turns.get(`w${index}`) ?? 0);
+      if (workspaces.length > maxSlots) expect(Math.min(...attempts)).toBeGreaterThan(0);
+    }),
+    { numRuns: runs(40, 1_000) },
+  );
+});
+
+const hostileWorkspace = fc.record({
+  receivers: fc.integer({ min: 1, max: 100 }),
+  /** Up to the time limit of an attempt; some pretend to be quick first. */
+  takes: fc.array(fc.integer({ min: 1, max: 15_000 }), { minLength: 1, maxLength: 10 }),
+});
+
+test('whatever the receivers of a few workspaces do, a delivery of another begins within about a second', () => {
+  fc.assert(
+    fc.property(
+      fc.array(hostileWorkspace, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 4 }),
+      (hostile, moments) => {
+        const slots = createDeliverySlots();
+        const always = hostile.flatMap(({ receivers }, index) => hooksOf(`h${index}`, receivers));
+        const awaited = new Map(moments.map((at, index) => [`w${index}`, { ...hookOf(`w${index}`, 1), since: at }]));
+        const turns = new Map<string, number>();
+        const events: { readonly at: number; readonly happen: () => void }[] = [];
+        for (let now = 0; awaited.size > 0; now = Math.min(...events.map(({ at }) => at), now + 100)) {
+          for (const event of events.filter(({ at }) => at <= now)) {
+            events.splice(events.indexOf(event), 1);
+            event.happen();
+          }
+          const due = [...always, ...[...awaited.values()].filter(({ since }) => since <= now)];
+          for (const { hook, attempt } of beginAllOnce(slots, due, awaited)) {
+            if (hook.workspace.startsWith('w')) {
+              // 100 ms for the steps in which this test looks.
+              expect(now - hook.since).toBeLessThanOrEqual(slowAfterMs + 100);
+              events.push({ at: now + 50, happen: attempt.ended });
+              continue;
+            }
+            const turn = turns.get(hook.id) ?? 0;
+            turns.set(hook.id, turn + 1);
+            const its = hostile[Number(hook.workspace.slice(1))]?.takes ?? [];
+            const takes = its[turn % its.length] ?? 1;
+            if (takes > slowAfterMs) events.push({ at: now + slowAfterMs, happen: attempt.becameSlow });
+            events.push({ at: now + takes, happen: attempt.ended });
+          }
+        }
+      },
+    ),
+    { numRuns: runs(30, 1_000) },
+  );
+});
+
+/** As beginAll(), but what is awaited is due once. */
+function beginAllOnce(slots: DeliverySlots, due: readonly DueHook[], awaited: Map<string, DueHook>): Begun[] {
+  const begun: Begun[] = [];
+  let left = due;
+  for (let hook = slots.next(left); hook !== undefined; hook = slots.next(left)) {
+    const { id, workspace } = hook;
+    begun.push({ hook, attempt: slots.begin(hook) });
+    if (awaited.delete(workspace)) left = left.filter((other) => other.id !== id);
+  }
+  return begun;
+}
