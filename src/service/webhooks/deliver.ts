@@ -1,7 +1,7 @@
 import http, { type IncomingMessage, type RequestOptions } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { type Stage, whyFailed, whyNotAccepted, whyTimedOut } from './delivery-failure.ts';
+import { AnswerTooLong, type Stage, whyFailed, whyNotAccepted, whyTimedOut } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type ReadAnswer, type ReceiverAnswer, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
 import { retryAfterSeconds } from './retry-after.ts';
@@ -35,6 +35,15 @@ interface Terms {
 
 /** More than is kept of the body of an answer, so that a receiver can finish what it says. */
 const mostRead = 16 * 1_024;
+
+/** Node's default, said here so that no option of the process changes it. */
+const maxHeaderBytes = 16 * 1_024;
+
+/** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
+export const maxInterimAnswers = 8;
+
+/** Of interim answers, headers and body together, whatever way they are split. */
+export const maxAnswerBytes = 64 * 1_024;
 
 /** Makes one attempt. It does not reject. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<Outcome> {
@@ -95,6 +104,7 @@ function exchange(
     port,
     path: pathname + search,
     headers,
+    maxHeaderSize: maxHeaderBytes,
     lookup: answering(addresses),
     signal,
   };
@@ -105,7 +115,24 @@ function exchange(
     : http.request({ ...options, agent: new http.Agent({ keepAlive: false }) });
 
   return new Promise((resolve, reject) => {
+    function cut(tooMuch: string): void {
+      const error = new AnswerTooLong(tooMuch);
+      // At once: the answer may be in what has been received already.
+      reject(error);
+      request.destroy(error);
+    }
+    let interimAnswers = 0;
+    request.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > maxInterimAnswers) cut(`more than ${maxInterimAnswers} interim answers (1xx)`);
+    });
     request.once('socket', (socket: Socket) => {
+      let received = 0;
+      // Before the parser gets it.
+      socket.prependListener('data', (piece: Buffer) => {
+        received += piece.length;
+        if (received > maxAnswerBytes) cut(`more than ${maxAnswerBytes / 1_024} KB`);
+      });
       socket.once('connect', () => reached(secure ? 'securing' : 'waiting'));
       socket.once('secureConnect', () => reached('waiting'));
     });

@@ -35,6 +35,11 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
 }
 
+/** The receiver sent more than it may; the connection was cut. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong';
+}
+
 /** The connection, or what came over it, ended the attempt. */
 export function whyFailed({ origin }: Target, stage: Stage, error: unknown): string {
   const code = codeOf(error);
@@ -51,6 +56,8 @@ export function whyFailed({ origin }: Target, stage: Stage, error: unknown): str
         : `The TLS certificate of ${origin} ${fault}${because}.`;
     }
     case 'waiting':
+      if (error instanceof AnswerTooLong) return `${origin} sent ${error.message}, and the connection was cut.`;
+      if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with headers that are too long${because}.`;
       if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
       // In TLS 1.3 a receiver refuses a client only after the client's side of the handshake is done.
       if (code.startsWith('ERR_SSL_')) return `The TLS handshake with ${origin} failed${because}.`;

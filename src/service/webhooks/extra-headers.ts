@@ -21,6 +21,10 @@ const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
 
 const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
 
+/** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
+export const unsafeName = '__proto__';
+export const whyUnsafe = `The header ${unsafeName} cannot be given: programs that read headers lose it.`;
+
 /** Says nothing of the value itself: it may be a credential. */
 function whyNotValue(value: string): string | undefined {
   if (value === '') return 'has no value. Was a secret left empty?';
@@ -43,6 +47,7 @@ export function parseExtraHeaders(given: Readonly<Record<string, string>>): Pars
         `The name of header ${index + 1} is not one: it has to be at most ${longestName} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
+    if (name === unsafeName) return refused(whyUnsafe);
     if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself and cannot be given.`);
     if (headers.has(name)) return refused(`The header ${name} is given twice: upper and lower case do not count.`);
     const why = whyNotValue(value);

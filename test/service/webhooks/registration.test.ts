@@ -173,6 +173,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
     ['a name that is none', '#/headers', { headers: { 'two words': 'some-value' } }],
     ['a line break in a header', '#/headers', { headers: { 'x-evil': 'a-value\r\nhost: example.com' } }],
+    ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
     ['an empty header', '#/headers', { headers: { authorization: '' } }],
     ['the same header twice', '#/headers', { headers: { 'X-Key': 'one-value', 'x-key': 'other-value' } }],
   ])('refuses %s, and says where', async (_, pointer, fields) => {

@@ -56,7 +56,7 @@ test('is what a receiver gets, with the extra headers and the signature hidden',
 
 test('has the headers of every attempt, and none of the values that are secret', () => {
   const text = fc.string({ unit: fc.constantFrom(...'abcdef0123456789'), minLength: 12, maxLength: 30 });
-  const name = fc.constantFrom('authorization', 'x-key', 'user-agent', 'accept', 'x-api', '__proto__', 'constructor');
+  const name = fc.constantFrom('authorization', 'x-key', 'user-agent', 'accept', 'x-api', 'constructor');
   const given = fc.record({
     format: fc.constantFrom(...hookFormats),
     query: text,

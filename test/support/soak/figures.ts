@@ -79,6 +79,12 @@ export const declared = {
     'any address': held(100, 4_000),
     'any address of a lock': held(40, 1_500),
   },
+  'test/service/webhooks/deliver-limits.test.ts': {
+    'what a receiver without end got rid of, in what the system holds for a connection': {
+      unit: 'MB',
+      limit: atMost(8, 'What is sent before the connection is cut lies in the buffers of the system; 64 KB are read.'),
+    },
+  },
   'test/service/webhooks/silent-receivers.test.ts': {
     'the slowest delivery of another workspace, beside a hundred silent receivers': {
       unit: 'ms',

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { deliver, maxAnswerBytes, maxInterimAnswers } from '../../../src/service/webhooks/deliver.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { failed, localCheck, receiver, requestTo, statusOnly } from './delivering.ts';
+
+const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
+const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
+
+interface Flood {
+  readonly url: string;
+  /** When the connection is closed: how much it took. */
+  readonly sent: () => Promise<number>;
+}
+
+/** A receiver that says one thing, and then another for ever, as fast as it is taken. */
+async function flood(first: string, thenForEver: string): Promise<Flood> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const piece = thenForEver.repeat(Math.ceil(16_384 / thenForEver.length));
+  const pour = (socket: Socket): void => {
+    while (!socket.destroyed && socket.write(piece));
+    if (!socket.destroyed) socket.once('drain', () => pour(socket));
+  };
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('close', () => resolve(socket.bytesWritten));
+    socket.once('data', () => {
+      socket.write(first);
+      pour(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  // A server that listens on TCP has an address with a port.
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}/`, sent: () => promise };
+}
+
+const deliverTo = (url: string) => deliver(requestTo(url), { check: localCheck });
+
+test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {
+  const to = await receiver();
+  to.behave({ does: 'say', text: early.repeat(maxInterimAnswers) + ok });
+  expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(200) });
+});
+
+test('one more is a failed attempt, whatever comes after it', async () => {
+  const to = await receiver();
+  to.behave({ does: 'say', text: early.repeat(maxInterimAnswers + 1) + ok });
+  expect(failed(await deliverTo(to.url())).why).toBe(
+    `${new URL(to.url()).origin} sent more than 8 interim answers (1xx), and the connection was cut.`,
+  );
+});
+
+test('interim answers that are few and long are a failed attempt as well, before the answer that follows them', async () => {
+  const long = `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(15_000)}\r\n\r\n`;
+  const to = await receiver();
+  to.behave({ does: 'say', text: long.repeat(5) + ok });
+  expect(failed(await deliverTo(to.url())).why).toBe(
+    `${new URL(to.url()).origin} sent more than 64 KB, and the connection was cut.`,
+  );
+});
+
+test.each([
+  ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],
+  ['headers', 'HTTP/1.1 200 OK\r\n', 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['one header', 'HTTP/1.1 200 OK\r\nx: ', 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
+])('a receiver that sends %s without end is cut off at once', async (_, first, thenForEver, why) => {
+  const { url, sent } = await flood(first, thenForEver);
+  const { origin } = new URL(url);
+  expect(failed(await deliverTo(url)).why).toBe(`${origin} ${why}`);
+  measured('what a receiver without end got rid of, in what the system holds for a connection', (await sent()) / 1e6);
+});
+
+test.each([
+  ['a body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '400\r\n', `${'.'.repeat(1_024)}\r\n`],
+  ['chunks of a byte', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n', '.\r\n'],
+  ['extensions of a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'x', ''],
+])(
+  '%s without end does not undo an answer that has been given, and is cut off at once',
+  async (_, first, size, data) => {
+    const { url, sent } = await flood(first, size + data);
+    expect(await deliverTo(url)).toEqual({ kind: 'delivered', answer: statusOnly(200) });
+    measured('what a receiver without end got rid of, in what the system holds for a connection', (await sent()) / 1e6);
+  },
+);
+
+test('no answer is read for longer than it may be', () => {
+  expect([maxInterimAnswers, maxAnswerBytes]).toEqual([8, 65_536]);
+});
