@@ -9,6 +9,7 @@ import { startService } from '../../src/service/service.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
+import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { oneCommitPerChange } from './one-commit.ts';
 import { withoutDatabase } from './without-database.ts';
@@ -58,6 +59,7 @@ const service = await startService({
   parallelSyncs: 2,
   freeDisk: endlessDisk,
   rateLimit: null,
+  ...defaultHookQuotas,
   trustedProxies: [],
   version: 'bench',
 });

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { HookEvent } from '../../src/interface/resources.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { asTimestamp } from '../../src/service/storage/timestamp.ts';
+import { changeBacklog } from '../../src/service/webhooks/backlog.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
@@ -47,7 +49,7 @@ const deliveries: readonly PastDelivery[] = [
   },
 ];
 
-function insertDelivery(db: Database, hook: string, now: number, index: number, delivery: PastDelivery) {
+async function insertDelivery(db: Database, hook: string, now: number, index: number, delivery: PastDelivery) {
   const { type, path, minutesAgo, attempts, trouble } = delivery;
   const at = now - minutesAgo * minute;
   const lastAt = trouble === undefined ? at : at + 4 * minute;
@@ -62,7 +64,8 @@ function insertDelivery(db: Database, hook: string, now: number, index: number, 
     occurredAt: acquired_at,
     data: { lock: { ...lock, acquired_at, expires_at, fence: index + 40 } },
   };
-  return db
+  if (isOpen) await changeBacklog(db, sql.lit(now), hook, { added: 1, dropped: 0 });
+  await db
     .insertInto('deliveries')
     .values({
       id: event.id,
@@ -87,7 +90,7 @@ async function furnish({ commit, now }: Storage): Promise<string> {
   if (!headers.ok) throw new Error(headers.why);
   return commit('global', async (db) => {
     await addWorkspace(db, now, { id: 'game', remote: 'https://git.example.com/studio/game.git' });
-    const { hook } = await registerHook(db, now, {
+    const registered = await registerHook(db, now, {
       workspace: 'game',
       url: 'https://ci.example.com/hooks/workspace',
       events: ['lock.acquired', 'lock.released'],
@@ -97,8 +100,10 @@ async function furnish({ commit, now }: Storage): Promise<string> {
       secret: null,
       actor: { name: 'ada', tokenId: null, address: null },
     });
-    const registered = Date.now() - 12 * 24 * 60 * minute;
-    await db.updateTable('hooks').set({ created_at: registered, updated_at: registered }).execute();
+    if (registered.kind === 'too-many') throw new Error('The database was not empty.');
+    const { hook } = registered;
+    const registeredAt = Date.now() - 12 * 24 * 60 * minute;
+    await db.updateTable('hooks').set({ created_at: registeredAt, updated_at: registeredAt }).execute();
     for (const [index, delivery] of deliveries.entries()) {
       await insertDelivery(db, hook.id, Date.now(), index, delivery);
     }

@@ -8,6 +8,7 @@ import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
+import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
@@ -46,6 +47,7 @@ export async function withPicturedService(
     parallelSyncs: 1,
     rateLimit: shippedRateLimit,
     freeDisk: endlessDisk,
+    ...defaultHookQuotas,
     trustedProxies: [],
     version: '0.0.0',
   });

@@ -19,6 +19,7 @@ export const problems = {
   'unsupported-media-type': { status: 415, title: 'The request body is not JSON' },
   'invalid-request': { status: 422, title: 'The request is not valid' },
   'idempotency-key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
+  'quota-exceeded': { status: 422, title: 'There is as much of this as there may be' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The request headers are too large' },
   'internal-error': { status: 500, title: 'The service made a mistake' },

@@ -25,15 +25,18 @@ import { runSync } from './syncs/run.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
+import { recountBacklogs } from './webhooks/backlog.ts';
 import type { Cidr } from './webhooks/cidr.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { type HookQuotas, setHookQuotas } from './webhooks/quotas.ts';
 import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
+import { createNoteBacklogs, readBacklogs } from './webhooks/watch-backlogs.ts';
 import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions {
+export interface ServiceOptions extends HookQuotas {
   readonly storage: Storage;
   readonly git: Git;
   readonly targets: TargetCheck;
@@ -60,6 +63,7 @@ const pollMs = 500;
 const watchEveryMs = 300;
 const expiryEveryMs = 500;
 const lastUseEveryMs = 10_000;
+const backlogsEveryMs = 5_000;
 const tidyEveryMs = 10 * 60_000;
 const drainMs = 10_000;
 
@@ -90,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     log.error({ err: error, ...(untold > 0 && { untold }) }, 'work in the background went wrong; it is tried again');
   };
 
+  await setHookQuotas(storage, options);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
   const lockWatch = watchLocks(storage, { pollMs: watchEveryMs, onError });
   const onLockEvent = (): void => {
@@ -134,11 +139,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     async () => {
       await forgetOldAnswers(storage);
       await removeOldDeliveries(storage);
+      await recountBacklogs(storage);
       await removeOldSyncs(storage);
       await forgetEndedSessions(storage);
     },
     onError,
   );
+
+  const noteBacklogs = createNoteBacklogs(metrics, log);
+  const stopWatchingBacklogs = repeat(backlogsEveryMs, async () => noteBacklogs(await readBacklogs(storage)), onError);
 
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
@@ -177,6 +186,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       freeDisk.stop(),
       stopExpiry(),
       stopTidying(),
+      stopWatchingBacklogs(),
       stopNotingUse(),
     ]);
     await lastUse.write().catch(onError);

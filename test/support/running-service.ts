@@ -13,6 +13,7 @@ import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { parseCidr } from '../../src/service/webhooks/cidr.ts';
+import { defaultHookQuotas, type HookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
@@ -62,6 +63,7 @@ export interface RunningService {
 export interface RunningServiceOptions {
   /** That of `serve` if not given; null for none. */
   readonly rateLimit?: RateLimit;
+  readonly hookQuotas?: Partial<HookQuotas>;
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
   readonly syncTimeout?: Duration;
@@ -129,6 +131,8 @@ export async function startTestService(
     parallelSyncs: options.parallelSyncs ?? 2,
     freeDisk: options.freeDisk ?? endlessDisk,
     rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
+    ...defaultHookQuotas,
+    ...options.hookQuotas,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',
   });

@@ -5,7 +5,7 @@ import { type RegisteredHook, registerHook } from '../webhooks/hooks.ts';
 import { checkTarget, type Target } from '../webhooks/target.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
 import type { hookRequestSchema } from './hook-schema.ts';
-import { invalid } from './refusal.ts';
+import { invalid, Refusal } from './refusal.ts';
 
 /** What a program sends, or a person's form says, once the schema has taken it. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
@@ -21,10 +21,15 @@ interface Registrant {
   readonly actor: Actor;
 }
 
-export const registerRequested = (
+export async function registerRequested(
   db: Database,
   now: Now,
   request: HookRequest,
   { url }: Target,
   registrant: Registrant,
-): Promise<RegisteredHook> => registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
+): Promise<RegisteredHook> {
+  const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
+  if (registered.kind !== 'too-many') return registered;
+  const detail = `The workspace has ${registered.maxHooks} webhooks, and may have no more. Remove one that is not used, or have the operator raise --max-hooks.`;
+  throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+}

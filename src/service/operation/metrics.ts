@@ -55,6 +55,21 @@ export function createMetrics() {
       help: 'What the disk of the data folder has left.',
       registers,
     }),
+    mostHooks: new Gauge({
+      name: 'workspace_webhooks_max',
+      help: 'Webhooks of the workspace that has the most of them.',
+      registers,
+    }),
+    mostWaiting: new Gauge({
+      name: 'workspace_webhook_deliveries_waiting_max',
+      help: 'Deliveries that wait for the webhook for which the most wait.',
+      registers,
+    }),
+    droppedEvents: new Gauge({
+      name: 'workspace_webhook_events_dropped',
+      help: 'Events that were not put down for a webhook, because as many deliveries to it waited as may.',
+      registers,
+    }),
     expiredLocks: new Counter({
       name: 'workspace_locks_expired_total',
       help: 'Locks that reached the end of their ttl.',

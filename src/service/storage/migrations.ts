@@ -146,6 +146,14 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index remembered_answers_by_age on remembered_answers (created_at)',
   ],
   ({ insertAtEnd }) => ['create index sessions_of_token on sessions (token_id, created_at)', ...insertAtEnd('audit')],
+  () => [
+    'create table quotas (name text primary key, value bigint not null)',
+    `create table hook_backlogs (
+      hook_id text primary key references hooks (id) on delete cascade, waiting bigint not null,
+      dropped bigint not null, first_dropped_at bigint, last_dropped_at bigint)`,
+    `insert into hook_backlogs (hook_id, waiting, dropped)
+      select hook_id, count(*), 0 from deliveries where finished_at is null group by hook_id`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

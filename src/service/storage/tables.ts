@@ -96,6 +96,20 @@ export interface Tables {
     created_at: number;
     updated_at: number;
   };
+  /** A table of its own: it is written with every event, and a row of hooks may be long. None before the first event. */
+  readonly hook_backlogs: {
+    hook_id: string;
+    /** Deliveries that are not over. */
+    waiting: number;
+    /** Events that were not put down for the hook, because too many waited for it. */
+    dropped: number;
+    first_dropped_at: number | null;
+    last_dropped_at: number | null;
+  };
+  readonly quotas: {
+    name: string;
+    value: number;
+  };
   readonly deliveries: {
     /** Grows in the order in which the events were committed. */
     sequence: Generated<number>;

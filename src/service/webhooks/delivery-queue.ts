@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
@@ -157,6 +158,7 @@ export async function settleDelivery(
       .returning('ordering_key')
       .executeTakeFirst();
     if (row === undefined) return false;
+    await shortenBacklog(db, hook.id);
     await makeNextDue(db, now, hook.id, row.ordering_key);
     return true;
   }
@@ -212,6 +214,7 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, w
     .where('hook_id', '=', id)
     .where('finished_at', 'is', null)
     .execute();
+  await emptyBacklog(db, id);
 }
 
 /** Ends the lease at once, so that the next instance to look makes the attempt. */

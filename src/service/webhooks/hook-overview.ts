@@ -1,6 +1,8 @@
-import type { Hook } from '../../interface/resources.ts';
+import type { Hook, Timestamp } from '../../interface/resources.ts';
 import type { Database } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
 import { hookOf, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+import { hookQuota } from './quotas.ts';
 
 /** A hook and how its deliveries fare, for the operator. */
 export interface HookOverview extends Hook {
@@ -11,6 +13,17 @@ export interface HookOverview extends Hook {
   readonly failed_deliveries: number;
   /** Why the latest of the deliveries that had trouble had it; null when none is remembered. */
   readonly last_error: string | null;
+  /** Null while every event was put down. */
+  readonly dropped_events: DroppedEvents | null;
+}
+
+/** Events that were not put down for a hook, because as many deliveries to it waited as may. */
+export interface DroppedEvents {
+  readonly count: number;
+  readonly since: Timestamp;
+  readonly last: Timestamp;
+  /** It goes on: as many wait as may. */
+  readonly is_full: boolean;
 }
 
 const latest = 100;
@@ -18,14 +31,11 @@ const latest = 100;
 const withDeliveries = (db: Database, workspace: string) =>
   db
     .selectFrom('hooks')
-    .selectAll()
+    .leftJoin('hook_backlogs', 'hook_backlogs.hook_id', 'hooks.id')
+    .selectAll('hooks')
+    .select(['waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])
+    .select(hookQuota(db, 'maxWaitingDeliveries').as('max_waiting'))
     .select((select) => [
-      select
-        .selectFrom('deliveries')
-        .whereRef('hook_id', '=', 'hooks.id')
-        .where('finished_at', 'is', null)
-        .select(({ fn }) => fn.countAll<number>().as('count'))
-        .as('pending'),
       select
         .selectFrom((within) =>
           within
@@ -52,13 +62,21 @@ const withDeliveries = (db: Database, workspace: string) =>
 
 type OverviewRow = Awaited<ReturnType<ReturnType<typeof withDeliveries>['executeTakeFirstOrThrow']>>;
 
-const overviewOf = ({ pending, failed, last_error, ...hook }: OverviewRow): HookOverview => ({
-  ...hookOf(hook),
-  inactive_why: inactiveWhyOf(hook),
-  pending_deliveries: Number(pending),
-  failed_deliveries: Number(failed),
-  last_error,
+const overviewOf = (row: OverviewRow): HookOverview => ({
+  ...hookOf(row),
+  inactive_why: inactiveWhyOf(row),
+  pending_deliveries: row.waiting ?? 0,
+  failed_deliveries: Number(row.failed),
+  last_error: row.last_error,
+  dropped_events: droppedOf(row),
 });
+
+function droppedOf(row: OverviewRow): DroppedEvents | null {
+  const { dropped, first_dropped_at: first, last_dropped_at: last, waiting, max_waiting } = row;
+  if (dropped === null || first === null || last === null) return null;
+  const isFull = (waiting ?? 0) >= max_waiting;
+  return { count: dropped, since: asTimestamp(first), last: asTimestamp(last), is_full: isFull };
+}
 
 export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
   const rows = await withDeliveries(db, workspace).orderBy('created_at').orderBy('id').execute();

@@ -8,6 +8,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import type { Receiver } from './delivery-request.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { recordHookAudit } from './hook-audit.ts';
+import { hookQuota } from './quotas.ts';
 import { newSecret, type WebhookSecret } from './secret.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
@@ -71,6 +72,12 @@ export type RegisteredHook =
   | { readonly kind: 'created'; readonly hook: Hook; readonly madeSecret: WebhookSecret | null }
   | { readonly kind: 'updated'; readonly hook: Hook };
 
+/** The workspace has as many as it may have, and none for the url. */
+export interface TooManyHooks {
+  readonly kind: 'too-many';
+  readonly maxHooks: number;
+}
+
 export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
@@ -79,7 +86,7 @@ export async function registerHook(
   db: Database,
   now: Now,
   { workspace, url, secret, actor, ...registration }: HookRegistration,
-): Promise<RegisteredHook> {
+): Promise<RegisteredHook | TooManyHooks> {
   const values = {
     events: JSON.stringify(hookEvents.filter((event) => registration.events.includes(event))),
     branches: registration.branches === null ? null : JSON.stringify(registration.branches),
@@ -107,6 +114,13 @@ export async function registerHook(
     await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
     return { kind: 'updated', hook: hookOf(hook) };
   }
+
+  const { hooks, maxHooks } = await db
+    .selectFrom('hooks')
+    .select(({ fn }) => [fn.countAll<number>().as('hooks'), hookQuota(db, 'maxHooks').as('maxHooks')])
+    .where('workspace_id', '=', workspace)
+    .executeTakeFirstOrThrow();
+  if (Number(hooks) >= maxHooks) return { kind: 'too-many', maxHooks };
 
   const madeSecret = secret === null ? newSecret() : null;
   const hook = await db

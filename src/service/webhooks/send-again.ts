@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Actor } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { changeBacklog } from './backlog.ts';
 import { free, notLeased } from './delivery-queue.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import { recordHookAudit } from './hook-audit.ts';
@@ -101,6 +102,7 @@ async function reopen(
     })
     .where('id', '=', id)
     .execute();
+  await changeBacklog(db, now, hook_id, { added: 1, dropped: 0 });
   return { kind: 'sent-again', due: waits ? 'after-another' : 'at-once' };
 }
 

@@ -23,7 +23,7 @@ describe.each(databaseKinds)('the shares of several instances on $name', (kind) 
       await hook(each.url());
     }
     for (const path of ['a', 'b', 'c']) await acquire(path);
-    await storage.commit((db) =>
+    await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id: 'film', remote: 'https://git.example.com/film.git' }),
     );
     const quick = await receiver();
@@ -48,7 +48,9 @@ describe.each(databaseKinds)('the shares of several instances on $name', (kind) 
 
     const { id: _, ...event } = { ...succeeded, workspace: 'film' };
     for (let number = 0; number < 10; number += 1) {
-      await storage.commit((db) => recordEvent(db, storage.now, event, { orderingKey: 'main', branch: 'main' }));
+      await storage.commit('global', (db) =>
+        recordEvent(db, storage.now, event, { orderingKey: 'main', branch: 'main' }),
+      );
       await quick.nextDelivery();
     }
     expect(underWay()).toBe(instances * maxUnprovenPerWorkspace);

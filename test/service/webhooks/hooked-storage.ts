@@ -94,7 +94,9 @@ async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
         actor,
         ...given,
       } as const;
-      return (await storage.commit('global', (db) => registerHook(db, storage.now, registration))).hook.id;
+      const registered = await storage.commit('global', (db) => registerHook(db, storage.now, registration));
+      if (registered.kind === 'too-many') throw new Error(`There are ${registered.maxHooks} hooks.`);
+      return registered.hook.id;
     },
     acquire: (path) => storage.commit('global', (db) => acquireIn(db, storage, path)),
     release: (path) => storage.commit('global', (db) => releaseIn(db, storage, path)),

@@ -85,6 +85,12 @@ export const declared = {
       limit: atMost(8, 'What is sent before the connection is cut lies in the buffers of the system; 64 KB are read.'),
     },
   },
+  'test/service/webhooks/quotas.test.ts': {
+    'a lock, beside a webhook for which as many deliveries wait as may': {
+      unit: 'ms',
+      limit: atMost(runs(100, 20), 'A few times what it takes on its own: nothing is counted.'),
+    },
+  },
   'test/service/webhooks/silent-receivers.test.ts': {
     'the slowest delivery of another workspace, beside a hundred silent receivers': {
       unit: 'ms',

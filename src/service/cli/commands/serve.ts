@@ -64,6 +64,16 @@ export const serve = defineCommand({
       '1000/s',
       parseRateLimit,
     ),
+    'max-hooks': withDefault(
+      { placeholder: 'N', what: 'how many webhooks a workspace may have' },
+      '100',
+      wholeNumber(1, 10_000),
+    ),
+    'max-waiting-deliveries': withDefault(
+      { placeholder: 'N', what: 'how many deliveries may wait for one webhook' },
+      '100000',
+      wholeNumber(1, 10_000_000),
+    ),
     'trusted-proxy': list(
       {
         placeholder: 'CIDR',
@@ -96,6 +106,8 @@ export const serve = defineCommand({
       parallelSyncs: flags['parallel-syncs'],
       minFreeDisk: flags['min-free-disk'],
       rateLimit: flags['rate-limit'],
+      maxHooks: flags['max-hooks'],
+      maxWaitingDeliveries: flags['max-waiting-deliveries'],
       trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],
     };

@@ -10,6 +10,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { abandonAllSyncs } from '../../syncs/queue.ts';
 import type { Cidr } from '../../webhooks/cidr.ts';
 import { abandonAllDeliveries } from '../../webhooks/delivery-queue.ts';
+import type { HookQuotas } from '../../webhooks/quotas.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { prepareDataFolder } from '../data-folder.ts';
@@ -27,7 +28,7 @@ import { createLog } from './log.ts';
 import { awaitStop } from './stop-request.ts';
 import { invitation, welcome } from './welcome.ts';
 
-export interface ServeSettings {
+export interface ServeSettings extends HookQuotas {
   readonly dev: boolean;
   readonly host: string;
   readonly port: number;

@@ -9,7 +9,7 @@ import { given, literal } from '../elements/text.ts';
 import { showPage } from '../layout.ts';
 import { addPage, queryOf, workspaceOf } from '../page.ts';
 import { noticeOf } from './notices.ts';
-import { formatNames, hookState, listed, shownBranches } from './words.ts';
+import { droppedInShort, formatNames, hookState, listed, shownBranches } from './words.ts';
 
 const noHooks = (workspace: string): Markup =>
   empty(
@@ -38,7 +38,7 @@ function row(workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   return html`<tr>
     <th scope="row"><a href="${page}">${literal(shownUrl(hook.url))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(hook.inactive_why)}${whatToDo(hook)}</td>
+    <td data-label="State">${hookState(hook.inactive_why)}${whatToDo(hook)}${droppedInShort(hook)}</td>
     <td data-label="Events">${listed(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>
     <td class="number" data-label="Waiting">${count(hook.pending_deliveries)}</td>

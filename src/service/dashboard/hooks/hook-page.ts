@@ -20,7 +20,7 @@ import { addPage, type PageCall, queryOf } from '../page.ts';
 import { addressedHook, noSuchHook } from './addressed-hook.ts';
 import { deliveryTable, filterLinks } from './delivery-table.ts';
 import { noticeOf } from './notices.ts';
-import { formatNames, hookState, listed, shownBranches } from './words.ts';
+import { droppedEvents, formatNames, hookState, listed, shownBranches } from './words.ts';
 
 const pageSize = 50;
 
@@ -108,6 +108,7 @@ export function addHookPage(app: App, parts: DashboardParts): void {
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}
       ${overview.inactive_why === null ? '' : whyInactive[overview.inactive_why]}
+      ${droppedEvents(overview, call.now)}
       ${actions(call, page, overview)}
       ${facts(call, workspace, overview)}
       <h2 id="deliveries">Deliveries</h2>

@@ -2,6 +2,7 @@ import { html } from 'hono/html';
 import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
 import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
+import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveWhy } from '../../webhooks/hooks.ts';
 import type { Markup } from '../elements/markup.ts';
 import { literal } from '../elements/text.ts';
@@ -40,6 +41,24 @@ export function hookState(why: InactiveWhy | null): Markup {
   const state = why ?? 'active';
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
+
+const eventsWere = (count: number): string =>
+  count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
+
+/** What was lost of what the hook asks for, and whether that goes on. */
+export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
+  if (dropped === null) return '';
+  const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
+    ${time(dropped.last, now)}, because as many deliveries waited as may.`;
+  return dropped.is_full
+    ? html`<p class="warning">${what} They still do: events are put down again when the receiver takes what waits.</p>`
+    : html`<p class="hint">${what} They are not delivered later.</p>`;
+}
+
+export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Markup | string =>
+  dropped === null
+    ? ''
+    : html`<p class="hint">${eventsWere(dropped.count)} dropped: as many deliveries ${dropped.is_full ? 'wait' : 'waited'} as may.</p>`;
 
 /** What an event is about, and what that is. */
 export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Storage } from '../../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../../src/service/storage/tables.ts';
+import { changeBacklog } from '../../../../src/service/webhooks/backlog.ts';
 import { lock } from '../../webhooks/samples.ts';
 
 type Given = Partial<Insertable<Tables['deliveries']>> & { readonly path?: string };
@@ -11,8 +12,9 @@ export async function storeDelivery(storage: Storage, hook: string, { path = 'a'
   const id = `msg_${randomUUID()}`;
   const data = { lock: { ...lock, path } };
   const event = { id, type: 'lock.acquired', workspace: 'game', occurredAt: lock.acquired_at, data };
-  await storage.commit('global', (db) =>
-    db
+  await storage.commit('global', async (db) => {
+    if (given.finished_at === null) await changeBacklog(db, storage.now, hook, { added: 1, dropped: 0 });
+    await db
       .insertInto('deliveries')
       .values({
         id,
@@ -26,7 +28,7 @@ export async function storeDelivery(storage: Storage, hook: string, { path = 'a'
         finished_at: storage.now,
         ...given,
       })
-      .execute(),
-  );
+      .execute();
+  });
   return id;
 }

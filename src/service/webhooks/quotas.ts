@@ -1,0 +1,31 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Storage } from '../storage/storage.ts';
+
+/** What one guest may use of what all share. */
+export interface HookQuotas {
+  /** Of a workspace. */
+  readonly maxHooks: number;
+  /** That wait for one hook. An event beyond them is not put down for it. */
+  readonly maxWaitingDeliveries: number;
+}
+
+export const defaultHookQuotas: HookQuotas = { maxHooks: 100, maxWaitingDeliveries: 100_000 };
+
+/**
+ * In the database and not in the memory of an instance, because whatever puts down an event has to keep them: every
+ * instance, and a command beside the service too. The instance that was started last has set them.
+ */
+export async function setHookQuotas({ commit }: Pick<Storage, 'commit'>, quotas: HookQuotas): Promise<void> {
+  const { maxHooks, maxWaitingDeliveries } = quotas;
+  await commit('global', (db) =>
+    db
+      .insertInto('quotas')
+      .values(Object.entries({ maxHooks, maxWaitingDeliveries }).map(([name, value]) => ({ name, value })))
+      .onConflict((conflict) => conflict.column('name').doUpdateSet(({ ref }) => ({ value: ref('excluded.value') })))
+      .execute(),
+  );
+}
+
+/** The value as part of a query; the default where no service has ever run on the database. */
+export const hookQuota = (db: Database, name: keyof HookQuotas): RawBuilder<number> =>
+  sql<number>`coalesce(${db.selectFrom('quotas').select('value').where('name', '=', name)}, ${sql.lit(defaultHookQuotas[name])})`;

@@ -1,0 +1,149 @@
+import fc from 'fast-check';
+import { sql } from 'kysely';
+import { afterEach, describe, expect, test } from 'vitest';
+import { changeBacklog, recountBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import { type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
+import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
+import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
+import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { claimNext } from './claim-next.ts';
+import { actor, hookedStorage, made } from './hooked-storage.ts';
+
+const url = 'https://a.example.com/';
+const workspace = 'game';
+
+type Step = 'acquire' | 'delivered' | 'retry' | 'given-up' | 'gone' | 'send again' | 'recount';
+
+describe.each(databaseKinds)('the quotas of hooks on $name', (kind) => {
+  const hooked = hookedStorage(kind);
+
+  afterEach(() => setHookQuotas(hooked().storage, defaultHookQuotas));
+
+  const limitTo = (maxWaitingDeliveries: number) =>
+    setHookQuotas(hooked().storage, { ...defaultHookQuotas, maxWaitingDeliveries });
+
+  const overview = async (hook: string) => {
+    const found = await findHookOverview(hooked().storage.read, workspace, hook);
+    if (found === undefined) throw new Error('There is no such hook.');
+    return found;
+  };
+
+  const waiting = async (hook: string): Promise<number> =>
+    (await hooked().deliveries()).filter(({ hook_id, finished_at }) => hook_id === hook && finished_at === null).length;
+
+  async function settle(kind: DeliveryEnd['kind']): Promise<void> {
+    const { storage } = hooked();
+    const claimed = await claimNext(storage);
+    if (claimed === undefined) return;
+    const end = { kind, why: 'so', afterMs: 0 } as DeliveryEnd;
+    await storage.commit('global', (db) => settleDelivery(db, storage.now, claimed, end, made));
+  }
+
+  test('an event beyond as many deliveries as may wait is not put down for that hook, and counted; others get it', async () => {
+    const { hook, acquire, deliveries } = hooked();
+    const full = await hook(url);
+    await limitTo(3);
+    for (const path of ['a', 'b', 'c']) await acquire(path);
+    expect((await overview(full)).dropped_events).toBeNull();
+    const empty = await hook('https://b.example.com/');
+    for (const path of ['d', 'e']) await acquire(path);
+    expect(await waiting(full)).toBe(3);
+    expect(await waiting(empty)).toBe(2);
+    const { pending_deliveries, dropped_events } = await overview(full);
+    expect(pending_deliveries).toBe(3);
+    expect(dropped_events).toMatchObject({ count: 2, is_full: true });
+    expect(Date.parse(dropped_events?.since ?? '')).toBeLessThanOrEqual(Date.parse(dropped_events?.last ?? ''));
+    expect((await overview(empty)).dropped_events).toBeNull();
+
+    // As soon as there is room, events are put down again.
+    await settle('delivered');
+    await acquire('f');
+    expect((await deliveries()).filter(({ hook_id }) => hook_id === full)).toHaveLength(4);
+    expect((await overview(full)).dropped_events).toMatchObject({ count: 2 });
+  });
+
+  test('as many deliveries wait for a hook as may, and the next lock costs what it costs without them', async () => {
+    const { hook, acquire, storage } = hooked();
+    const [full, other] = [await hook(url), await hook('https://b.example.com/')];
+    const many = runs(5_000, defaultHookQuotas.maxWaitingDeliveries);
+    await limitTo(many);
+    const numbers = `select 1 as n union all select n + 1 from numbers where n < ${many}`;
+    await storage.commit('global', async (db) => {
+      await sql`insert into deliveries (id, hook_id, ordering_key, event, status, attempts, next_attempt_at, created_at)
+        with recursive numbers as (${sql.raw(numbers)})
+        select 'msg_' || n, ${full}, 'lock:' || n, '{}', 'pending', 0, 8000000000000, 0 from numbers`.execute(db);
+      await changeBacklog(db, storage.now, full, { added: many, dropped: 0 });
+    });
+    const begun = performance.now();
+    for (let number = 0; number < 100; number += 1) await acquire(`file-${number}`);
+    const took = performance.now() - begun;
+    expect(await overview(full)).toMatchObject({ pending_deliveries: many, dropped_events: { count: 100 } });
+    expect(await overview(other)).toMatchObject({ pending_deliveries: 100, dropped_events: null });
+    const { count } = await storage.read
+      .selectFrom('deliveries')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    expect(Number(count)).toBe(many + 100);
+    measured('a lock, beside a webhook for which as many deliveries wait as may', took / 100);
+  });
+
+  test('how many wait is known without counting them, whatever happens to deliveries', async () => {
+    const { hook, acquire, deliveries, storage } = hooked();
+    const steps = fc.array(
+      fc.constantFrom<Step>('acquire', 'acquire', 'delivered', 'retry', 'given-up', 'gone', 'send again', 'recount'),
+      { minLength: 1, maxLength: 30 },
+    );
+    await limitTo(8);
+    await fc.assert(
+      fc
+        .asyncProperty(steps, async (taken) => {
+          const id = await hook(url);
+          for (const [index, step] of taken.entries()) {
+            if (step === 'acquire') await acquire(`file-${index}`);
+            else if (step === 'recount') await recountBacklogs(storage);
+            else if (step === 'send again') {
+              const [delivery] = await deliveries();
+              const request = { workspace, hook: id, delivery: delivery?.id ?? '', actor };
+              await storage.commit('global', (db) => sendAgain(db, storage.now, request));
+            } else await settle(step);
+            expect((await overview(id)).pending_deliveries, `${index}: ${step}`).toBe(await waiting(id));
+          }
+        })
+        .afterEach(() =>
+          storage.commit('global', async (db) => {
+            await db.deleteFrom('hooks').execute();
+            await db.deleteFrom('locks').execute();
+          }),
+        ),
+      { numRuns: runs(15, 300) },
+    );
+  });
+
+  test('a count that an earlier version of the service has made wrong is put right', async () => {
+    const { hook, acquire, storage } = hooked();
+    const id = await hook(url);
+    await acquire('a');
+    await storage.commit('global', (db) => db.updateTable('hook_backlogs').set({ waiting: 100_000 }).execute());
+    await recountBacklogs(storage);
+    expect((await overview(id)).pending_deliveries).toBe(1);
+  });
+
+  test('a workspace has no more hooks than it may have; what it has can be registered again', async () => {
+    const { hook, storage } = hooked();
+    await setHookQuotas(storage, { ...defaultHookQuotas, maxHooks: 2 });
+    const first = await hook(url);
+    await hook('https://b.example.com/');
+    await expect(hook('https://c.example.com/')).rejects.toThrow('There are 2 hooks.');
+    expect(await hook(url)).toBe(first);
+  });
+
+  test('without a service that has set them, they are the defaults', async () => {
+    const { hook, storage } = hooked();
+    await storage.commit('global', (db) => db.deleteFrom('quotas').execute());
+    for (let index = 0; index < 100; index += 1) await hook(`https://r${index}.example.com/`);
+    await expect(hook('https://one-more.example.com/')).rejects.toThrow('There are 100 hooks.');
+  });
+});
