@@ -10,11 +10,13 @@ const measuredInTime = [
   'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',
   'test/bench/simulate/reality.test.ts',
+  'test/service/webhooks/silent-receivers.test.ts',
 ];
 
 const all = [
   'test/e2e/scenarios/**/*.test.ts',
   'test/service/http/arbitrary-input.test.ts',
+  'test/service/webhooks/{deliver-limits,delivery-slots,quotas}.test.ts',
   'test/fire/*.test.ts',
   'test/bench/simulate/*.test.ts',
 ];

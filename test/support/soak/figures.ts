@@ -88,7 +88,7 @@ export const declared = {
   'test/service/webhooks/quotas.test.ts': {
     'a lock, beside a webhook for which as many deliveries wait as may': {
       unit: 'ms',
-      limit: atMost(runs(100, 20), 'A few times what it takes on its own: nothing is counted.'),
+      limit: atMost(runs(100, 50), 'A few times what it takes on its own: nothing is counted.'),
     },
   },
   'test/service/webhooks/silent-receivers.test.ts': {
