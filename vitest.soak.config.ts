@@ -5,6 +5,7 @@ import everyday from './vitest.config.ts';
 /** What is measured in seconds, requests a second or processor time: one after the other, and nothing beside it. */
 const measuredInTime = [
   'test/e2e/scenarios/*.test.ts',
+  'test/fire/costly-input.test.ts',
   'test/fire/faults.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-garbage.test.ts',

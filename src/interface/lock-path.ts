@@ -5,8 +5,19 @@ declare const brand: unique symbol;
 /** The path of a file inside a workspace, in the one form that two spellings of the same path share. */
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
-/** In bytes of UTF-8. */
+/** In bytes of UTF-8, as they are kept: composed. */
 export const longestLockPath = 1_024;
+
+/**
+ * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
+ * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
+ * grows with the square of their number.
+ */
+const maxUncomposedBytes = 4 * longestLockPath;
+
+const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
+
+const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
 
 const controlCharacter = /\p{Cc}/u;
 const drive = /^[a-z]:\//i;
@@ -14,6 +25,7 @@ const drive = /^[a-z]:\//i;
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
+  if (bytesIn(path) > longestLockPath) return tooLong;
   if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
   if (controlCharacter.test(path)) return 'A path must not have control characters.';
   if (path.includes('\\')) return 'A path is written with /, not with a backslash.';
@@ -22,15 +34,20 @@ function whyNot(path: string): string | undefined {
   const segments = path.split('/');
   if (segments.includes('')) return 'A path must not have an empty segment (two slashes in a row).';
   if (segments.includes('.') || segments.includes('..')) return 'A path must not have a segment "." or "..".';
-  if (new TextEncoder().encode(path).length > longestLockPath) {
-    return `A path must not be longer than ${longestLockPath} bytes.`;
-  }
   return undefined;
+}
+
+/** A character has at least one byte, so the first look is at a number that is there already. */
+function compose(text: string): Parsed<string> {
+  if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
+  return accepted(text.normalize('NFC'));
 }
 
 /** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
 export function parseLockPath(text: string): Parsed<LockPath> {
-  const path = text.normalize('NFC');
+  const composed = compose(text);
+  if (!composed.ok) return composed;
+  const path = composed.value;
   const why = whyNot(path);
   // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
   return why === undefined ? accepted(path as LockPath) : refused(why);
@@ -41,15 +58,19 @@ export function parseLockPath(text: string): Parsed<LockPath> {
  * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
  */
 export function canonicalLockPath(text: string): Parsed<LockPath> {
-  // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
-  const segments = text.normalize('NFC').replaceAll('\\', '/').split('/');
+  const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
   // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
   const path = segments
     .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
     .join('/');
-  if (drive.test(path)) return refused('A path is relative to the workspace: it must not start with a drive (C:).');
-  return parseLockPath(path);
+  const composed = compose(path);
+  if (!composed.ok) return composed;
+  // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
+  if (drive.test(composed.value)) {
+    return refused('A path is relative to the workspace: it must not start with a drive (C:).');
+  }
+  return parseLockPath(composed.value);
 }
 
 /** The path as one segment of a URL: its slashes are encoded too. */
@@ -60,6 +81,8 @@ export const asSegments = (path: LockPath): string => path.split('/').map(encode
 
 /** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 export function lockPathFromUrl(raw: string): Parsed<LockPath> {
+  // Encoded, a byte is at most three characters.
+  if (raw.length > 3 * maxUncomposedBytes) return refused(tooLong);
   let text: string;
   try {
     text = decodeURIComponent(raw);

@@ -143,6 +143,29 @@ describe('a lock path', () => {
     expect(whyNot(parseLockPath(growing))).toBe(reason.long);
   });
 
+  test('may be written with any characters that compose to it, however many', () => {
+    // No character has a longer spelling for its length: iota as the mark that stands for it, and two accents.
+    const longest = '\u1fbe\u0308\u0301'.repeat(longestLockPath / 2);
+    expect(bytesIn(longest)).toBe(3.5 * longestLockPath);
+    expect(parseLockPath(longest)).toEqual({ ok: true, value: '\u0390'.repeat(longestLockPath / 2) });
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('\u1100\u1161\u11a8', '\u212a', '\u2126\u0313\u0300\u0345', 'e\u0301', 'a')),
+        (parts) => {
+          const composed = parts.join('').normalize('NFC');
+          expect(parseLockPath(parts.join('')).ok).toBe(composed !== '' && bytesIn(composed) <= longestLockPath);
+        },
+      ),
+    );
+  });
+
+  test('is looked at for its length before anything else', () => {
+    const marks = '\u0345'.repeat(400_000) + '\u0327'.repeat(400_000);
+    for (const parse of [parseLockPath, canonicalLockPath, lockPathFromUrl])
+      expect(whyNot(parse(marks))).toBe(reason.long);
+    expect(whyNot(parseLockPath(`\0${'a'.repeat(longestLockPath)}`))).toBe(reason.long);
+  });
+
   test('is refused with nothing of it in the reason, so that it cannot smuggle text into a message', () => {
     const allReasons: readonly string[] = Object.values(reason);
     fc.assert(

@@ -8,8 +8,8 @@ import { readQuery } from '../http/query.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { type Form, readForm } from './access/form.ts';
-import { requireOwnForm, requireSession } from './access/require-session.ts';
+import type { Form } from './access/form.ts';
+import { readOwnForm, requireSession } from './access/require-session.ts';
 
 export interface PageRoute {
   /** With parameters as `:name`. */
@@ -47,8 +47,8 @@ export function addAction(
   { path, access }: PageRoute,
   act: (call: ActionCall) => Promise<Answer>,
 ): void {
-  app.post(path, requireSession(control, access), readForm, requireOwnForm, async (c) =>
-    send(c, await act({ ...callOf(c), form: c.get('form') })),
+  app.post(path, requireSession(control, access), async (c) =>
+    send(c, await act({ ...callOf(c), form: await readOwnForm(c) })),
   );
 }
 

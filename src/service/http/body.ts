@@ -5,13 +5,22 @@ import { Refusal } from './refusal.ts';
 
 export const largestBody = 1024 * 1024;
 
-const tooLarge = (): Refusal => new Refusal('body-too-large', `A request body has at most ${largestBody} bytes.`);
+export interface BodyLimit {
+  readonly maxBytes: number;
+  /** What is limited, as the subject of the sentence that refuses it. */
+  readonly what: string;
+}
+
+const jsonLimit: BodyLimit = { maxBytes: largestBody, what: 'A request body' };
+
+const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
+  new Refusal('body-too-large', `${what} has at most ${maxBytes} bytes.`);
 
 /** The client has gone, or was told by the server that its time is up. */
 const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive as a whole.');
 
-async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
-  if (Number(incoming.headers['content-length'] ?? 0) > largestBody) throw tooLarge();
+async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+  if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -19,7 +28,7 @@ async function readBytes(incoming: IncomingMessage): Promise<Buffer> {
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       if (!Buffer.isBuffer(chunk)) continue;
       size += chunk.length;
-      if (size > largestBody) throw tooLarge();
+      if (size > limit.maxBytes) throw tooLarge(limit);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -41,7 +50,8 @@ function decode(bytes: Buffer): string {
   }
 }
 
-export const readText = async (incoming: IncomingMessage): Promise<string> => decode(await readBytes(incoming));
+export const readText = async (incoming: IncomingMessage, limit: BodyLimit): Promise<string> =>
+  decode(await readBytes(incoming, limit));
 
 function parse(text: string): unknown {
   try {
@@ -66,7 +76,7 @@ export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
       headers: { 'accept-encoding': 'identity' },
     });
   }
-  const text = await readText(c.env.incoming);
+  const text = await readText(c.env.incoming, jsonLimit);
   c.set('bodyText', text);
   c.set('body', parse(text));
   await next();

@@ -1,5 +1,4 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Form } from '../dashboard/access/form.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { ReleaseAdmission } from './rate-limit.ts';
 
@@ -16,7 +15,6 @@ export interface Environment {
     releaseAdmission: ReleaseAdmission;
     /** Of the dashboard: the secret in its cookie, and the database's time. */
     session: { readonly secret: string; readonly now: number };
-    form: Form;
     /** Spent waiting because the client asked for it: see locks/waiters.ts. */
     waitedMs: number;
     /** The body exactly as it was sent. */

@@ -23,6 +23,8 @@ const held = (few: number, many: number): Declared =>
 const invariant = 'Whatever happens, no lock is lost, left behind or had by two.';
 const enough = 'Less would be a rehearsal.';
 
+const nobodyWaits = atMost(1_000, 'What one sends keeps nobody else waiting for more than a moment.');
+
 const waitingJobs = runs(8, 32);
 
 export const declared = {
@@ -192,6 +194,10 @@ export const declared = {
       unit: 's',
       limit: atMost(0.9, 'A server that tries in vain, again and again, would use all of it.'),
     },
+  },
+  'test/fire/costly-input.test.ts': {
+    'others, during a flood of form fields, answered within': { unit: 'ms', limit: nobodyWaits },
+    'others, during paths and names of marks in the wrong order, answered within': { unit: 'ms', limit: nobodyWaits },
   },
   'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
   'test/bench/simulate/call.test.ts': { 'simulated calls that ended as those of the client': held(300, 5_000) },

@@ -1,7 +1,10 @@
-import type { MiddlewareHandler } from 'hono';
+import type { IncomingMessage } from 'node:http';
 import { readText } from '../../http/body.ts';
-import type { Environment } from '../../http/environment.ts';
 import { Refusal } from '../../http/refusal.ts';
+
+/** Far more than anybody types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
+export const maxFormBytes = 64 * 1024;
+export const maxFormFields = 100;
 
 /** What a form says. Nothing but text, as often as the form has it. */
 export interface Form {
@@ -20,13 +23,27 @@ function decode(text: string): string {
   }
 }
 
+/** How many fields a form has is known, and limited, before the first of them is looked at. */
+function fieldsOf(text: string): readonly string[] {
+  // One more than there may be tells that there are too many.
+  const fields = text.split('&', maxFormFields + 1);
+  if (fields.length > maxFormFields) {
+    const detail = `A form has at most ${maxFormFields} fields, and this one has more, so nothing was done.`;
+    throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
+  }
+  return fields.filter((field) => field !== '');
+}
+
 export function parseForm(text: string): Form {
   const values = new Map<string, string[]>();
-  for (const field of text.split('&').filter((part) => part !== '')) {
-    const [name = '', ...value] = field.split('=');
-    const known = values.get(decode(name)) ?? [];
+  for (const field of fieldsOf(text)) {
+    const [encodedName = '', ...encodedValue] = field.split('=');
+    const name = decode(encodedName);
     // Browsers send the lines of a text area with CRLF.
-    values.set(decode(name), [...known, decode(value.join('=')).replaceAll('\r\n', '\n')]);
+    const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
   }
   return {
     text(name) {
@@ -40,10 +57,10 @@ export function parseForm(text: string): Form {
 
 const isForm = (contentType: string): boolean => /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
 
-export const readForm: MiddlewareHandler<Environment> = async (c, next) => {
-  if (!isForm(c.req.header('content-type') ?? '')) {
+/** The caller has looked at where the form comes from, and at the limit of whoever sends it: reading it is work. */
+export async function readForm(incoming: IncomingMessage): Promise<Form> {
+  if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A form is sent as application/x-www-form-urlencoded.');
   }
-  c.set('form', parseForm(await readText(c.env.incoming)));
-  await next();
-};
+  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }));
+}

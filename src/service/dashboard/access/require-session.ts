@@ -9,6 +9,7 @@ import { isFormToken } from '../../sessions/secret.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { pageHeaders, seeOther, wantsPage } from '../answer.ts';
 import { sessionSecretIn } from './cookie.ts';
+import { type Form, readForm } from './form.ts';
 import { refuseOtherSites } from './same-origin.ts';
 
 /**
@@ -46,14 +47,18 @@ export function requireSession(
   };
 }
 
-/** Behind requireSession() and readForm(): the form comes from a page that this session was shown. */
-export const requireOwnForm: MiddlewareHandler<Environment> = async (c, next) => {
+/**
+ * The form of a request that requireSession() has let through, if it comes from a page that this session was shown. What
+ * a header can tell is looked at first: nothing of a body is read for a page of somebody else.
+ */
+export async function readOwnForm(c: Context<Environment>): Promise<Form> {
   refuseOtherSites(c.env.incoming);
-  if (!isFormToken(c.get('form').text('form_token'), c.get('session').secret)) {
+  const form = await readForm(c.env.incoming);
+  if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
     throw new Refusal(
       'cross-site',
       'This form belongs to a session that has ended, so nothing was done. Open the page again, and send it from there.',
     );
   }
-  await next();
-};
+  return form;
+}

@@ -98,6 +98,20 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     );
   }
 
+  interface SignInAttempt {
+    readonly form: Form;
+    readonly address: string | null;
+    readonly succeeded: () => void;
+  }
+
+  /** There is no session to ask for: where the form comes from, and how often that address has tried, come before it is read. */
+  async function readSignIn(c: Context<Environment>): Promise<SignInAttempt> {
+    refuseOtherSites(c.env.incoming);
+    const address = addressOf(c);
+    const succeeded = beginAttempt(address);
+    return { form: await readForm(c.env.incoming), address, succeeded };
+  }
+
   async function isSignedIn(c: Context<Environment>): Promise<boolean> {
     const secret = sessionSecretIn(c.env.incoming);
     return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
@@ -114,9 +128,8 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const judge = (token: string): Promise<Authentication> | Authentication =>
     looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', why: refusedToken };
 
-  async function signInWithToken(c: Context<Environment>, form: Form): Promise<Answer> {
-    const address = addressOf(c);
-    const succeeded = beginAttempt(address);
+  async function signInWithToken(c: Context<Environment>): Promise<Answer> {
+    const { form, address, succeeded } = await readSignIn(c);
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
     if (authentication.kind === 'refused') {
@@ -129,9 +142,8 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     return seeOther(to, { 'set-cookie': sessionCookie(secret, speaksHttps(c.env.incoming)) });
   }
 
-  async function signInWithLink(c: Context<Environment>, form: Form): Promise<Answer> {
-    const address = addressOf(c);
-    const succeeded = beginAttempt(address);
+  async function signInWithLink(c: Context<Environment>): Promise<Answer> {
+    const { form, address, succeeded } = await readSignIn(c);
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
     if (secret === undefined) {
       const problem =
@@ -143,14 +155,8 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   }
 
   app.get('/sign-in', async (c) => send(c, await showSignIn(c)));
-  app.post('/sign-in', readForm, async (c) => {
-    refuseOtherSites(c.env.incoming);
-    return send(c, await signInWithToken(c, c.get('form')));
-  });
-  app.post('/sign-in/link', readForm, async (c) => {
-    refuseOtherSites(c.env.incoming);
-    return send(c, await signInWithLink(c, c.get('form')));
-  });
+  app.post('/sign-in', async (c) => send(c, await signInWithToken(c)));
+  app.post('/sign-in/link', async (c) => send(c, await signInWithLink(c)));
 
   addAction(app, parts, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
     const { secret } = c.get('session');

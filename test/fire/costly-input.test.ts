@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formTokenIn, visit } from '../service/dashboard/browser-like.ts';
+import { realDatabaseKinds } from '../support/databases.ts';
+import { type RunningService, startTestService } from '../support/running-service.ts';
+import { slowestAnswerDuring } from '../support/slowest-answer.ts';
+import { measured } from '../support/soak/measured.ts';
+
+let service: RunningService;
+let workspace: string;
+beforeAll(async () => {
+  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
+  workspace = await service.workspace();
+});
+afterAll(() => service.stop());
+
+test('a flood of fields from nobody in particular keeps nobody waiting', async () => {
+  const repeated = 'a&'.repeat(40_000);
+  const short = 'a&'.repeat(30_000);
+  const send = (raw: string) =>
+    service.ask('POST', '/sign-in', {
+      raw,
+      headers: { origin: service.baseUrl, 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' },
+    });
+  const answers: { readonly status: number; readonly text: string }[] = [];
+  const slowest = await slowestAnswerDuring(service, async () => {
+    for (const form of [repeated, short, repeated, short]) answers.push(await send(form));
+  });
+  expect(answers.map(({ status }) => status)).toEqual([413, 422, 413, 422]);
+  expect(answers[0]?.text).toContain('A form has at most 65536 bytes.');
+  expect(answers[1]?.text).toContain('A form has at most 100 fields, and this one has more, so nothing was done.');
+  measured('others, during a flood of form fields, answered within', slowest);
+});
+
+test('paths and names of marks in the wrong order keep nobody waiting', async () => {
+  const { secret } = await service.token();
+  // Put in order, each mark of the second half passes all of the first.
+  const marks = '\u0345'.repeat(40_000) + '\u0327'.repeat(40_000);
+  const locks = `/v1/workspaces/${workspace}/locks`;
+  const visitor = visit(service);
+  await visitor.signIn(secret);
+  const page = await visitor.get((await visitor.get('/tokens/new')).headers.get('location') ?? '');
+  const hidden = {
+    form_token: formTokenIn(page.text),
+    token_id: /name="token_id" value="([^"]+)"/.exec(page.text)?.[1] ?? '',
+  };
+  const statuses: number[] = [];
+  const slowest = await slowestAnswerDuring(service, async () => {
+    for (const path of [marks, `Content/${marks}`, marks]) {
+      const answer = await service.ask('POST', locks, { token: secret, json: { path, type: 'exclusive', ttl: '1h' } });
+      statuses.push(answer.status);
+    }
+    // Encoded, fewer of them are the largest form.
+    const name = marks.slice(35_000, 45_000);
+    statuses.push(
+      (await visitor.post('/tokens', { ...hidden, name, scope: 'sync', expires: '30d', reach: 'all' })).status,
+    );
+  });
+  expect(statuses).toEqual([422, 422, 422, 422]);
+  measured('others, during paths and names of marks in the wrong order, answered within', slowest);
+});
