@@ -235,6 +235,7 @@ describe.each(databaseKinds)('locks on $name', (kind) => {
       const workspace = await service.workspace();
       const { body: held } = await lock(workspace, 'a');
       const others = ['"lock_1"', `W/"${held.id}"`, held.id, `"${held.id}`, '""', 'nonsense'];
+      others.push(`garbage "${held.id}" garbage`, `w/"${held.id}"`, `W/ "${held.id}"`);
       for (const tag of others) {
         const { status, body } = await release(workspace, 'a', ada, { 'if-match': tag });
         expect([tag, status, body.lock]).toEqual([tag, 412, held]);
