@@ -25,13 +25,17 @@ const refusal = (
 ): Answer => ({
   status,
   headers,
-  body: { kind: 'json', value: { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) } },
+  body: {
+    kind: 'json',
+    value: { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) },
+    byteLength: 0,
+  },
 });
 
 const granted = (lock: HeldLock, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status: 201,
   headers: { ...headers, etag: `"${lock.id}"` },
-  body: { kind: 'json', value: lock.body },
+  body: { kind: 'json', value: lock.body, byteLength: 0 },
 });
 
 const released: Answer = { status: 204, headers: {}, body: { kind: 'empty' } };

@@ -15,7 +15,7 @@ export interface Addresses {
 }
 
 export function addressesBelow(baseUrl: URL): Addresses {
-  const base = baseUrl.pathname.replace(/\/+$/, '');
+  const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
     [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
   return {

@@ -4,7 +4,7 @@ import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import type { ServiceText } from './service-text.ts';
 
 export type AnswerBody =
-  | { readonly kind: 'json'; readonly value: Json }
+  | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
   | { readonly kind: 'other'; readonly why: string; readonly excerpt: string; readonly isHtml: boolean }
   | { readonly kind: 'too-large'; readonly excerpt: string };
@@ -41,7 +41,7 @@ export function readBody(
   const excerpt = texts.excerpt(text, longestExcerpt);
   if (tooLarge) return { kind: 'too-large', excerpt };
   const parsed = parseJson(text, texts.data);
-  if (parsed.ok) return { kind: 'json', value: parsed.value };
+  if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = texts.line(headers['content-type'] ?? '', 80);
   const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
   return { kind: 'other', why, excerpt, isHtml: looksLikeHtml(text) };

@@ -39,19 +39,40 @@ function cut(text: string, most: number): string {
 export function createServiceText(secrets: readonly string[]): ServiceText {
   const anywhere = longestFirst(secrets.flatMap(spellingsOf));
   const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-  // Masked before it is cut: half a secret is one too.
-  const line = (text: string, most: number): string =>
-    cut(maskAll(text.slice(0, mostRead).replaceAll(unsafe, ' ').trim(), anywhere), most);
+  const longest = anywhere[0]?.length ?? 0;
+  const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+
+  /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
+  function shown(text: string, most: number, goesOn: boolean): string {
+    // Masked before it is cut: half a secret is one too.
+    const masked = maskAll(text.replaceAll(unsafe, ' ').trim(), anywhere);
+    return cut(goesOn ? masked.slice(0, Math.max(0, masked.length - longest)) : masked, most);
+  }
+
   return {
-    line,
-    excerpt: (body, most) => line(htmlToText(body.slice(0, mostRead)), most),
-    data: (text) => maskAll(text, inData),
+    line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
+    excerpt: (body, most) => shown(htmlToText(body.slice(0, mostRead)), most, body.length > mostRead),
+    // An answer may have millions of texts, most of them shorter than any secret.
+    data: (text) => (text.length < shortest ? text : maskAll(text, inData)),
   };
 }
 
 /** Paths and ids are shorter. */
 const longestName = 4_096;
 
-/** A path or an id as the service names it: comparable with ours, and without control characters, which none has. */
-export const plainName = (name: string): string =>
-  cut(name.normalize('NFC').replaceAll(controlCharacter, '\ufffd'), longestName);
+/**
+ * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
+ * put them in order takes time that grows with the square of their number, and a list may have thousands of such names.
+ */
+const tooManyMarks = /\p{M}{31}/u;
+
+/**
+ * A path or an id as the service names it: comparable with ours, and without control characters, which none has. What is
+ * too long for either is cut, and what nobody writes is left as it came.
+ */
+export function plainName(name: string): string {
+  // Long enough that there is something left to cut.
+  const read = name.slice(0, longestName + 1);
+  const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
+  return cut(composed.replaceAll(controlCharacter, '\ufffd'), longestName);
+}

@@ -168,6 +168,28 @@ describe('the pages of a list', () => {
     expect(items).toHaveLength(1_000);
     expect(incomplete).toContain('more than 1000 pages');
   });
+
+  test.each([
+    [
+      '64 MB together',
+      JSON.stringify(['x'.repeat(9 * 1_024 * 1_024)]),
+      8,
+      7,
+      'its pages have more than 64 MB together',
+    ],
+    ['a million entries', `[${'"a",'.repeat(300_000)}"a"]`, 4, 900_003, 'it has more than 1000000 entries'],
+  ])('are at most %s', async (_, page, asked, read, why) => {
+    let n = 0;
+    const server = await startOtherServer((response, request) => {
+      n += 1;
+      raw(200, page, { link: `<${request.url}&p=${n}>; rel="next"` })(response, request);
+    });
+    const client = testClient(server.baseUrl);
+    const { items, incomplete } = await client.listLocks({ workspace: game }, client.within());
+    expect(server.requests).toHaveLength(asked);
+    expect(items).toHaveLength(read);
+    expect(incomplete).toBe(`The list of locks may not be whole: ${why}.`);
+  });
 });
 
 describe('a filter of locks', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createServiceText } from '../../src/client/service-text.ts';
+import { createServiceText, plainName } from '../../src/client/service-text.ts';
 
 const secret = 'wsa_c3VwZXIvc2VjcmV0K3Rva2Vu/with&signs';
 
@@ -15,4 +15,25 @@ test.each([
   for (let most = 1; most <= text.length + 40; most += 1) {
     expect(createServiceText([secret]).line(`The service said: ${text} and more`, most)).not.toContain(beginning);
   }
+});
+
+test.each([
+  ['a text', ' ', (text: string) => createServiceText([secret]).line(text, 200)],
+  ['a page', '<br>', (text: string) => createServiceText([secret]).excerpt(`<html>${text}`, 200)],
+])('of %s that is longer than is looked at, no secret is shown in part where it ends', (_, filling, shown) => {
+  for (let before = 4_000; before < 4_100; before += 1) {
+    for (const blanks of ['', ' ', '  ', '   ']) {
+      expect(shown(`${filling.repeat(before * (4 / filling.length))}${blanks}${secret}${secret}`)).not.toContain(
+        'wsa_c3',
+      );
+    }
+  }
+});
+
+test('a name is cut before it is composed, and one of marks that no language has is left as it came', () => {
+  expect(plainName('cafe\u0301')).toBe('café');
+  const marks = '\u0345'.repeat(2_000_000) + '\u0327'.repeat(2_000_000);
+  expect(plainName(`a${marks}`)).toBe(`a${'\u0345'.repeat(4_094)}…`);
+  const thirty = `a${'\u0327'.repeat(15)}${'\u0345'.repeat(15)}`;
+  expect(plainName(thirty.normalize('NFD'))).toBe(thirty.normalize('NFC'));
 });

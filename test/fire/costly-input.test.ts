@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { formTokenIn, visit } from '../service/dashboard/browser-like.ts';
 import { realDatabaseKinds } from '../support/databases.ts';
+import { raw } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { slowestAnswerDuring } from '../support/slowest-answer.ts';
 import { measured } from '../support/soak/measured.ts';
@@ -57,4 +60,25 @@ test('paths and names of marks in the wrong order keep nobody waiting', async ()
   });
   expect(statuses).toEqual([422, 422, 422, 422]);
   measured('others, during paths and names of marks in the wrong order, answered within', slowest);
+});
+
+const megabyte = 1_024 * 1_024;
+const repeated = (unit: string, bytes: number): string => unit.repeat(bytes / Buffer.byteLength(unit));
+
+test.each([
+  [
+    'one path of marks in the wrong order',
+    JSON.stringify([repeated('\u0345', 4 * megabyte) + repeated('\u0327', 4 * megabyte)]),
+  ],
+  ['many such paths', `[${repeated(`"a${'\u0345\u0327'.repeat(1_000)}",`, 8 * megabyte)}"b"]`],
+  ['a page of scripts that do not end', `<html>${repeated('<script>', 8 * megabyte)}`],
+  ['short texts', `[${repeated('"abcdefghijk",', 8 * megabyte)}1]`],
+])('a step whose answer is 8 MB of %s ends within its time', async (_name, answer) => {
+  const server = await startOtherServer(raw(200, answer));
+  const job = await startJob({
+    env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: 'wsa_0123456789', WORKSPACE_ID: 'game' },
+  });
+  const began = performance.now();
+  await job.run({ with: { operation: 'list-locks' } });
+  measured('a step whose answer is 8 MB ended after', (performance.now() - began) / 1_000);
 });

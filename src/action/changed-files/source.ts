@@ -63,7 +63,7 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
       `The interface of GitHub is at ${url.origin}: plain http would show the token to everybody on the way. Set \`allow-http: true\` if the network is yours alone.`,
     );
   }
-  return accepted(`${url.origin}${url.pathname}`.replace(/\/+$/, ''));
+  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
 }
 
 export interface Access {

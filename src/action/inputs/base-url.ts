@@ -25,7 +25,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {
       'Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.',
     );
   }
-  const address = url.href.replace(/\/+$/, '');
+  const address = url.href.replace(/(?<!\/)\/+$/, '');
   if (!address.endsWith('/v1')) return refused('It has to end in the version of the interface, /v1.');
   return accepted(address);
 }

@@ -7,13 +7,14 @@ export type BranchName = string & { readonly [brand]: 'BranchName' };
 
 export const longestBranchName = 255;
 
+const tooLong = `The name of a branch must not be longer than ${longestBranchName} bytes.`;
+
 /** The rules of git-check-ref-format(1) for `refs/heads/<name>`, and of git-branch(1) for the short name. */
 function whyNot(name: string): string | undefined {
   if (name === '') return 'The name of a branch must not be empty.';
+  if (name.length > longestBranchName) return tooLong;
   if (!name.isWellFormed()) return 'The name of the branch is not valid Unicode: it has half of a surrogate pair.';
-  if (new TextEncoder().encode(name).length > longestBranchName) {
-    return `The name of a branch must not be longer than ${longestBranchName} bytes.`;
-  }
+  if (new TextEncoder().encode(name).length > longestBranchName) return tooLong;
   if (name.startsWith('-')) return 'The name of a branch must not start with -.';
   if (name.startsWith('refs/')) return 'A branch is given by its short name, without refs/heads/.';
   if (name === 'HEAD' || name === '@')

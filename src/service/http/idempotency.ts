@@ -32,7 +32,7 @@ export interface RequestParts {
 
 export function keyedRequest({ tokenId, key, method, path, ifMatch, body }: RequestParts): KeyedRequest | undefined {
   if (key === undefined) return undefined;
-  if (!/^[\x21-\x7e]+$/.test(key) || key.length > longestKey) {
+  if (key.length > longestKey || !/^[\x21-\x7e]+$/.test(key)) {
     const detail = `It has 1 to ${longestKey} visible ASCII characters.`;
     throw new Refusal('invalid-request', `Idempotency-Key: ${detail}`, {
       errors: [{ pointer: '#/Idempotency-Key', detail }],

@@ -35,13 +35,29 @@ export function withoutSecrets(text: string, secrets: readonly string[], isCut: 
   return isCut ? withoutBeginning(shown, longestFirst) : shown;
 }
 
+/**
+ * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
+ * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
+ */
+function begunAtEnd(text: string, secret: string): number {
+  const shorter: number[] = [0];
+  const extend = (length: number, character: string | undefined): number => {
+    let begun = length;
+    while (begun > 0 && secret[begun] !== character) begun = shorter[begun - 1] ?? 0;
+    return secret[begun] === character ? begun + 1 : begun;
+  };
+  for (let index = 1; index < secret.length; index += 1) {
+    shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
+  }
+  let begun = 0;
+  // As long as a whole secret it is not: that one was hidden.
+  for (const character of text.slice(-(secret.length - 1)).split('')) begun = extend(begun, character);
+  return begun;
+}
+
 function withoutBeginning(text: string, secrets: readonly string[]): string {
-  // A character that was cut in the middle.
-  const whole = text.replace(/\ufffd+$/, '');
-  const begun = secrets.map((secret) => {
-    let length = Math.min(secret.length - 1, whole.length);
-    while (!whole.endsWith(secret.slice(0, length))) length -= 1;
-    return length;
-  });
+  // A character that was cut in the middle. Only where such a run begins is it looked at: most texts with one go on.
+  const whole = text.replace(/(?<!\ufffd)\ufffd+$/, '');
+  const begun = secrets.map((secret) => begunAtEnd(whole, secret));
   return whole.slice(0, whole.length - Math.max(...begun));
 }

@@ -198,6 +198,10 @@ export const declared = {
   'test/fire/costly-input.test.ts': {
     'others, during a flood of form fields, answered within': { unit: 'ms', limit: nobodyWaits },
     'others, during paths and names of marks in the wrong order, answered within': { unit: 'ms', limit: nobodyWaits },
+    'a step whose answer is 8 MB ended after': {
+      unit: 's',
+      limit: atMost(30, 'The time of one attempt; much of it is for a busy machine.'),
+    },
   },
   'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
   'test/bench/simulate/call.test.ts': { 'simulated calls that ended as those of the client': held(300, 5_000) },

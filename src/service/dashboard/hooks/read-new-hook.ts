@@ -54,10 +54,12 @@ const linesOf = (text: string): readonly string[] => text.split('\n').filter((li
 function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   const headers = new Map<string, string>();
   for (const [index, line] of linesOf(text).entries()) {
-    const [, name, value] = /^\s*([^:]*?)\s*: *(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) {
+    const colon = line.indexOf(':');
+    if (colon === -1) {
       return refused(`Header ${index + 1} has no colon. Write each as "name: value", on a line of its own.`);
     }
+    const name = line.slice(0, colon).trim();
+    const value = line.slice(colon + 1).replace(/^ +/, '');
     if (headers.has(name)) return refused(`Header ${index + 1} has the same name as one before it.`);
     headers.set(name, value);
   }

@@ -40,9 +40,12 @@ function parseSort(text: string): Sort {
   return by === undefined ? wholeList.sort : { by, descending };
 }
 
+/** Each of its words is looked for in each of the locks. */
+const longestSearch = 256;
+
 /** What it does not understand is as if it were not there: an address is also typed and shortened by people. */
 export const parseListQuery = (text: (name: QueryName) => string): ListQuery => ({
-  search: text('search').trim(),
+  search: text('search').slice(0, longestSearch).trim(),
   sort: parseSort(text('sort')),
   group: text('group') === 'folder',
   path: text('path'),

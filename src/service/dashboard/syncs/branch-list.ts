@@ -74,7 +74,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
   async function start(call: ActionCall): Promise<Answer> {
     const workspace = await workspaceOf(call, storage);
     requireFreeDisk(parts);
-    const typed = call.form.text('branch').replaceAll(/^ +| +$/g, '');
+    const typed = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(typed);
     if (!branch.ok) return show(call, workspace, { typed, why: branch.why });
     const preparation = await prepareSync(workspace, branch.value);
