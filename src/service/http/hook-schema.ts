@@ -1,7 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
 import { parseBranchName } from '../git/branch-name.ts';
-import { type ExtraHeaders, parseExtraHeaders, unsafeName, whyUnsafe } from '../webhooks/extra-headers.ts';
+import {
+  type ExtraHeaders,
+  mostHeaders,
+  parseExtraHeaders,
+  tooManyHeaders,
+  unsafeName,
+  whyUnsafe,
+} from '../webhooks/extra-headers.ts';
 import { parseSubscription } from '../webhooks/formats.ts';
 import { parseSecret } from '../webhooks/secret.ts';
 import { longestUrl } from '../webhooks/target.ts';
@@ -16,12 +23,18 @@ const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): 
   return z.NEVER;
 };
 
-/** A record of zod leaves out a member with this name, without a word. */
-function withoutUnsafeName(headers: unknown, context: z.RefinementCtx): unknown {
-  if (typeof headers === 'object' && headers !== null && Object.hasOwn(headers, unsafeName)) {
-    context.addIssue({ code: 'custom', message: whyUnsafe });
+/**
+ * How many there are is looked at before each of them is: what is wrong with a hundred thousand takes a second to say. And a
+ * record of zod leaves out a member with the unsafe name, without a word.
+ */
+function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  if (Object.keys(given).length > mostHeaders) {
+    context.addIssue({ code: 'custom', message: tooManyHeaders });
+    return z.NEVER;
   }
-  return headers;
+  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: whyUnsafe });
+  return given;
 }
 
 export const hookRequestSchema = z
@@ -46,8 +59,7 @@ export const hookRequestSchema = z
       .openapi({ type: 'string', description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.' }),
     format: z.enum(hookFormats).default('standard'),
     headers: z
-      .preprocess(withoutUnsafeName, z.record(z.string(), z.string()))
-      .transform(extraHeaders)
+      .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(extraHeaders))
       .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
       .openapi({ type: 'object', additionalProperties: { type: 'string' } }),
   })

@@ -5,7 +5,8 @@ declare const brand: unique symbol;
 /** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
 export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
 
-const mostHeaders = 20;
+export const mostHeaders = 20;
+export const tooManyHeaders = `A hook has at most ${mostHeaders} headers of its own.`;
 const longestName = 100;
 const longestValue = 4_096;
 
@@ -38,7 +39,7 @@ function whyNotValue(value: string): string | undefined {
 
 export function parseExtraHeaders(given: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
   const entries = Object.entries(given);
-  if (entries.length > mostHeaders) return refused(`A hook has at most ${mostHeaders} headers of its own.`);
+  if (entries.length > mostHeaders) return refused(tooManyHeaders);
   const headers = new Map<string, string>();
   for (const [index, [spelled, value]] of entries.entries()) {
     const name = spelled.toLowerCase();

@@ -1,0 +1,122 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { foldersWithoutRows, type Parser, parsers, type Shape, withoutRow } from './parsers.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const units = [
+  ...' \t\n.,;:/\\"\'=&?#%+*-_<>[](){}|^$@!~0aA',
+  '\r\n',
+  '\0',
+  '\u00e9',
+  '\u0301',
+  '\u200b',
+  '\ud83d\ude00',
+  '\ud83d',
+  '\ufffd',
+  'a ',
+  ' a',
+  'a.',
+  '../',
+  '//',
+  '%41',
+  '%',
+  '"a",',
+  '[[',
+  '{"a":',
+];
+
+/** What every parser is given: one thing again and again, by itself, and with an end that makes a pattern go back. */
+const everyShape: readonly Shape[] = units.flatMap((unit): Shape[] => [
+  ['', unit, ''],
+  ['', unit, 'x'],
+  ['a', unit, '\u0001'],
+]);
+
+type Grow = (length: number) => string;
+
+const growing =
+  ([before, unit, after]: Shape): Grow =>
+  (length) =>
+    before + unit.repeat(length / unit.length) + after;
+
+/** Put in order, each mark of the second half passes all of the first. */
+const marksInTheWrongOrder: Grow = (length) => `a${'\u0345'.repeat(length / 2)}${'\u0327'.repeat(length / 2)}`;
+
+/** In milliseconds. What else the machine does makes it longer, never shorter: of several, the least tells. */
+function timeOf(work: () => unknown): number {
+  const began = performance.now();
+  work();
+  return performance.now() - began;
+}
+
+const leastOf = (times: number, work: () => unknown): number =>
+  Math.min(...Array.from({ length: times }, () => timeOf(work)));
+
+const n = 16 * 1_024;
+const greatestRatio = 8;
+
+/** Below this, 64 KB are read so quickly that nothing in it can grow with the square. */
+const negligibleMs = 25;
+
+/** Nothing that is read once takes as long, even where a machine is busy; beyond it, four times as much might take for ever. */
+const hopelessMs = 250;
+
+/** Why the time of a parser grows faster than its input; undefined when it does not. */
+function whyNotLinear({ parse }: Parser, grow: Grow): string | undefined {
+  for (const length of [n / 16, n / 4, n]) {
+    const text = grow(length);
+    const took = timeOf(() => parse(text));
+    if (took > hopelessMs && timeOf(() => parse(text)) > hopelessMs) return `${took} ms for ${length} characters`;
+  }
+  const [short, long] = [grow(n), grow(4 * n)];
+  if (timeOf(() => parse(long)) < negligibleMs) return undefined;
+  // A second time, where something else has slowed the first down.
+  for (const times of [2, 5]) {
+    const [least, most] = [leastOf(times, () => parse(short)), leastOf(times, () => parse(long))];
+    if (most < negligibleMs || most <= greatestRatio * least) return undefined;
+    if (most > hopelessMs) return `${most} ms for ${4 * n} characters, and ${least} ms for ${n}`;
+  }
+  return `more than ${greatestRatio} times the time for ${4 * n} characters than for ${n}`;
+}
+
+const nameOf = ({ of }: Parser): string => of.join(', ');
+
+describe.each(parsers.map((parser) => [nameOf(parser), parser] as const))('%s', (_, parser) => {
+  test('takes four times the time for four times the input, not the square of it', () => {
+    const shapes = [...(parser.onlyOwnShapes ? [] : everyShape), ...(parser.shapes ?? [])];
+    const slow = [
+      ...shapes.map((shape) => ({ what: JSON.stringify(shape), grow: growing(shape) })),
+      { what: 'marks in the wrong order', grow: marksInTheWrongOrder },
+    ].flatMap(({ what, grow }) => {
+      const why = whyNotLinear(parser, grow);
+      return why === undefined ? [] : [`${what}: ${why}`];
+    });
+    expect(slow).toEqual([]);
+  });
+});
+
+describe('a parser', () => {
+  const exported = globSync('src/{interface,client,action,service}/**/*.ts', { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !foldersWithoutRows.some((folder) => file.startsWith(folder)))
+    .flatMap((file) =>
+      [...readFileSync(join(root, file), 'utf8').matchAll(/^export (?:async )?(?:function|const) (\w+)/gm)].map(
+        ([, name]) => `${file} ${name}`,
+      ),
+    );
+  const named = new Set(parsers.flatMap(({ of }) => of));
+
+  test('that is exported as parse… or read… has a row, or a reason to have none', () => {
+    const found = exported.filter((name) => / (?:parse|read)[A-Z]/.test(name));
+    expect(found.length).toBeGreaterThan(40);
+    expect(found.filter((name) => !named.has(name) && withoutRow[name] === undefined)).toEqual([]);
+  });
+
+  test('is named by its row as it is exported', () => {
+    const all = new Set(exported);
+    expect([...named, ...Object.keys(withoutRow)].filter((name) => !all.has(name))).toEqual([]);
+  });
+});

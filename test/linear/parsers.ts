@@ -1,0 +1,586 @@
+import type { IncomingMessage } from 'node:http';
+import { parseChange } from '../../src/action/changed-files/change.ts';
+import { readFiles } from '../../src/action/changed-files/listed-file.ts';
+import { parseBaseUrl } from '../../src/action/inputs/base-url.ts';
+import { loadInputs } from '../../src/action/inputs/load.ts';
+import { readRawInputs } from '../../src/action/inputs/table.ts';
+import {
+  parseBoolean,
+  parseDurationBetween,
+  parseJsonObject,
+  parseWholeNumber,
+} from '../../src/action/inputs/values.ts';
+import { readEntry } from '../../src/action/ledger/entry.ts';
+import { readKept } from '../../src/action/ledger/kept.ts';
+import { readHandedLocks } from '../../src/action/locks/handed-locks.ts';
+import { createRedactor, inHtml, oneLine } from '../../src/action/report/safe-text.ts';
+import { readBody } from '../../src/client/answer.ts';
+import { deprecationIn } from '../../src/client/deprecation.ts';
+import { fieldsOf, wordsOf } from '../../src/client/error-words.ts';
+import { htmlToText } from '../../src/client/html-to-text.ts';
+import { parseJson } from '../../src/client/json.ts';
+import { readListedLock, readLock } from '../../src/client/known-lock.ts';
+import { parseLinks } from '../../src/client/link-header.ts';
+import { readBranch, readNamed, readWorkspace } from '../../src/client/named-entry.ts';
+import { isOwnError } from '../../src/client/own-error.ts';
+import { refusalOf } from '../../src/client/refusal.ts';
+import { parseRetryAfter } from '../../src/client/retry-after.ts';
+import { dateOf } from '../../src/client/server-clock.ts';
+import { createServiceText, plainName } from '../../src/client/service-text.ts';
+import { isStillRunning } from '../../src/client/still-running.ts';
+import { syncStateOf } from '../../src/client/sync-state.ts';
+import { timestampIn } from '../../src/client/timestamp.ts';
+import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
+import { parseDuration } from '../../src/interface/duration.ts';
+import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
+import type { Parsed } from '../../src/interface/parsed.ts';
+import { isScope } from '../../src/interface/scopes.ts';
+import { parseTtl } from '../../src/interface/ttl.ts';
+import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
+import { parseForm } from '../../src/service/dashboard/access/form.ts';
+import { localPath } from '../../src/service/dashboard/access/local-path.ts';
+import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/hooks/read-new-hook.ts';
+import { arrange } from '../../src/service/dashboard/locks/arrange.ts';
+import { parseListQuery } from '../../src/service/dashboard/locks/list-query.ts';
+import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/tokens/read-new-token.ts';
+import { parseBranchName } from '../../src/service/git/branch-name.ts';
+import { intoLines } from '../../src/service/git/lines.ts';
+import { redact } from '../../src/service/git/redact.ts';
+import { parseRemote } from '../../src/service/git/remote.ts';
+import { readBranches } from '../../src/service/git/remote-branches.ts';
+import { readProgress } from '../../src/service/git/transfer.ts';
+import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
+import { createClientAddress } from '../../src/service/http/client-address.ts';
+import { readCursor } from '../../src/service/http/cursor.ts';
+import { hookRequestSchema } from '../../src/service/http/hook-schema.ts';
+import { hasValidHost } from '../../src/service/http/host.ts';
+import { keyedRequest } from '../../src/service/http/idempotency.ts';
+import { originOf } from '../../src/service/http/origin.ts';
+import { readQuery } from '../../src/service/http/query.ts';
+import { originForm, routingPath } from '../../src/service/http/raw-target.ts';
+import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts';
+import { parseRequestPart } from '../../src/service/http/validate.ts';
+import { parseIfMatch } from '../../src/service/locks/id-match.ts';
+import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
+import { safeText } from '../../src/service/safe-text.ts';
+import { unsealed } from '../../src/service/sessions/secret.ts';
+import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
+import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
+import { parseTokenName } from '../../src/service/tokens/token-name.ts';
+import { parseCidr } from '../../src/service/webhooks/cidr.ts';
+import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
+import { parseIpAddress } from '../../src/service/webhooks/ip-address.ts';
+import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
+import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
+import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
+import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
+import { parseTarget } from '../../src/service/webhooks/target.ts';
+import { withoutSecrets } from '../../src/service/webhooks/without-secrets.ts';
+import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
+
+/** A text that grows: what it begins with, what is repeated, and what it ends with. */
+export type Shape = readonly [before: string, unit: string, after: string];
+
+export interface Parser {
+  /** The exported functions that read the text, as `file name`. */
+  readonly of: readonly string[];
+  readonly parse: (text: string) => unknown;
+  /** Its own worst inputs, besides those that every parser is given. */
+  readonly shapes?: readonly Shape[];
+  /** It looks at how many characters there are, and not at which. */
+  readonly onlyOwnShapes?: true;
+}
+
+const token = 'wsa_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG';
+const texts = createServiceText([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
+const redactSecrets = createRedactor([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
+const orThrow = <T>(parsed: Parsed<T>): T => {
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+};
+
+const clientAddress = createClientAddress([orThrow(parseCidr('127.0.0.0/8'))]);
+
+/** What a parser reads of a request, and nothing else. */
+const incoming = (headers: Readonly<Record<string, string>>) =>
+  ({
+    headers,
+    headersDistinct: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    httpVersion: '1.1',
+    socket: { remoteAddress: '127.0.0.1' },
+  }) as unknown as IncomingMessage;
+
+const answer = (status: number, value: Parameters<typeof wordsOf>[0], headers = {}) => ({
+  status,
+  headers,
+  body: { kind: 'json' as const, value, byteLength: 0 },
+});
+
+/** A refusal is a result like another. */
+const orRefusal = (parse: () => unknown): unknown => {
+  try {
+    return parse();
+  } catch (error) {
+    return error;
+  }
+};
+
+const input = (name: string, operation: string) => (text: string) =>
+  loadInputs({
+    INPUT_OPERATION: operation,
+    'INPUT_BASE-URL': 'https://assets.example/v1',
+    INPUT_TOKEN: token,
+    INPUT_WORKSPACE: 'game',
+    INPUT_PATH: 'a',
+    INPUT_TTL: '1h',
+    INPUT_GLOB: 'true',
+    [`INPUT_${name}`]: text,
+  });
+
+const taskInputs: readonly (readonly [string, string])[] = [
+  ['BASE-URL', 'lock'],
+  ['TOKEN', 'lock'],
+  ['WORKSPACE', 'lock'],
+  ['PATH', 'lock'],
+  ['TTL', 'lock'],
+  ['LOCKS', 'unlock'],
+  ['BRANCH', 'sync'],
+  ['HOOK-URL', 'register-hook'],
+  ['HOOK-EVENTS', 'register-hook'],
+  ['HOOK-OPTIONS', 'register-hook'],
+];
+
+/** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
+export const parsers: readonly Parser[] = [
+  { of: ['src/interface/lock-path.ts parseLockPath'], parse: parseLockPath },
+  { of: ['src/interface/lock-path.ts canonicalLockPath'], parse: canonicalLockPath },
+  { of: ['src/interface/lock-path.ts lockPathFromUrl'], parse: lockPathFromUrl, shapes: [['', '%CD%85', '']] },
+  { of: ['src/interface/duration.ts parseDuration'], parse: parseDuration },
+  { of: ['src/interface/ttl.ts parseTtl'], parse: parseTtl },
+  { of: ['src/interface/scopes.ts isScope'], parse: isScope },
+
+  { of: ['src/client/json.ts parseJson'], parse: (text) => parseJson(text, texts.data), shapes: [['[', '"a",', '1]']] },
+  {
+    of: ['src/client/answer.ts readBody'],
+    parse: (text) => readBody({ bytes: new TextEncoder().encode(text), tooLarge: false }, {}, texts),
+    shapes: [
+      ['[', '[],', '1]'],
+      ['[', '"aaaaaaaaaaaa",', '1]'],
+      ['<html>', '<script>', ''],
+      ['<html>', '<!--', ''],
+      ['<html>', '</script', ''],
+    ],
+  },
+  {
+    of: ['src/client/html-to-text.ts htmlToText'],
+    parse: (text) => htmlToText(`<html>${text}`),
+    shapes: [
+      ['', '<script>', ''],
+      ['', '<script><style><template><!--', ''],
+      ['<script>', '</script ', ''],
+      ['', '<script></style>', ''],
+      ['', '<a ', '>'],
+      ['', '&amp', ''],
+    ],
+  },
+  {
+    of: ['src/client/link-header.ts parseLinks'],
+    parse: parseLinks,
+    shapes: [
+      ['', '<a>;rel="', ''],
+      ['<a>', ';rel', ''],
+    ],
+  },
+  {
+    of: ['src/client/retry-after.ts parseRetryAfter'],
+    parse: (text) => parseRetryAfter(text, 0),
+    shapes: [['mon', '(', '']],
+  },
+  {
+    of: ['src/client/server-clock.ts dateOf'],
+    parse: (text) => dateOf({ date: text, age: text }),
+    shapes: [['', '(', '']],
+  },
+  {
+    of: ['src/client/timestamp.ts timestampIn'],
+    parse: timestampIn,
+    shapes: [
+      ['2026-03-01T00:00:00.', '0', 'x'],
+      ['mon', '(', ''],
+    ],
+  },
+  {
+    of: ['src/client/deprecation.ts deprecationIn'],
+    parse: (text) => deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
+  },
+  {
+    of: ['src/client/error-words.ts wordsOf', 'src/client/error-words.ts fieldsOf'],
+    parse: (text) => [
+      wordsOf({ error: text, message: text }, texts),
+      fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
+    ],
+  },
+  {
+    of: ['src/client/own-error.ts isOwnError'],
+    parse: (text) => isOwnError(answer(404, { message: text })),
+    shapes: [['page ', 'not ', '']],
+  },
+  {
+    of: ['src/client/still-running.ts isStillRunning'],
+    parse: (text) => isStillRunning(answer(409, { title: text }), true),
+  },
+  {
+    of: ['src/client/refusal.ts refusalOf'],
+    parse: (text) =>
+      refusalOf(answer(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
+        baseUrl: new URL('https://assets.example'),
+        serverNow: 0,
+        texts,
+      }),
+  },
+  { of: ['src/client/sync-state.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
+  { of: ['src/client/service-text.ts plainName'], parse: plainName },
+  {
+    of: ['src/client/service-text.ts createServiceText'],
+    parse: (text) => [texts.line(text, 200), texts.excerpt(text, 200), texts.data(text)],
+  },
+  {
+    of: ['src/client/known-lock.ts readLock', 'src/client/known-lock.ts readListedLock'],
+    parse: (text) => [
+      readListedLock(text, texts),
+      readLock(
+        { path: text, id: text, etag: text, owner: text, origin: text, type: text, expires_at: text },
+        'a',
+        texts,
+      ),
+    ],
+    shapes: [['"', 'a', '']],
+  },
+  {
+    of: [
+      'src/client/named-entry.ts readNamed',
+      'src/client/named-entry.ts readWorkspace',
+      'src/client/named-entry.ts readBranch',
+    ],
+    parse: (text) => [readWorkspace(text), readBranch({ ref: text }), readNamed(['a'])({ a: text })],
+  },
+  { of: ['src/client/workspace-id.ts parseWorkspaceId'], parse: parseNamedWorkspace },
+
+  { of: ['src/action/inputs/table.ts readRawInputs'], parse: (text) => readRawInputs({ INPUT_PATH: text }) },
+  ...taskInputs.map(([name, operation]) => ({
+    of: [
+      'src/action/inputs/read-task.ts readTask',
+      'src/action/inputs/connection.ts readConnection',
+      'src/action/inputs/path-lines.ts readPathLines',
+    ],
+    parse: input(name, operation),
+    shapes: [
+      ['', 'a\n', ''] as const,
+      ['', 'a,', ''] as const,
+      ['https://a/', '/', 'x'] as const,
+      ['[', '{"path":"a"},', '1]'] as const,
+    ],
+  })),
+  {
+    of: ['src/action/inputs/base-url.ts parseBaseUrl'],
+    parse: (text) => parseBaseUrl(`https://a/${text}`, false),
+    shapes: [['', '/', 'v']],
+  },
+  { of: ['src/action/inputs/values.ts parseBoolean'], parse: parseBoolean },
+  { of: ['src/action/inputs/values.ts parseWholeNumber'], parse: parseWholeNumber(9) },
+  {
+    of: ['src/action/inputs/values.ts parseDurationBetween'],
+    parse: parseDurationBetween({ seconds: 0 }, { seconds: 9 }),
+  },
+  { of: ['src/action/inputs/values.ts parseJsonObject'], parse: parseJsonObject },
+  {
+    of: ['src/action/changed-files/change.ts parseChange'],
+    parse: (text) => parseChange('push', { ref: text, before: text, after: text }),
+  },
+  { of: ['src/action/changed-files/listed-file.ts readFiles'], parse: (text) => readFiles([{ filename: text }]) },
+  {
+    of: ['src/action/ledger/entry.ts readEntry'],
+    parse: readEntry,
+    shapes: [['{"kind":"wish","service":"s","workspace":"w","step":"s","at":"a","paths":[', '"a",', '"a"]}']],
+  },
+  { of: ['src/action/ledger/kept.ts readKept'], parse: readKept },
+  {
+    of: ['src/action/locks/handed-locks.ts readHandedLocks'],
+    parse: readHandedLocks,
+    shapes: [['[', '{"path":"a"},', '{"path":"a"}]']],
+  },
+  {
+    of: ['src/action/report/safe-text.ts createRedactor'],
+    parse: redactSecrets,
+    shapes: [
+      ['', 'wsa_', ''],
+      ['', token, ''],
+    ],
+  },
+  {
+    of: ['src/action/report/safe-text.ts oneLine', 'src/action/report/safe-text.ts inHtml'],
+    parse: (text) => [oneLine(text), inHtml(text)],
+    shapes: [['', '##', '[']],
+  },
+
+  {
+    of: ['src/service/dashboard/access/form.ts parseForm'],
+    parse: (text) => orRefusal(() => parseForm(text)),
+    shapes: [
+      ['', 'a&', ''],
+      ['a=', '=', ''],
+      ['', '%C3%A9', ''],
+    ],
+  },
+  {
+    of: ['src/service/dashboard/access/cookie.ts sessionSecretIn'],
+    parse: sessionSecretIn,
+    shapes: [
+      ['', 'a=b; ', ''],
+      ['a="', '"', ''],
+    ],
+  },
+  {
+    of: ['src/service/dashboard/access/local-path.ts localPath'],
+    parse: (text) => localPath(`/${text}`),
+    shapes: [
+      ['', 'a/../', ''],
+      ['', '../', ''],
+      ['', '%2e%2e/', ''],
+    ],
+  },
+  {
+    of: ['src/service/dashboard/hooks/read-new-hook.ts readNewHook'],
+    parse: (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
+    shapes: [
+      ['', 'a: b\n', ''],
+      ['', 'a\n', ''],
+      ['a', ' ', 'b'],
+    ],
+  },
+  {
+    of: ['src/service/dashboard/tokens/read-new-token.ts readNewToken'],
+    parse: (text) =>
+      readNewToken({
+        ...emptyToken,
+        name: text,
+        scopes: [text],
+        expires: 'other',
+        lifetime: text,
+        reach: 'some',
+        workspaces: [text],
+      }),
+  },
+  {
+    of: ['src/service/dashboard/locks/list-query.ts parseListQuery'],
+    parse: (text) =>
+      arrange(
+        [],
+        parseListQuery(() => text),
+      ),
+  },
+  { of: ['src/service/git/branch-name.ts parseBranchName'], parse: parseBranchName },
+  {
+    of: ['src/service/git/remote.ts parseRemote'],
+    parse: (text) => [
+      parseRemote(text, { allowFile: true }),
+      parseRemote(`https://a/${text}`, { allowFile: false }),
+      parseRemote(`ssh://${text}`, { allowFile: false }),
+    ],
+  },
+  {
+    of: ['src/service/git/remote-branches.ts readBranches'],
+    parse: readBranches,
+    shapes: [
+      ['', `${'a'.repeat(40)}\trefs/heads/a\n`, ''],
+      ['', '\t', ''],
+      ['', 'ref: refs/heads/a\tHEAD\n', ''],
+    ],
+  },
+  {
+    of: ['src/service/git/transfer.ts readProgress'],
+    parse: readProgress,
+    shapes: [
+      ['Receiving objects:', ' ', ''],
+      ['remote: Enumerating objects: ', '1', ''],
+    ],
+  },
+  {
+    of: ['src/service/git/lines.ts intoLines'],
+    parse: (text) => {
+      const lines = intoLines(() => undefined);
+      lines.push(text);
+      lines.end();
+    },
+  },
+  { of: ['src/service/git/words-of-git.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
+  {
+    of: ['src/service/git/redact.ts redact'],
+    parse: (text) =>
+      redact(text, { kind: 'https', address: 'https://a/b', credentials: { username: 'git', password: 'aaaaaaaab' } }),
+    shapes: [
+      ['', '//', ''],
+      ['', '//a', ''],
+      ['', 'authorization: ', ''],
+      ['authorization:', ' ', ''],
+    ],
+  },
+  {
+    of: ['src/service/http/query.ts readQuery'],
+    parse: (text) => orRefusal(() => readQuery(`/a?${text}`, ['a', 'b'])),
+    shapes: [
+      ['', 'c&', ''],
+      ['a=', '=', ''],
+      ['', '?', ''],
+    ],
+  },
+  { of: ['src/service/http/cursor.ts readCursor'], parse: readCursor },
+  {
+    of: ['src/service/http/validate.ts parseRequestPart'],
+    parse: (text) =>
+      orRefusal(() => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
+  },
+  {
+    of: ['src/service/http/validate.ts parseRequestPart'],
+    parse: (text) =>
+      orRefusal(() =>
+        parseRequestPart(hookRequestSchema, () => ({
+          url: text,
+          events: [text],
+          branches: [text],
+          secret: text,
+          headers: { [text]: text },
+        })),
+      ),
+  },
+  {
+    of: ['src/service/http/validate.ts parseRequestPart'],
+    parse: (text) =>
+      orRefusal(() =>
+        parseRequestPart(hookRequestSchema, () => ({
+          url: 'https://a',
+          branches: text.split(''),
+          headers: { ...text.split('') },
+        })),
+      ),
+    shapes: [['', 'a', '']],
+    onlyOwnShapes: true,
+  },
+  { of: ['src/service/http/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
+  {
+    of: ['src/service/http/host.ts hasValidHost'],
+    parse: (text) => hasValidHost(incoming({ host: text })),
+    shapes: [
+      ['[', 'a:', ''],
+      ['', '%4', ''],
+    ],
+  },
+  { of: ['src/service/http/origin.ts originOf'], parse: originOf },
+  {
+    of: ['src/service/http/raw-target.ts originForm', 'src/service/http/raw-target.ts routingPath'],
+    parse: (text) => [routingPath(originForm(text)), routingPath(`/v1/workspaces/a/locks/${text}`)],
+  },
+  {
+    of: ['src/service/http/client-address.ts createClientAddress'],
+    parse: (text) => clientAddress(incoming({ 'x-forwarded-for': text })),
+    shapes: [
+      ['', '127.0.0.1,', ''],
+      ['', '127.0.0.1,', ' '],
+      ['[', 'a', ''],
+    ],
+  },
+  {
+    of: ['src/service/http/idempotency.ts keyedRequest'],
+    parse: (key) =>
+      orRefusal(() => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
+  },
+  {
+    of: ['src/service/locks/id-match.ts parseIfMatch'],
+    parse: (text) => parseIfMatch(text)('a'),
+    shapes: [
+      ['', '"a",', ''],
+      ['', ', ', ''],
+      ['', ' ', '"'],
+      ['', '""', ''],
+      ['"', 'a', ''],
+      ['', 'W/', ''],
+    ],
+  },
+  { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
+  { of: ['src/service/safe-text.ts safeText'], parse: safeText },
+  { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
+  { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },
+  {
+    of: ['src/service/tokens/secret.ts looksLikeTokenSecret'],
+    parse: looksLikeTokenSecret,
+    shapes: [['wsa_', 'a', '']],
+  },
+  { of: ['src/service/tokens/token-name.ts parseTokenName'], parse: parseTokenName },
+  { of: ['src/service/webhooks/cidr.ts parseCidr'], parse: parseCidr },
+  {
+    of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
+    parse: (text) => parseExtraHeaders({ [text]: 'a', b: text }),
+  },
+  { of: ['src/service/webhooks/ip-address.ts parseIpAddress'], parse: parseIpAddress },
+  {
+    of: ['src/service/webhooks/receiver-answer.ts wholeAnswer'],
+    parse: (text) =>
+      wholeAnswer({ status: 500, headers: { location: text, server: text }, body: Buffer.from(text), isCut: true }, [
+        token,
+      ]),
+    shapes: [['', '?', '']],
+  },
+  {
+    of: ['src/service/webhooks/request-secrets.ts requestSecrets'],
+    parse: (text) =>
+      requestSecrets({
+        url: `https://a/?${encodeURIComponent(text.toWellFormed())}`,
+        secret: newSecret(),
+        headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
+        signature: text,
+      }),
+  },
+  {
+    of: ['src/service/webhooks/retry-after.ts retryAfterSeconds'],
+    parse: (text) => retryAfterSeconds(text, new Date(0)),
+  },
+  {
+    of: ['src/service/webhooks/secret.ts parseSecret'],
+    parse: (text) => [parseSecret(text), parseSecret(`whsec_${text}`)],
+  },
+  {
+    of: ['src/service/webhooks/target.ts parseTarget'],
+    parse: (text) => [parseTarget(text), parseTarget(`https://${text}`)],
+  },
+  {
+    of: ['src/service/webhooks/without-secrets.ts withoutSecrets'],
+    parse: (text) => withoutSecrets(text, ['aaaaaaaaaaab', 'baaaaaaaaaaa', token], true),
+    shapes: [
+      ['', '\ufffd', 'x'],
+      ['', 'wsa_', ''],
+    ],
+  },
+  {
+    of: ['src/service/webhooks/without-secrets.ts withoutSecrets'],
+    // Secrets that grow with what is sent: those of headers have up to 4,096 characters.
+    parse: (text) => withoutSecrets('a'.repeat(text.length), [`${text.slice(0, 4_000)}b${text.slice(0, 90)}`], true),
+  },
+  { of: ['src/service/workspaces/workspace-id.ts parseWorkspaceId'], parse: parseWorkspaceId },
+];
+
+/** Exported functions named parse… or read… that have no row, and why they need none. */
+export const withoutRow: Readonly<Record<string, string>> = {
+  'src/client/pages.ts readPages':
+    'It asks for pages; what is read of each has its rows, and their number and size are limited.',
+  'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
+  'src/service/operation/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
+  'src/service/http/body.ts readJsonBody':
+    'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
+  'src/service/dashboard/access/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
+  'src/service/dashboard/access/require-session.ts readOwnForm': 'It is readForm behind the checks of headers.',
+  'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
+};
+
+/** What the operator writes on the own command line keeps nobody else waiting. */
+export const foldersWithoutRows = ['src/service/cli/'];
