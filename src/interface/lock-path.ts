@@ -22,6 +22,12 @@ const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
 const controlCharacter = /\p{Cc}/u;
 const drive = /^[a-z]:\//i;
 
+/**
+ * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
+ * U+200C and U+200D are letters to some scripts, and stay.
+ */
+const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
@@ -43,8 +49,11 @@ function compose(text: string): Parsed<string> {
   return accepted(text.normalize('NFC'));
 }
 
-/** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
-export function parseLockPath(text: string): Parsed<LockPath> {
+/**
+ * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
+ * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
+ */
+export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);
   if (!composed.ok) return composed;
   const path = composed.value;
@@ -53,11 +62,20 @@ export function parseLockPath(text: string): Parsed<LockPath> {
   return why === undefined ? accepted(path as LockPath) : refused(why);
 }
 
+/** A path that can be locked. */
+export function parseLockPath(text: string): Parsed<LockPath> {
+  const path = parseHeldPath(text);
+  if (!path.ok || !misleading.test(path.value)) return path;
+  return refused(
+    'A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.',
+  );
+}
+
 /**
  * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
  * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
  */
-export function canonicalLockPath(text: string): Parsed<LockPath> {
+export function canonicalLockPath(text: string, parse: typeof parseLockPath = parseLockPath): Parsed<LockPath> {
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
   // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
@@ -70,7 +88,7 @@ export function canonicalLockPath(text: string): Parsed<LockPath> {
   if (drive.test(composed.value)) {
     return refused('A path is relative to the workspace: it must not start with a drive (C:).');
   }
-  return parseLockPath(composed.value);
+  return parse(composed.value);
 }
 
 /** The path as one segment of a URL: its slashes are encoded too. */
@@ -79,7 +97,7 @@ export const asOneSegment = (path: LockPath): string => encodeURIComponent(path)
 /** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 export const asSegments = (path: LockPath): string => path.split('/').map(encodeURIComponent).join('/');
 
-/** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   // Encoded, a byte is at most three characters.
   if (raw.length > 3 * maxUncomposedBytes) return refused(tooLong);
@@ -89,5 +107,5 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
   } catch {
     return refused('The path is not valid percent-encoded UTF-8.');
   }
-  return parseLockPath(text);
+  return parseHeldPath(text);
 }

@@ -47,7 +47,7 @@ import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines } from '../../src/service/git/lines.ts';
 import { redact } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
-import { readBranches } from '../../src/service/git/remote-branches.ts';
+import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
 import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
@@ -152,7 +152,10 @@ const taskInputs: readonly (readonly [string, string])[] = [
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
-  { of: ['src/interface/lock-path.ts parseLockPath'], parse: parseLockPath },
+  {
+    of: ['src/interface/lock-path.ts parseLockPath', 'src/interface/lock-path.ts parseHeldPath'],
+    parse: parseLockPath,
+  },
   { of: ['src/interface/lock-path.ts canonicalLockPath'], parse: canonicalLockPath },
   { of: ['src/interface/lock-path.ts lockPathFromUrl'], parse: lockPathFromUrl, shapes: [['', '%CD%85', '']] },
   { of: ['src/interface/duration.ts parseDuration'], parse: parseDuration },
@@ -389,8 +392,11 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/git/remote-branches.ts readBranches'],
-    parse: readBranches,
+    of: ['src/service/git/remote-branches.ts collectBranches'],
+    parse: (text) => {
+      const collected = collectBranches();
+      for (const line of text.split('\n')) collected.add(line);
+    },
     shapes: [
       ['', `${'a'.repeat(40)}\trefs/heads/a\n`, ''],
       ['', '\t', ''],

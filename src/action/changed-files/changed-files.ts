@@ -1,5 +1,5 @@
 import type { Within } from '../../client/call.ts';
-import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
+import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { tellRetries } from '../connect.ts';
 import type { Parts } from '../operations/parts.ts';
 import { adviceOn } from './advice.ts';
@@ -58,7 +58,7 @@ export async function lookUpChangedFiles(
     const files = await filesOf(change, github, (ms) => parts.sleep(ms, signal));
     const paths = new Set<LockPath>();
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
-      const path = parseLockPath(name);
+      const path = parseHeldPath(name);
       if (path.ok) paths.add(path.value);
       else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.why}`);
     }

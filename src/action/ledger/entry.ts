@@ -1,5 +1,5 @@
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
-import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
+import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
 /** A lock as the service granted it: what proves later that it is ours, and what people are told of it. */
@@ -107,7 +107,7 @@ const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>
   typeof workspace === 'string' &&
   parseWorkspaceId(workspace).ok &&
   typeof path === 'string' &&
-  parseLockPath(path).ok;
+  parseHeldPath(path).ok;
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
   if (value['kind'] === 'wish') {
@@ -163,7 +163,7 @@ export const addressIn = ({
   path,
 }: Place): { readonly workspace: WorkspaceId; readonly path: LockPath } => ({
   workspace: sure(parseWorkspaceId(workspace)),
-  path: sure(parseLockPath(path)),
+  path: sure(parseHeldPath(path)),
 });
 
 export const ttlIn = ({ ttl }: Intent): Ttl => sure(parseTtl(ttl));

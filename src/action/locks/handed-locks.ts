@@ -1,4 +1,4 @@
-import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
+import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** A lock as another step, or another job, handed it on. */
@@ -17,7 +17,7 @@ function readHanded(entry: unknown): HandedLock | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
   // An object that JSON made has nothing but string keys.
   const fields = entry as Readonly<Record<string, unknown>>;
-  const path = canonicalLockPath(textOf(fields['path']) ?? '');
+  const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;
   return {
     path: path.value,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseLockPath } from '../../interface/lock-path.ts';
+import { parseHeldPath } from '../../interface/lock-path.ts';
 import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
 import type { Kept } from '../ledger/kept.ts';
@@ -43,7 +43,7 @@ function standIns({ kept, step, locksFile }: Records): readonly Grant[] {
   if (kept === undefined) return [];
   const { service, workspace } = kept;
   return (kept.locks ?? locksIn(locksFile))
-    .filter(({ path }) => parseLockPath(path).ok)
+    .filter(({ path }) => parseHeldPath(path).ok)
     .map((lock) => ({
       kind: 'granted',
       service,

@@ -1,4 +1,4 @@
-import { longestLockPath, parseLockPath } from '../../interface/lock-path.ts';
+import { longestLockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** Opaque to clients, so that what it says can change. */
@@ -12,5 +12,5 @@ const notOurs = refused('It is not a cursor of this list. Begin again without on
 export function readCursor(cursor: string): Parsed<string> {
   if (cursor.length > longestCursor) return notOurs;
   const path = Buffer.from(cursor, 'base64url').toString();
-  return writeCursor(path) === cursor && parseLockPath(path).ok ? accepted(path) : notOurs;
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notOurs;
 }

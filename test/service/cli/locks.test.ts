@@ -50,15 +50,15 @@ describe('lock list', () => {
   });
 
   test('lets no path write to the terminal', async () => {
-    const path = 'Content/\u202egnp.exe';
+    const path = 'Content/\u00adgnp.exe';
     expect((await lock(path)).status).toBe(201);
     const { stdout } = await run('lock', 'list', 'sample');
-    expect(stdout).not.toContain('\u202e');
-    expect(stdout).toContain('Content/\\u{202e}gnp.exe');
-    expect((await run('lock', 'list', 'sample', '--json')).stdout).not.toContain('\u202e');
+    expect(stdout).not.toContain('\u00ad');
+    expect(stdout).toContain('Content/\\u{ad}gnp.exe');
+    expect((await run('lock', 'list', 'sample', '--json')).stdout).not.toContain('\u00ad');
     expect((await json('lock', 'list', 'sample')).locks[0].path).toBe(path);
     const { stderr } = await run('lock', 'release', 'sample', path);
-    expect(stderr).not.toContain('\u202e');
+    expect(stderr).not.toContain('\u00ad');
     expect((await run('lock', 'release', 'sample', path, '--force')).code).toBe(0);
   });
 

@@ -56,3 +56,6 @@ export async function seedManyLocks({ storage }: RunningService, workspace: stri
 }
 
 export const hostileName = `"><img src=x onerror=alert(1)><script>alert(1)</script>\u202E${'x'.repeat(900)}`;
+
+/** The same of a file: a path has nothing that reorders it, and may have what hides. */
+export const hostilePath = hostileName.replaceAll('\u202e', '\u00ad');

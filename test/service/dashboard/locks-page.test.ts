@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService, type TokenOptions } from '../../support/running-service.ts';
 import { formTokenIn, type Visitor, visit } from './browser-like.ts';
-import { hostileName, releaseAsApi, seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
+import { hostileName, hostilePath, releaseAsApi, seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 let service: RunningService;
 beforeAll(async () => {
@@ -103,7 +103,7 @@ describe('the list of locks, without JavaScript,', () => {
   test('has no markup from a path, a holder or a run', async () => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostileName, {
+    await takeLock(service, workspace, secret, hostilePath, {
       origin: 'https://evil.example/"><script>alert(1)</script>',
     });
     const admin = await signedIn({ scopes: ['locks:admin'] });

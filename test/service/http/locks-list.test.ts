@@ -29,6 +29,35 @@ describe.each(databaseKinds)('the list of locks on $name', (kind) => {
     return workspace;
   }
 
+  test('has locks on paths that are refused by now, page by page, and they can be released', async () => {
+    const workspace = await workspaceWith('a', 'b', 'c');
+    const old = 'a\u202egnp.exe';
+    const { storage } = service;
+    await storage.commit('global', (db) =>
+      db
+        .updateTable('locks')
+        .set({ path: old })
+        .where('workspace_id', '=', workspace)
+        .where('path', '=', 'b')
+        .execute(),
+    );
+    const first = await list(workspace, '?limit=2');
+    expect(first.body.locks.map(({ path }: { path: string }) => path)).toEqual(['a', old]);
+    expect(await paths(workspace, `?limit=2&cursor=${first.body.next_cursor}`)).toEqual(['c']);
+    expect(await paths(workspace, `?path=${encodeURIComponent(old)}`)).toEqual([old]);
+
+    const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(old)}`;
+    const json = { path: old, type: 'exclusive', ttl: '1h' };
+    const again = () => service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json });
+    expect((await again()).body.errors).toEqual([
+      { pointer: '#/path', detail: expect.stringContaining('direction of text') },
+    ]);
+    expect((await service.ask('DELETE', address, { token })).status).toBe(204);
+    const absent = await service.ask('DELETE', address, { token });
+    expect([absent.status, absent.body.errors[0].pointer]).toEqual([422, '#/path']);
+    expect((await again()).status).toBe(422);
+  });
+
   test('has every lock as it was answered when it was taken, sorted by path, and no other workspace', async () => {
     const workspace = await workspaceWith('b', 'a', 'c/d');
     await workspaceWith('other');

@@ -1,4 +1,4 @@
-import { canonicalLockPath } from '../../../interface/lock-path.ts';
+import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
@@ -23,7 +23,7 @@ export const lockRelease = defineCommand({
   details: ['Its holder counts on it: make sure that the run it came from has ended.'],
   arguments: {
     workspace: workspaceArgument,
-    path: { placeholder: 'PATH', what: 'the locked path', parse: canonicalLockPath },
+    path: { placeholder: 'PATH', what: 'the locked path', parse: (text) => canonicalLockPath(text, parseHeldPath) },
   },
   flags: { force: toggle('take the lock away from its holder'), ...commonFlags },
   example: 'game Content/Hero.uasset --force',

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/operation.ts';
@@ -123,7 +123,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
     const { id } = await workspaceOf(call, storage);
     const { path, lock } = queryOf(call, 'path', 'lock');
     const asked = { workspace: id, back: searchOfReferer(call.c.req.header('referer'), id) };
-    const parsed = parseLockPath(path);
+    const parsed = parseHeldPath(path);
     const found = parsed.ok ? await find(call, id, parsed.value) : undefined;
     if (found === undefined) return show(call, asked, gone(asked, path), 404);
     if (lock !== '' && lock !== found.lock.id) return show(call, asked, changed(call, asked, found), 412);
@@ -176,7 +176,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
   addAction(app, parts, route, async (call) => {
     const { id } = await workspaceOf(call, storage);
     const asked = { workspace: id, back: backSearch(call.form.text('back')) };
-    const path = parseLockPath(call.form.text('path'));
+    const path = parseHeldPath(call.form.text('path'));
     return path.ok ? release(call, asked, path.value) : show(call, asked, gone(asked, ''), 404);
   });
 }

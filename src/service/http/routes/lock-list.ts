@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../../locks/list.ts';
 import { lockOf } from '../../locks/lock-row.ts';
@@ -20,7 +20,7 @@ const largestPage = 1_000;
 const querySchema = z.object({
   path: z
     .string()
-    .transform(parsedBy(parseLockPath))
+    .transform(parsedBy(parseHeldPath))
     .optional()
     .openapi({ type: 'string', description: 'Only the lock on this path.' }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts so.', example: 'Content/' }),

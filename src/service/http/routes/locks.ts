@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { lockPathFromUrl } from '../../../interface/lock-path.ts';
+import { lockPathFromUrl, parseLockPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
@@ -22,7 +22,7 @@ import { originOf } from '../origin.ts';
 import { addressedLockPath, addressedWorkspace, lockPathParameter, workspaceParameter } from '../parameters.ts';
 import type { Answer } from '../problem-answer.ts';
 import { lastSegment } from '../raw-target.ts';
-import { Refusal } from '../refusal.ts';
+import { invalid, Refusal } from '../refusal.ts';
 import { conditionHeader, keyHeader, lockRequestSchema, lockSchema } from '../schemas.ts';
 
 /** Locks are mostly released long before they expire, and who slept until then would miss it. */
@@ -206,6 +206,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       }
       const workspace = await addressedWorkspace(c, storage);
       const path = addressedLockPath(c);
+      const lockable = parseLockPath(path);
       const bearer = bearerOf(c);
       const ifMatch = c.req.header('if-match');
       const admin = grants(bearer.scopes, 'locks:admin');
@@ -223,6 +224,8 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
           onReleased({ workspace: workspace.id, path, id: release.lock.id });
           return emptyAnswer(204);
         case 'absent':
+          // There could be one from before such paths were refused: now it is known that there is none.
+          if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.why });
           throw new Refusal(
             'not-found',
             `There is no lock on ${path}: it was released, has expired, or was never taken.`,

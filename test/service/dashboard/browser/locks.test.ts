@@ -6,7 +6,7 @@ import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
-import { hostileName, releaseAsApi, seedManyLocks, takeLock } from '../locked-service.ts';
+import { hostileName, hostilePath, releaseAsApi, seedManyLocks, takeLock } from '../locked-service.ts';
 import { signIn } from './signed-in.ts';
 
 let service: RunningService;
@@ -199,7 +199,7 @@ describe('the page of locks', () => {
   test('on a phone shows hostile names as cards, as text and within its width', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: hostileName });
-    await takeLock(service, workspace, secret, hostileName, {
+    await takeLock(service, workspace, secret, hostilePath, {
       origin: 'https://evil.example/"><script>alert(1)</script>',
     });
     await takeLock(service, workspace, secret, 'Content/Hero.uasset');
