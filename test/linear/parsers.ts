@@ -13,6 +13,7 @@ import {
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { readKept } from '../../src/action/ledger/kept.ts';
 import { readHandedLocks } from '../../src/action/locks/handed-locks.ts';
+import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
 import { createRedactor, inHtml, oneLine } from '../../src/action/report/safe-text.ts';
 import { readBody } from '../../src/client/answer.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
@@ -269,6 +270,14 @@ export const parsers: readonly Parser[] = [
   },
   { of: ['src/client/workspace-id.ts parseWorkspaceId'], parse: parseNamedWorkspace },
 
+  {
+    of: ['src/action/paths/pattern-cost.ts whyNotQuick'],
+    parse: whyNotQuick,
+    shapes: [
+      ['', '{a}', ''],
+      ['', '+(', ''],
+    ],
+  },
   { of: ['src/action/inputs/table.ts readRawInputs'], parse: (text) => readRawInputs({ INPUT_PATH: text }) },
   ...taskInputs.map(([name, operation]) => ({
     of: [

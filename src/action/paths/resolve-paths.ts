@@ -4,6 +4,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PathLine } from '../inputs/path-lines.ts';
 import { lineProblem } from '../inputs/reader.ts';
 import { isFile, matchingFiles } from './matching-files.ts';
+import { whyNotQuick } from './pattern-cost.ts';
 
 /** A path that the input means: named by a line of its own, or one of those that a pattern matches. */
 export interface ResolvedPath {
@@ -27,6 +28,8 @@ const isInCheckout = async (path: LockPath, checkout: string): Promise<boolean> 
 
 /** A pattern that leaves the checkout would lock paths that mean something else in the workspace. */
 function parsePattern(text: string): Parsed<string> {
+  const slow = whyNotQuick(text.replaceAll('\\', '/'));
+  if (slow !== undefined) return refused(slow);
   const segments = text.replaceAll('\\', '/').split('/');
   const last = segments.length - 1;
   if (segments[0] === '' || /^[a-z]:$/i.test(segments[0] ?? '')) {

@@ -1,0 +1,51 @@
+/** As long as the longest path. */
+const maxLength = 1_024;
+
+/**
+ * Within a name, each `*` tries every place in it for all those behind it. On a name of 255 letters, three that do not
+ * fit take some 40 ms, four 2 s, and five more than a minute.
+ */
+const maxStarsInSegment = 3;
+
+/** Each alternative is a pattern of its own. */
+const maxAlternatives = 256;
+
+const innermostBraces = /\{([^{}]*)\}/;
+
+function rangeSize(text: string): number | undefined {
+  const [, from, to] = /^(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.-?\d{1,15})?$/.exec(text) ?? [];
+  return from === undefined || to === undefined ? undefined : Math.abs(Number(to) - Number(from)) + 1;
+}
+
+/** At least as many as the braces of a pattern stand for; it stops to count where there are too many. */
+function alternatives(pattern: string): number {
+  let rest = pattern;
+  let product = 1;
+  for (let found = innermostBraces.exec(rest); found !== null; found = innermostBraces.exec(rest)) {
+    const [braces, inner = ''] = found;
+    product *= rangeSize(inner) ?? inner.split(',').length;
+    if (product > maxAlternatives) return product;
+    rest = rest.slice(0, found.index) + rest.slice(found.index + braces.length);
+  }
+  return product;
+}
+
+const starsIn = (segment: string): number => (segment === '**' ? 0 : segment.split('*').length - 1);
+
+/** A group that may be repeated, of parts that may be: `+(a|aa)` fits a name in more ways than can be tried. */
+const repeatedGroup = /[*+]\([^)]*[|*+?(]/;
+
+/** Why a pattern could take longer than anybody waits on an unlucky name; undefined for one that is quick on all. */
+export function whyNotQuick(pattern: string): string | undefined {
+  if (pattern.length > maxLength) return `A pattern has at most ${maxLength} characters.`;
+  if (alternatives(pattern) > maxAlternatives) {
+    return `The braces of a pattern stand for at most ${maxAlternatives} alternatives. Write it as several lines.`;
+  }
+  if (repeatedGroup.test(pattern)) {
+    return 'A group that is repeated, *(…) or +(…), must not have alternatives or wildcards in it: to match it could take for ever.';
+  }
+  if (pattern.split('/').some((segment) => starsIn(segment) > maxStarsInSegment)) {
+    return `A pattern has at most ${maxStarsInSegment} asterisks between two slashes: more could take minutes on one name.`;
+  }
+  return undefined;
+}
