@@ -346,7 +346,7 @@ export const parsers: readonly Parser[] = [
   },
   {
     of: ['src/service/dashboard/access/cookie.ts sessionSecretIn'],
-    parse: sessionSecretIn,
+    parse: (text) => sessionSecretIn(incoming({ cookie: text })),
     shapes: [
       ['', 'a=b; ', ''],
       ['a="', '"', ''],
