@@ -131,9 +131,15 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
     });
 
     test('up to a number that a person can read', async () => {
+      const branches = Array.from({ length: 100 }, (_, index) => `not a branch ${index}`);
+      const { errors } = (await postJson('hooks', { ...hook, branches })).body;
+      expect(errors).toHaveLength(20);
+    });
+
+    test('but where there are more than there may be: then it says so, and looks at none of them', async () => {
       const headers = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`x-${index}`, index]));
       const { errors } = (await postJson('hooks', { ...hook, headers })).body;
-      expect(errors).toHaveLength(20);
+      expect(errors).toEqual([{ pointer: '#/headers', detail: 'A hook has at most 20 headers of its own.' }]);
     });
   });
 
