@@ -462,7 +462,7 @@ async function lookUpChangedFiles({ change, repository, apiUrl, token }, parts, 
         const files = await filesOf(change, github, (ms) => parts.sleep(ms, signal));
         const paths = new Set();
         for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
-            const path = (0,lock_path/* parseLockPath */.Ix)(name);
+            const path = (0,lock_path/* parseHeldPath */.yo)(name);
             if (path.ok)
                 paths.add(path.value);
             else

@@ -134,7 +134,7 @@ function parseBaseUrl(text, allowHttp) {
     if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
         return (0,parsed/* refused */.J)('Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.');
     }
-    const address = url.href.replace(/\/+$/, '');
+    const address = url.href.replace(/(?<!\/)\/+$/, '');
     if (!address.endsWith('/v1'))
         return (0,parsed/* refused */.J)('It has to end in the version of the interface, /v1.');
     return (0,parsed/* accepted */.q)(address);
@@ -630,9 +630,9 @@ function parseJsonObject(text) {
 /* harmony export */   hB: () => (/* binding */ readEntry)
 /* harmony export */ });
 /* unused harmony export isGrantedLock */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9228);
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5860);
-/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6069);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9228);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5860);
+/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6069);
 
 
 
@@ -646,9 +646,9 @@ const isGrantedLock = (value) => isRecord(value) &&
 const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
 const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
-    (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__/* .parseWorkspaceId */ .m)(workspace).ok &&
+    (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace).ok &&
     typeof path === 'string' &&
-    (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__/* .parseLockPath */ .Ix)(path).ok;
+    (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path).ok;
 function isEntry(value) {
     if (value['kind'] === 'wish') {
         const named = areTextsIfThere(value, ['stepName']);
@@ -659,7 +659,7 @@ function isEntry(value) {
     switch (value['kind']) {
         case 'intent':
             return (areTexts(value, ['step', 'key', 'type', 'ttl']) &&
-                (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__/* .parseTtl */ .Kw)(String(value['ttl'])).ok &&
+                (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(String(value['ttl'])).ok &&
                 typeof value['byService'] === 'boolean');
         case 'granted':
             return (areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
@@ -691,10 +691,10 @@ const sure = (parsed) => {
 };
 /** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
 const addressIn = ({ workspace, path, }) => ({
-    workspace: sure((0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_1__/* .parseWorkspaceId */ .m)(workspace)),
-    path: sure((0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_2__/* .parseLockPath */ .Ix)(path)),
+    workspace: sure((0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace)),
+    path: sure((0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path)),
 });
-const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__/* .parseTtl */ .Kw)(ttl));
+const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(ttl));
 
 
 /***/ }),
@@ -758,7 +758,7 @@ function readHanded(entry) {
         return undefined;
     // An object that JSON made has nothing but string keys.
     const fields = entry;
-    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '');
+    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '', _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo);
     if (!path.ok)
         return undefined;
     return {
@@ -853,7 +853,7 @@ async function main() {
     const title = `Workspace: ${operation}`;
     try {
         // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 433).then(__nccwpck_require__.bind(__nccwpck_require__, 1433));
+        const { run } = await __nccwpck_require__.e(/* import() */ 538).then(__nccwpck_require__.bind(__nccwpck_require__, 7538));
         const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
         const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
         if (result.kind === 'refused')
@@ -1556,19 +1556,35 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   IH: () => (/* binding */ asOneSegment),
 /* harmony export */   Ix: () => (/* binding */ parseLockPath),
 /* harmony export */   ne: () => (/* binding */ asSegments),
+/* harmony export */   yo: () => (/* binding */ parseHeldPath),
 /* harmony export */   zV: () => (/* binding */ canonicalLockPath)
 /* harmony export */ });
 /* unused harmony exports longestLockPath, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
-/** In bytes of UTF-8. */
+/** In bytes of UTF-8, as they are kept: composed. */
 const longestLockPath = 1_024;
+/**
+ * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
+ * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
+ * grows with the square of their number.
+ */
+const maxUncomposedBytes = 4 * longestLockPath;
+const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
+const bytesIn = (text) => new TextEncoder().encode(text).length;
 const controlCharacter = /\p{Cc}/u;
 const drive = /^[a-z]:\//i;
+/**
+ * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
+ * U+200C and U+200D are letters to some scripts, and stay.
+ */
+const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path) {
     if (path === '')
         return 'A path must not be empty.';
+    if (bytesIn(path) > longestLockPath)
+        return tooLong;
     if (!path.isWellFormed())
         return 'The path is not valid Unicode: it has half of a surrogate pair.';
     if (controlCharacter.test(path))
@@ -1584,40 +1600,63 @@ function whyNot(path) {
         return 'A path must not have an empty segment (two slashes in a row).';
     if (segments.includes('.') || segments.includes('..'))
         return 'A path must not have a segment "." or "..".';
-    if (new TextEncoder().encode(path).length > longestLockPath) {
-        return `A path must not be longer than ${longestLockPath} bytes.`;
-    }
     return undefined;
 }
-/** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
-function parseLockPath(text) {
-    const path = text.normalize('NFC');
+/** A character has at least one byte, so the first look is at a number that is there already. */
+function compose(text) {
+    if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes)
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(tooLong);
+    return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text.normalize('NFC'));
+}
+/**
+ * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
+ * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
+ */
+function parseHeldPath(text) {
+    const composed = compose(text);
+    if (!composed.ok)
+        return composed;
+    const path = composed.value;
     const why = whyNot(path);
     // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(path) : (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
+}
+/** A path that can be locked. */
+function parseLockPath(text) {
+    const path = parseHeldPath(text);
+    if (!path.ok || !misleading.test(path.value))
+        return path;
+    return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.');
 }
 /**
  * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
  * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
  */
-function canonicalLockPath(text) {
-    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
-    const segments = text.normalize('NFC').replaceAll('\\', '/').split('/');
+function canonicalLockPath(text, parse = parseLockPath) {
+    const segments = text.replaceAll('\\', '/').split('/');
     const last = segments.length - 1;
     // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
     const path = segments
         .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
         .join('/');
-    if (drive.test(path))
+    const composed = compose(path);
+    if (!composed.ok)
+        return composed;
+    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
+    if (drive.test(composed.value)) {
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path is relative to the workspace: it must not start with a drive (C:).');
-    return parseLockPath(path);
+    }
+    return parse(composed.value);
 }
 /** The path as one segment of a URL: its slashes are encoded too. */
 const asOneSegment = (path) => encodeURIComponent(path);
 /** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 const asSegments = (path) => path.split('/').map(encodeURIComponent).join('/');
-/** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 function lockPathFromUrl(raw) {
+    // Encoded, a byte is at most three characters.
+    if (raw.length > 3 * maxUncomposedBytes)
+        return refused(tooLong);
     let text;
     try {
         text = decodeURIComponent(raw);
@@ -1625,7 +1664,7 @@ function lockPathFromUrl(raw) {
     catch {
         return refused('The path is not valid percent-encoded UTF-8.');
     }
-    return parseLockPath(text);
+    return parseHeldPath(text);
 }
 
 

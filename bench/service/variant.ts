@@ -11,6 +11,7 @@ import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
+import { shippedQuotas } from '../../test/support/shipped-settings.ts';
 import { oneCommitPerChange } from './one-commit.ts';
 import { withoutDatabase } from './without-database.ts';
 
@@ -60,6 +61,7 @@ const service = await startService({
   freeDisk: endlessDisk,
   rateLimit: null,
   ...defaultHookQuotas,
+  ...shippedQuotas,
   trustedProxies: [],
   version: 'bench',
 });

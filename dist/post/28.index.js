@@ -83,7 +83,7 @@ function parseBaseUrl(text, allowHttp) {
     if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
         return (0,parsed/* refused */.J)('Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.');
     }
-    const address = url.href.replace(/\/+$/, '');
+    const address = url.href.replace(/(?<!\/)\/+$/, '');
     if (!address.endsWith('/v1'))
         return (0,parsed/* refused */.J)('It has to end in the version of the interface, /v1.');
     return (0,parsed/* accepted */.q)(address);
@@ -290,7 +290,7 @@ function standIns({ kept, step, locksFile }) {
         return [];
     const { service, workspace } = kept;
     return (kept.locks ?? locksIn(locksFile))
-        .filter(({ path }) => (0,lock_path/* parseLockPath */.Ix)(path).ok)
+        .filter(({ path }) => (0,lock_path/* parseHeldPath */.yo)(path).ok)
         .map((lock) => ({
         kind: 'granted',
         service,

@@ -16,7 +16,6 @@ __webpack_require__.d(__webpack_exports__, {
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
 var duration = __webpack_require__(393);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/html-to-text.js
-const unseen = /<(script|style|template)\b[^<>]*>.*?<\/\1\s*>|<!--.*?-->/gis;
 const tag = /<\/?[a-z!][^<>]*>/gi;
 const entities = {
     '&lt;': '<',
@@ -28,12 +27,43 @@ const entities = {
     '&amp;': '&',
 };
 const looksLikeHtml = (text) => /^\s*<(!doctype|html|head|body|!--)/i.test(text);
+/** What begins a part of a page that nobody reads, and what ends it. */
+const beginning = /<(?:(script|style|template)\b[^<>]*>|!--)/gi;
+const ends = {
+    script: /<\/script\s*>/gi,
+    style: /<\/style\s*>/gi,
+    template: /<\/template\s*>/gi,
+    comment: /-->/g,
+};
+/**
+ * Without scripts, styles, templates and comments; one that does not end is left as it is. That there is no end is found
+ * out once for each kind: looked for again at every beginning, a page of beginnings would take time that grows with the
+ * square of its length.
+ */
+function withoutUnseen(text) {
+    const endless = new Set();
+    let seen = '';
+    let from = 0;
+    for (const { 0: begun, 1: name = 'comment', index } of text.matchAll(beginning)) {
+        const kind = name.toLowerCase();
+        const end = ends[kind];
+        if (index < from || end === undefined || endless.has(kind))
+            continue;
+        end.lastIndex = index + begun.length;
+        if (end.test(text)) {
+            seen += `${text.slice(from, index)} `;
+            from = end.lastIndex;
+        }
+        else
+            endless.add(kind);
+    }
+    return seen + text.slice(from);
+}
 /** What of a page a person would read; a text that is none comes back as it is. */
 function htmlToText(text) {
     if (!looksLikeHtml(text))
         return text;
-    return text
-        .replaceAll(unseen, ' ')
+    return withoutUnseen(text)
         .replaceAll(tag, ' ')
         .replaceAll(/&(?:lt|gt|quot|#39|apos|nbsp|amp);/g, (entity) => entities[entity] ?? entity);
 }
@@ -60,7 +90,7 @@ function readBody({ bytes, tooLarge }, headers, texts) {
         return { kind: 'too-large', excerpt };
     const parsed = (0,json/* parseJson */.qF)(text, texts.data);
     if (parsed.ok)
-        return { kind: 'json', value: parsed.value };
+        return { kind: 'json', value: parsed.value, byteLength: bytes.length };
     const type = texts.line(headers['content-type'] ?? '', 80);
     const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
     return { kind: 'other', why, excerpt, isHtml: looksLikeHtml(text) };
@@ -99,18 +129,38 @@ function cut(text, most) {
 function createServiceText(secrets) {
     const anywhere = longestFirst(secrets.flatMap(secret_spellings/* spellingsOf */.H));
     const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-    // Masked before it is cut: half a secret is one too.
-    const line = (text, most) => cut(maskAll(text.slice(0, mostRead).replaceAll(unsafe, ' ').trim(), anywhere), most);
+    const longest = anywhere[0]?.length ?? 0;
+    const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+    /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
+    function shown(text, most, goesOn) {
+        // Masked before it is cut: half a secret is one too.
+        const masked = maskAll(text.replaceAll(unsafe, ' ').trim(), anywhere);
+        return cut(goesOn ? masked.slice(0, Math.max(0, masked.length - longest)) : masked, most);
+    }
     return {
-        line,
-        excerpt: (body, most) => line(htmlToText(body.slice(0, mostRead)), most),
-        data: (text) => maskAll(text, inData),
+        line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
+        excerpt: (body, most) => shown(htmlToText(body.slice(0, mostRead)), most, body.length > mostRead),
+        // An answer may have millions of texts, most of them shorter than any secret.
+        data: (text) => (text.length < shortest ? text : maskAll(text, inData)),
     };
 }
 /** Paths and ids are shorter. */
 const longestName = 4_096;
-/** A path or an id as the service names it: comparable with ours, and without control characters, which none has. */
-const plainName = (name) => cut(name.normalize('NFC').replaceAll(controlCharacter, '\ufffd'), longestName);
+/**
+ * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
+ * put them in order takes time that grows with the square of their number, and a list may have thousands of such names.
+ */
+const tooManyMarks = /\p{M}{31}/u;
+/**
+ * A path or an id as the service names it: comparable with ours, and without control characters, which none has. What is
+ * too long for either is cut, and what nobody writes is left as it came.
+ */
+function plainName(name) {
+    // Long enough that there is something left to cut.
+    const read = name.slice(0, longestName + 1);
+    const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
+    return cut(composed.replaceAll(controlCharacter, '\ufffd'), longestName);
+}
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/timestamp.js
 const lastYear = Date.UTC(10_000, 0, 1) - 1;
@@ -452,7 +502,7 @@ var lock_path = __webpack_require__(860);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/addresses.js
 
 function addressesBelow(baseUrl) {
-    const base = baseUrl.pathname.replace(/\/+$/, '');
+    const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
     const below = (workspace, ...rest) => [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
     return {
         workspaces: `${base}/workspaces`,
@@ -731,6 +781,7 @@ const problems = {
     'unsupported-media-type': { status: 415, title: 'The request body is not JSON' },
     'invalid-request': { status: 422, title: 'The request is not valid' },
     'idempotency-key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
+    'quota-exceeded': { status: 422, title: 'There is as much of this as there may be' },
     'rate-limited': { status: 429, title: 'Too many requests' },
     'headers-too-large': { status: 431, title: 'The request headers are too large' },
     'internal-error': { status: 500, title: 'The service made a mistake' },
@@ -1392,6 +1443,9 @@ function nextPage(answer, target, baseUrl) {
 
 
 const mostPages = 1_000;
+/** As JSON: read, it takes many times the room. A workspace of our service has at most a fifth as many locks. */
+const maxListBytes = 64 * 1_024 * 1_024;
+const maxEntries = 1_000_000;
 /** An array, or an object that has it under the name of what is listed or one of the common names. */
 function entriesOf(body, name) {
     if ((0,json/* isArray */.cy)(body))
@@ -1426,7 +1480,8 @@ async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, 
     const items = [];
     const seen = new Set();
     let unread = 0;
-    let before = '';
+    let bytes = 0;
+    let before = [];
     const list = (why) => {
         const skipped = unread === 0 ? undefined : `${unread} of its entries could not be read`;
         const reasons = [why, skipped].filter((reason) => reason !== undefined);
@@ -1457,10 +1512,16 @@ async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, 
         const next = nextPage(answer, target, baseUrl);
         const goesRound = next.kind === 'page' && seen.has(next.target);
         // A service that does not know cursors gives its first page again and again.
-        const same = JSON.stringify(entries);
-        if (goesRound && same === before)
+        if (goesRound && JSON.stringify(entries) === JSON.stringify(before)) {
             return list('the service gives the same page again');
-        before = same;
+        }
+        before = entries;
+        bytes += answer.body.kind === 'json' ? answer.body.byteLength : 0;
+        // Of a page that is too much nothing is taken: what it would take is what the limit is about.
+        if (bytes > maxListBytes)
+            return list('its pages have more than 64 MB together');
+        if (items.length + unread + entries.length > maxEntries)
+            return list(`it has more than ${maxEntries} entries`);
         for (const entry of entries) {
             const item = readEntry(entry, texts);
             if (item === undefined)

@@ -320,7 +320,7 @@ const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
     typeof workspace === 'string' &&
     (0,workspace_id/* parseWorkspaceId */.m)(workspace).ok &&
     typeof path === 'string' &&
-    (0,lock_path/* parseLockPath */.Ix)(path).ok;
+    (0,lock_path/* parseHeldPath */.yo)(path).ok;
 function isEntry(value) {
     if (value['kind'] === 'wish') {
         const named = areTextsIfThere(value, ['stepName']);
@@ -364,7 +364,7 @@ const sure = (parsed) => {
 /** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
 const addressIn = ({ workspace, path, }) => ({
     workspace: sure((0,workspace_id/* parseWorkspaceId */.m)(workspace)),
-    path: sure((0,lock_path/* parseLockPath */.Ix)(path)),
+    path: sure((0,lock_path/* parseHeldPath */.yo)(path)),
 });
 const ttlIn = ({ ttl }) => sure(parseTtl(ttl));
 
@@ -1130,20 +1130,35 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   IH: () => (/* binding */ asOneSegment),
-/* harmony export */   Ix: () => (/* binding */ parseLockPath),
-/* harmony export */   ne: () => (/* binding */ asSegments)
+/* harmony export */   ne: () => (/* binding */ asSegments),
+/* harmony export */   yo: () => (/* binding */ parseHeldPath)
 /* harmony export */ });
-/* unused harmony exports longestLockPath, canonicalLockPath, lockPathFromUrl */
+/* unused harmony exports longestLockPath, parseLockPath, canonicalLockPath, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
-/** In bytes of UTF-8. */
+/** In bytes of UTF-8, as they are kept: composed. */
 const longestLockPath = 1_024;
+/**
+ * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
+ * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
+ * grows with the square of their number.
+ */
+const maxUncomposedBytes = 4 * longestLockPath;
+const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
+const bytesIn = (text) => new TextEncoder().encode(text).length;
 const controlCharacter = /\p{Cc}/u;
 const drive = /^[a-z]:\//i;
+/**
+ * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
+ * U+200C and U+200D are letters to some scripts, and stay.
+ */
+const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path) {
     if (path === '')
         return 'A path must not be empty.';
+    if (bytesIn(path) > longestLockPath)
+        return tooLong;
     if (!path.isWellFormed())
         return 'The path is not valid Unicode: it has half of a surrogate pair.';
     if (controlCharacter.test(path))
@@ -1159,40 +1174,63 @@ function whyNot(path) {
         return 'A path must not have an empty segment (two slashes in a row).';
     if (segments.includes('.') || segments.includes('..'))
         return 'A path must not have a segment "." or "..".';
-    if (new TextEncoder().encode(path).length > longestLockPath) {
-        return `A path must not be longer than ${longestLockPath} bytes.`;
-    }
     return undefined;
 }
-/** Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused. */
-function parseLockPath(text) {
-    const path = text.normalize('NFC');
+/** A character has at least one byte, so the first look is at a number that is there already. */
+function compose(text) {
+    if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes)
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(tooLong);
+    return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text.normalize('NFC'));
+}
+/**
+ * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
+ * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
+ */
+function parseHeldPath(text) {
+    const composed = compose(text);
+    if (!composed.ok)
+        return composed;
+    const path = composed.value;
     const why = whyNot(path);
     // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(path) : (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
+}
+/** A path that can be locked. */
+function parseLockPath(text) {
+    const path = parseHeldPath(text);
+    if (!path.ok || !misleading.test(path.value))
+        return path;
+    return refused('A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.');
 }
 /**
  * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
  * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
  */
-function canonicalLockPath(text) {
-    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
-    const segments = text.normalize('NFC').replaceAll('\\', '/').split('/');
+function canonicalLockPath(text, parse = parseLockPath) {
+    const segments = text.replaceAll('\\', '/').split('/');
     const last = segments.length - 1;
     // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
     const path = segments
         .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
         .join('/');
-    if (drive.test(path))
+    const composed = compose(path);
+    if (!composed.ok)
+        return composed;
+    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
+    if (drive.test(composed.value)) {
         return refused('A path is relative to the workspace: it must not start with a drive (C:).');
-    return parseLockPath(path);
+    }
+    return parse(composed.value);
 }
 /** The path as one segment of a URL: its slashes are encoded too. */
 const asOneSegment = (path) => encodeURIComponent(path);
 /** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 const asSegments = (path) => path.split('/').map(encodeURIComponent).join('/');
-/** The path that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
+/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 function lockPathFromUrl(raw) {
+    // Encoded, a byte is at most three characters.
+    if (raw.length > 3 * maxUncomposedBytes)
+        return refused(tooLong);
     let text;
     try {
         text = decodeURIComponent(raw);
@@ -1200,7 +1238,7 @@ function lockPathFromUrl(raw) {
     catch {
         return refused('The path is not valid percent-encoded UTF-8.');
     }
-    return parseLockPath(text);
+    return parseHeldPath(text);
 }
 
 

@@ -11,7 +11,7 @@ import { createToken } from '../../src/service/tokens/tokens.ts';
 import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
-import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
+import { shippedQuotas, shippedRateLimit } from '../../test/support/shipped-settings.ts';
 
 export interface PicturedService {
   readonly storage: Storage;
@@ -48,6 +48,7 @@ export async function withPicturedService(
     rateLimit: shippedRateLimit,
     freeDisk: endlessDisk,
     ...defaultHookQuotas,
+    ...shippedQuotas,
     trustedProxies: [],
     version: '0.0.0',
   });

@@ -9,6 +9,7 @@ import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
+import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
@@ -18,6 +19,7 @@ import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
 import { startWorker } from './operation/worker.ts';
 import { forgetEndedSessions } from './sessions/sessions.ts';
+import { removeAnswersBeyond } from './storage/remove-beyond.ts';
 import type { Storage } from './storage/storage.ts';
 import { claimSync } from './syncs/queue.ts';
 import { removeOldSyncs } from './syncs/remove-old.ts';
@@ -36,7 +38,7 @@ import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions extends HookQuotas {
+export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly storage: Storage;
   readonly git: Git;
   readonly targets: TargetCheck;
@@ -48,6 +50,8 @@ export interface ServiceOptions extends HookQuotas {
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
   readonly freeDisk: FreeDisk;
+  /** Of answers to requests with an Idempotency-Key, in all. */
+  readonly maxRememberedBytes: number;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly version: string;
@@ -65,6 +69,9 @@ const expiryEveryMs = 500;
 const lastUseEveryMs = 10_000;
 const backlogsEveryMs = 5_000;
 const tidyEveryMs = 10 * 60_000;
+const forgetEveryMs = 1_000;
+/** So much of what may be remembered is taken before it is counted again. */
+const uncounted = 1 / 16;
 const drainMs = 10_000;
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
@@ -132,6 +139,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     },
     onError,
   );
+  // What an earlier process has left is not known.
+  let rememberedBytes = Number.POSITIVE_INFINITY;
+  const stopForgetting = repeat(
+    forgetEveryMs,
+    async () => {
+      if (rememberedBytes < options.maxRememberedBytes * uncounted) return;
+      rememberedBytes = 0;
+      metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, options.maxRememberedBytes));
+    },
+    onError,
+  );
   const lastUse = createLastUse(storage, () => performance.now());
   const stopNotingUse = repeat(lastUseEveryMs, lastUse.write, onError);
   const stopTidying = repeat(
@@ -156,7 +174,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
     freeDisk,
     noteUse: lastUse.note,
-    ...createOnce(storage),
+    ...createOnce(storage, (bytes) => {
+      rememberedBytes += bytes;
+    }),
+    lockQuota: createLockQuota(options, () => performance.now()),
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),
@@ -185,6 +206,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       lockWatch.stop(),
       freeDisk.stop(),
       stopExpiry(),
+      stopForgetting(),
       stopTidying(),
       stopWatchingBacklogs(),
       stopNotingUse(),

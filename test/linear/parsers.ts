@@ -8,6 +8,7 @@ import {
   parseBoolean,
   parseDurationBetween,
   parseJsonObject,
+  parseLossReaction,
   parseWholeNumber,
 } from '../../src/action/inputs/values.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
@@ -24,6 +25,7 @@ import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { parseLinks } from '../../src/client/link-header.ts';
 import { readBranch, readNamed, readWorkspace } from '../../src/client/named-entry.ts';
 import { isOwnError } from '../../src/client/own-error.ts';
+import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { refusalOf } from '../../src/client/refusal.ts';
 import { parseRetryAfter } from '../../src/client/retry-after.ts';
 import { dateOf } from '../../src/client/server-clock.ts';
@@ -57,6 +59,7 @@ import { hookRequestSchema } from '../../src/service/http/hook-schema.ts';
 import { hasValidHost } from '../../src/service/http/host.ts';
 import { keyedRequest } from '../../src/service/http/idempotency.ts';
 import { originOf } from '../../src/service/http/origin.ts';
+import { preferredWait } from '../../src/service/http/prefer.ts';
 import { readQuery } from '../../src/service/http/query.ts';
 import { originForm, routingPath } from '../../src/service/http/raw-target.ts';
 import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts';
@@ -201,6 +204,27 @@ export const parsers: readonly Parser[] = [
     shapes: [['mon', '(', '']],
   },
   {
+    of: ['src/client/rate-limit.ts rateLimitIn'],
+    parse: (text) =>
+      rateLimitIn(
+        { ratelimit: text, 'ratelimit-policy': text, 'ratelimit-remaining': text, 'ratelimit-reset': text },
+        0,
+      ),
+    shapes: [
+      ['', '"a";r=1;', ''],
+      ['', '"a",', ''],
+      ['', '"', ''],
+    ],
+  },
+  {
+    of: ['src/service/http/prefer.ts preferredWait'],
+    parse: preferredWait,
+    shapes: [
+      ['', '"\\', ''],
+      ['', 'wait=1,', ''],
+    ],
+  },
+  {
     of: ['src/client/server-clock.ts dateOf'],
     parse: (text) => dateOf({ date: text, age: text }),
     shapes: [['', '(', '']],
@@ -299,6 +323,7 @@ export const parsers: readonly Parser[] = [
     shapes: [['', '/', 'v']],
   },
   { of: ['src/action/inputs/values.ts parseBoolean'], parse: parseBoolean },
+  { of: ['src/action/inputs/values.ts parseLossReaction'], parse: parseLossReaction },
   { of: ['src/action/inputs/values.ts parseWholeNumber'], parse: parseWholeNumber(9) },
   {
     of: ['src/action/inputs/values.ts parseDurationBetween'],
@@ -589,6 +614,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/operation/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
+  'src/action/ledger/job-locks.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',

@@ -17,7 +17,7 @@ import { defaultHookQuotas, type HookQuotas } from '../../src/service/webhooks/q
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
-import { shippedRateLimit } from './shipped-settings.ts';
+import { shippedQuotas, shippedRateLimit } from './shipped-settings.ts';
 
 export interface Reply {
   readonly status: number;
@@ -69,6 +69,7 @@ export interface RunningServiceOptions {
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
   readonly freeDisk?: FreeDisk;
+  readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
   readonly environment?: NodeJS.ProcessEnv;
@@ -133,6 +134,8 @@ export async function startTestService(
     rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
     ...defaultHookQuotas,
     ...options.hookQuotas,
+    ...shippedQuotas,
+    ...options.quotas,
     trustedProxies: (options.trustedProxies ?? []).map(cidr),
     version: '0.0.0-test',
   });

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import type { Form } from './access/form.ts';
-import { readOwnForm, requireSession } from './access/require-session.ts';
+import { readOwnForm, requireSameSite, requireSession } from './access/require-session.ts';
 
 export interface PageRoute {
   /** With parameters as `:name`. */
@@ -40,14 +40,14 @@ export function addPage(
   app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
 }
 
-/** What a form does: in addition, it has to come from a page that the same session was shown. */
+/** What a form does: in addition, it has to come from a page that the same session was shown. Headers tell first whose it is not. */
 export function addAction(
   app: App,
   control: AccessControl,
   { path, access }: PageRoute,
   act: (call: ActionCall) => Promise<Answer>,
 ): void {
-  app.post(path, requireSession(control, access), async (c) =>
+  app.post(path, requireSameSite, requireSession(control, access), async (c) =>
     send(c, await act({ ...callOf(c), form: await readOwnForm(c) })),
   );
 }

@@ -131,14 +131,16 @@ interface Answered {
   readonly answer: Answer;
 }
 
-async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<void> {
-  if (answered.length === 0) return;
+/** Gives how many bytes that are, about. */
+async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
+  if (answered.length === 0) return 0;
   const rows = answered.map(({ request, answer }) => ({
     ...request,
     ...answer,
     headers: JSON.stringify(answer.headers),
   }));
   await insertAnswers(db, now, rows);
+  return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);
 }
 
 function orThrow(outcome: Answer | Refusal): Answer {
@@ -155,8 +157,11 @@ export interface ManyAtOnce<Asked> {
   readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (Answer | Refusal)[]>;
 }
 
-/** Does what a request asks, once for each key: a change and its remembered answer are one transaction. */
-export function createOnce(storage: Storage) {
+/**
+ * Does what a request asks, once for each key: a change and its remembered answer are one transaction. `onRemembered` is told
+ * how many bytes that took.
+ */
+export function createOnce(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
 
   async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
@@ -204,7 +209,7 @@ export function createOnce(storage: Storage) {
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
         const answer = await change(db, prepared);
-        await rememberAll(db, storage, [{ request, answer }]);
+        onRemembered(await rememberAll(db, storage, [{ request, answer }]));
         return answer;
       });
     });
@@ -236,7 +241,7 @@ export function createOnce(storage: Storage) {
             ? []
             : [{ request, answer }];
         });
-        await rememberAll(db, storage, answered);
+        onRemembered(await rememberAll(db, storage, answered));
         const outcomes = decided.values();
         return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
       },

@@ -11,6 +11,7 @@ import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
 import { nextFences } from './fence.ts';
 import { type FoundLock, findLocks } from './find.ts';
 import { acquiredEvent, expiredEvent } from './lock-events.ts';
+import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
 export interface LockRequest {
@@ -108,9 +109,12 @@ export async function acquireLocks(
   db: Database,
   now: Now,
   requests: readonly LockRequest[],
-): Promise<readonly Acquisition[]> {
+  quota: LockQuota = noLockQuota,
+): Promise<readonly (Acquisition | QuotaExceeded)[]> {
   const before = await findLocks(db, now, requests);
-  const decided = before.map((found) => (found?.live ? heldBy(found) : undefined));
+  const decided = before.map((found): Acquisition | QuotaExceeded | undefined =>
+    found?.live ? heldBy(found) : undefined,
+  );
 
   const free = new Map<string, FreePlace>();
   for (const [index, request] of requests.entries()) {
@@ -118,8 +122,19 @@ export async function acquireLocks(
     if (decided[index] !== undefined || free.has(place)) continue;
     free.set(place, { request, index, id: `lock_${randomUUID()}` });
   }
-  if (free.size > 0) {
-    const asked = [...free.values()];
+  const places = [...free.values()];
+  const decisions = await quota(
+    db,
+    now,
+    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.name })),
+  );
+  const asked = places.filter(({ index }, place) => {
+    const decision = decisions[place];
+    if (decision?.kind !== 'exceeded') return true;
+    decided[index] = decision;
+    return false;
+  });
+  if (asked.length > 0) {
     const fences = await nextFences(
       db,
       now,
@@ -141,6 +156,6 @@ export async function acquireLocks(
 
   const open = requests.filter((_, index) => decided[index] === undefined);
   if (open.length === 0) return decided.filter((acquisition) => acquisition !== undefined);
-  const later = [...(await acquireLocks(db, now, open))];
+  const later = [...(await acquireLocks(db, now, open, quota))];
   return decided.flatMap((acquisition) => acquisition ?? later.splice(0, 1));
 }

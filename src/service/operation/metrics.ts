@@ -70,6 +70,16 @@ export function createMetrics() {
       help: 'Events that were not put down for a webhook, because as many deliveries to it waited as may.',
       registers,
     }),
+    refusedLocks: new Counter({
+      name: 'workspace_locks_refused_total',
+      help: 'Locks that were refused, because their workspace or their owner has as many as it may.',
+      registers,
+    }),
+    droppedAnswers: new Counter({
+      name: 'workspace_remembered_answers_dropped_total',
+      help: 'Answers to requests with an Idempotency-Key that were forgotten before their time, to make room.',
+      registers,
+    }),
     expiredLocks: new Counter({
       name: 'workspace_locks_expired_total',
       help: 'Locks that reached the end of their ttl.',

@@ -18,6 +18,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     rateLimiter: { admit: notHere, admitRelease: notHere },
     noteUse: () => undefined,
     freeDisk: endlessDisk,
+    lockQuota: notHere,
     once: notHere,
     onceOfMany: () => notHere,
     prepareSync: notHere,

@@ -5,9 +5,11 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
+import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 const workspaces = ['game', 'tools'];
@@ -41,10 +43,14 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
   afterAll(() => database.remove());
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
-  const acquire = (...requests: readonly LockRequest[]) =>
-    storage.commit('global', (db) => acquireLocks(db, storage.now, requests));
+  const decide = (requests: readonly LockRequest[], quota?: LockQuota) =>
+    storage.commit('global', (db) => acquireLocks(db, storage.now, requests, quota));
+  const acquire = async (...requests: readonly LockRequest[]): Promise<readonly Acquisition[]> =>
+    (await decide(requests)).filter((decision) => decision.kind !== 'exceeded');
   const expire = (path: string) =>
     storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
+
+  const held = () => storage.read.selectFrom('locks').select('owner').where('expires_at', '>', Date.now()).execute();
 
   beforeEach(empty);
 
@@ -139,5 +145,79 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       CompiledQuery.raw(`${explain} ${texts[0]}`, dialect === 'sqlite' ? [list] : [list, 1]),
     );
     expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
+  });
+
+  describe('with a quota', () => {
+    const quotas = { maxLocks: 5, maxLocksPerOwner: 3 };
+    const kindsOf = async (quota: LockQuota, ...requests: readonly LockRequest[]) =>
+      (await decide(requests, quota)).map((decision) =>
+        decision.kind === 'exceeded' ? decision.quota : decision.kind,
+      );
+    const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
+
+    test('an owner gets as many as one may have, together or one after the other, and others still get theirs', async () => {
+      const quota = createLockQuota(quotas, () => 0);
+      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([
+        'acquired',
+        'acquired',
+        'acquired',
+        'maxLocksPerOwner',
+      ]);
+      expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
+      expect(await kindsOf(quota, ...ofOwner('bob', 'd', 'e', 'f'))).toEqual(['acquired', 'acquired', 'maxLocks']);
+      expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
+    });
+
+    test('a path that is held is said to be held, and takes nothing of it', async () => {
+      const quota = createLockQuota(quotas, () => 0);
+      await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
+      expect(await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e'))).toEqual([
+        'held',
+        'held',
+        'held',
+        'acquired',
+        'acquired',
+      ]);
+    });
+
+    test('what is released or over makes room again', async () => {
+      let now = 0;
+      const quota = createLockQuota(quotas, () => now);
+      await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
+      await expire('a');
+      now += 1_000;
+      expect(await kindsOf(quota, ...ofOwner('ada', 'd', 'e'))).toEqual(['acquired', 'maxLocksPerOwner']);
+    });
+
+    test('no workspace and no owner has more, whatever comes and goes', async () => {
+      const step = fc.record({
+        owner: fc.constantFrom('ada', 'bob', 'cyd'),
+        paths: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1 }),
+        expiring: fc.option(fc.constantFrom('a', 'b', 'c')),
+        pauseMs: fc.constantFrom(0, 1_000),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 8 }), async (steps) => {
+          await empty();
+          let now = 0;
+          const quota = createLockQuota(quotas, () => now);
+          for (const { owner, paths, expiring, pauseMs } of steps) {
+            if (expiring !== null) await expire(expiring);
+            now += pauseMs;
+            const before = await held();
+            const decisions = await kindsOf(quota, ...ofOwner(owner, ...paths));
+            const after = await held();
+            const own = after.filter((lock) => lock.owner === owner).length;
+            expect(after.length).toBeLessThanOrEqual(quotas.maxLocks);
+            expect(own).toBeLessThanOrEqual(quotas.maxLocksPerOwner);
+            // Where the quota was counted just now, nobody is refused without need.
+            const hadRoom = before.length < quotas.maxLocks && before.every((lock) => lock.owner !== owner);
+            if (pauseMs > 0 && hadRoom)
+              expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'acquired').toBe('acquired');
+          }
+        }),
+        { numRuns: runs(15, 200) },
+      );
+    });
   });
 });

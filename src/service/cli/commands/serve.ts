@@ -74,6 +74,24 @@ export const serve = defineCommand({
       '100000',
       wholeNumber(1, 10_000_000),
     ),
+    'max-locks': withDefault(
+      { placeholder: 'N', what: 'how many locks there may be in a workspace at the same time' },
+      '200000',
+      wholeNumber(1, 10_000_000),
+    ),
+    'max-locks-per-owner': withDefault(
+      { placeholder: 'N', what: 'how many of them one owner may have' },
+      '50000',
+      wholeNumber(1, 10_000_000),
+    ),
+    'max-remembered-bytes': withDefault(
+      {
+        placeholder: 'SIZE',
+        what: 'how much is kept of what was answered to requests with an Idempotency-Key; beyond it the oldest go',
+      },
+      '1GB',
+      parseByteCount,
+    ),
     'trusted-proxy': list(
       {
         placeholder: 'CIDR',
@@ -108,6 +126,9 @@ export const serve = defineCommand({
       rateLimit: flags['rate-limit'],
       maxHooks: flags['max-hooks'],
       maxWaitingDeliveries: flags['max-waiting-deliveries'],
+      maxLocks: flags['max-locks'],
+      maxLocksPerOwner: flags['max-locks-per-owner'],
+      maxRememberedBytes: flags['max-remembered-bytes'],
       trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],
     };

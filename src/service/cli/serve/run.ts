@@ -39,6 +39,9 @@ export interface ServeSettings extends HookQuotas {
   readonly parallelSyncs: number;
   /** In bytes. */
   readonly minFreeDisk: number;
+  readonly maxLocks: number;
+  readonly maxLocksPerOwner: number;
+  readonly maxRememberedBytes: number;
   readonly rateLimit: RateLimit;
   readonly trustedProxies: readonly Cidr[];
   readonly logLevel: LogLevel;

@@ -47,12 +47,14 @@ export function requireSession(
   };
 }
 
-/**
- * The form of a request that requireSession() has let through, if it comes from a page that this session was shown. What
- * a header can tell is looked at first: nothing of a body is read for a page of somebody else.
- */
-export async function readOwnForm(c: Context<Environment>): Promise<Form> {
+/** Comes first: what a header can tell costs nothing to look at. */
+export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
   refuseOtherSites(c.env.incoming);
+  await next();
+};
+
+/** The form of a request that those before it have let through, if it comes from a page that this session was shown. */
+export async function readOwnForm(c: Context<Environment>): Promise<Form> {
   const form = await readForm(c.env.incoming);
   if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
     throw new Refusal(

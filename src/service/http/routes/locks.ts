@@ -6,10 +6,12 @@ import { grants } from '../../../interface/scopes.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
 import { findCommittedLock, type LockPlace } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
+import type { LockQuota, LockQuotas, QuotaExceeded } from '../../locks/lock-quota.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { isOwnLock, type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
 import { renewLock } from '../../locks/renew.ts';
 import type { ReleasedLock } from '../../locks/waiters.ts';
+import type { Metrics } from '../../operation/metrics.ts';
 import type { Database, Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
@@ -32,6 +34,8 @@ export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
   readonly once: Once;
   readonly onceOfMany: OnceOfMany;
+  readonly lockQuota: LockQuota;
+  readonly metrics: Pick<Metrics, 'refusedLocks'>;
   /** There may be something to tell the hooks. */
   readonly onLockEvent: () => void;
   /** Somebody may wait for its path. */
@@ -62,23 +66,38 @@ const held = (lock: Lock, remainingSeconds: number): Refusal =>
     headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
   });
 
-function outcomeOf(acquisition: Acquisition): Answer | Refusal {
+const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
+  maxLocks: (max) =>
+    `The workspace has ${max} locks, and may have no more. Release some, or have the operator raise --max-locks.`,
+  maxLocksPerOwner: (max) =>
+    `The owner of this token has ${max} locks in the workspace, and may have no more. Release some, or have the operator raise --max-locks-per-owner.`,
+};
+
+const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
+
+function outcomeOf(acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
       return lockAnswer(201, acquisition.workspace, acquisition.lock);
     case 'held':
       return held(acquisition.lock, acquisition.remainingSeconds);
+    case 'exceeded':
+      return quotaExceeded(acquisition);
   }
 }
 
-const createAcquire = ({ storage, onceOfMany }: LockRoutes) =>
+const createAcquire = ({ storage, onceOfMany, lockQuota, metrics }: LockRoutes) =>
   onceOfMany<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       const found = await findCommittedLock(storage, request);
       return found?.live ? held(lockOf(found), found.remainingSeconds) : undefined;
     },
-    decide: async (db, requests) => (await acquireLocks(db, storage.now, requests)).map(outcomeOf),
+    async decide(db, requests) {
+      const acquisitions = await acquireLocks(db, storage.now, requests, lockQuota);
+      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
+      return acquisitions.map(outcomeOf);
+    },
   });
 
 async function renew(

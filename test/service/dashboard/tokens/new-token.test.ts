@@ -97,7 +97,11 @@ describe('making a token', () => {
 
   test('names the address by which the browser reaches the service', async () => {
     const visitor = await administrator();
-    const behindProxy = { origin: 'https://workspaces.example.com', 'sec-fetch-site': 'same-origin' };
+    const behindProxy = {
+      origin: 'https://workspaces.example.com',
+      'sec-fetch-site': 'same-origin',
+      cookie: `__Host-${visitor.cookie()}`,
+    };
     const answer = await visitor.post('/tokens', await filled(visitor), behindProxy);
     expect(answer.text).toContain('base-url: https://workspaces.example.com/v1');
     expect(answer.text).not.toContain('allow-http');

@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type { Database, Now } from '../storage/storage.ts';
+
+/** How many locks there may be at the same time. */
+export interface LockQuotas {
+  /** In a workspace. */
+  readonly maxLocks: number;
+  /** Of one owner in a workspace. */
+  readonly maxLocksPerOwner: number;
+}
+
+export interface LockPlaceOfOwner {
+  readonly workspace: string;
+  readonly owner: string;
+}
+
+export interface QuotaExceeded {
+  readonly kind: 'exceeded';
+  readonly quota: keyof LockQuotas;
+  readonly max: number;
+}
+
+export type QuotaDecision = { readonly kind: 'admitted' } | QuotaExceeded;
+
+/** Decides for each request for a free path whether there may be one more lock, in their order. */
+export type LockQuota = (
+  db: Database,
+  now: Now,
+  requests: readonly LockPlaceOfOwner[],
+) => Promise<readonly QuotaDecision[]>;
+
+export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => ({ kind: 'admitted' }));
+
+/** What a workspace has at the most: what was counted, and all that was taken since. Releases are seen by the next count. */
+interface Known {
+  total: number;
+  readonly ofOwner: Map<string, number>;
+  takenSince: number;
+  countedAt: number;
+}
+
+/** A workspace that is full is not counted anew for each request that comes to nothing. */
+const countAgainMs = 1_000;
+
+/** Other instances take locks, too: none of them goes further without a count than this part of a quota. */
+const uncounted = 1 / 20;
+
+async function count(db: Database, now: Now, workspace: string, clock: number): Promise<Known> {
+  const rows = await db
+    .selectFrom('locks')
+    .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])
+    .where('workspace_id', '=', workspace)
+    .where(sql<boolean>`expires_at > (select ${now})`)
+    .groupBy('owner')
+    .execute();
+  const ofOwner = new Map(rows.map(({ owner, locks }) => [owner, Number(locks)]));
+  const total = [...ofOwner.values()].reduce((sum, locks) => sum + locks, 0);
+  return { total, ofOwner, takenSince: 0, countedAt: clock };
+}
+
+/**
+ * Counts in memory, and in the database only when a workspace may be full: to count for each lock would cost more the more
+ * locks there are. `clock` counts milliseconds.
+ */
+export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
+  const workspaces = new Map<string, Known>();
+  const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
+
+  function decide(known: Known, owner: string): QuotaDecision {
+    if (known.total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
+    if ((known.ofOwner.get(owner) ?? 0) >= maxLocksPerOwner) {
+      return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
+    }
+    return { kind: 'admitted' };
+  }
+
+  return async (db, now, requests) => {
+    const decisions: QuotaDecision[] = [];
+    const admittedHere = new Map<string, LockPlaceOfOwner[]>();
+
+    function take(known: Known, { owner }: LockPlaceOfOwner): void {
+      known.total += 1;
+      known.takenSince += 1;
+      known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
+    }
+
+    async function counted(workspace: string): Promise<Known> {
+      const known = await count(db, now, workspace, clock());
+      // Those that were admitted a moment ago are not in the table yet.
+      for (const admitted of admittedHere.get(workspace) ?? []) take(known, admitted);
+      workspaces.set(workspace, known);
+      return known;
+    }
+
+    for (const request of requests) {
+      const { workspace, owner } = request;
+      let known = workspaces.get(workspace) ?? (await counted(workspace));
+      const isFull = decide(known, owner).kind === 'exceeded';
+      const isOld = clock() - known.countedAt >= countAgainMs;
+      if (known.takenSince >= maxUncounted || (isFull && isOld)) known = await counted(workspace);
+      const decision = decide(known, owner);
+      decisions.push(decision);
+      if (decision.kind === 'exceeded') continue;
+      take(known, request);
+      const admitted = admittedHere.get(workspace) ?? [];
+      admitted.push(request);
+      admittedHere.set(workspace, admitted);
+    }
+    return decisions;
+  };
+}
