@@ -1522,12 +1522,15 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
+/* unused harmony export durationPattern */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
+/** The number and the unit. */
+const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
 const isUnit = (text) => text !== undefined && text in secondsIn;
 function parseDuration(text) {
-    const [, digits, unit] = /^(\d+)([a-z])$/.exec(text) ?? [];
+    const [, digits, unit] = durationPattern.exec(text) ?? [];
     if (digits === undefined || !isUnit(unit)) {
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
     }
@@ -1559,7 +1562,7 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   yo: () => (/* binding */ parseHeldPath),
 /* harmony export */   zV: () => (/* binding */ canonicalLockPath)
 /* harmony export */ });
-/* unused harmony exports longestLockPath, lockPathFromUrl */
+/* unused harmony exports longestLockPath, forbiddenInLockPath, misleading, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 /** In bytes of UTF-8, as they are kept: composed. */
@@ -1572,7 +1575,18 @@ const longestLockPath = 1_024;
 const maxUncomposedBytes = 4 * longestLockPath;
 const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
 const bytesIn = (text) => new TextEncoder().encode(text).length;
-const controlCharacter = /\p{Cc}/u;
+/** What no path has anywhere, and the sentence that says so. */
+const forbidden = [
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+    [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
+    [/\\/, 'A path is written with /, not with a backslash.'],
+    [/^\//, 'A path is relative to the workspace: it must not start with /.'],
+    [/\/$/, 'A path ends in the name of a file: it must not end with /.'],
+    [/\/\//, 'A path must not have an empty segment (two slashes in a row).'],
+    [/(?:^|\/)\.{1,2}(?:\/|$)/, 'A path must not have a segment "." or "..".'],
+];
+/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
+const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 const drive = /^[a-z]:\//i;
 /**
  * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
@@ -1587,20 +1601,8 @@ function whyNot(path) {
         return tooLong;
     if (!path.isWellFormed())
         return 'The path is not valid Unicode: it has half of a surrogate pair.';
-    if (controlCharacter.test(path))
-        return 'A path must not have control characters.';
-    if (path.includes('\\'))
-        return 'A path is written with /, not with a backslash.';
-    if (path.startsWith('/'))
-        return 'A path is relative to the workspace: it must not start with /.';
-    if (path.endsWith('/'))
-        return 'A path ends in the name of a file: it must not end with /.';
-    const segments = path.split('/');
-    if (segments.includes(''))
-        return 'A path must not have an empty segment (two slashes in a row).';
-    if (segments.includes('.') || segments.includes('..'))
-        return 'A path must not have a segment "." or "..".';
-    return undefined;
+    const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
+    return why;
 }
 /** A character has at least one byte, so the first look is at a number that is there already. */
 function compose(text) {

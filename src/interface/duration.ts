@@ -4,6 +4,9 @@ const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
 
 type Unit = keyof typeof secondsIn;
 
+/** The number and the unit. */
+export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
+
 const isUnit = (text: string | undefined): text is Unit => text !== undefined && text in secondsIn;
 
 /** A span of whole seconds, written as a number and one unit: `45s`, `10m`, `1h`, `7d`. */
@@ -12,7 +15,7 @@ export interface Duration {
 }
 
 export function parseDuration(text: string): Parsed<Duration> {
-  const [, digits, unit] = /^(\d+)([a-z])$/.exec(text) ?? [];
+  const [, digits, unit] = durationPattern.exec(text) ?? [];
   if (digits === undefined || !isUnit(unit)) {
     return refused('It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
   }

@@ -19,28 +19,35 @@ const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
 
-const controlCharacter = /\p{Cc}/u;
+/** What no path has anywhere, and the sentence that says so. */
+const forbidden: readonly (readonly [pattern: RegExp, why: string])[] = [
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
+  [/\\/, 'A path is written with /, not with a backslash.'],
+  [/^\//, 'A path is relative to the workspace: it must not start with /.'],
+  [/\/$/, 'A path ends in the name of a file: it must not end with /.'],
+  [/\/\//, 'A path must not have an empty segment (two slashes in a row).'],
+  [/(?:^|\/)\.{1,2}(?:\/|$)/, 'A path must not have a segment "." or "..".'],
+];
+
+/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
+export const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
+
 const drive = /^[a-z]:\//i;
 
 /**
  * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
  * U+200C and U+200D are letters to some scripts, and stay.
  */
-const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
   if (bytesIn(path) > longestLockPath) return tooLong;
   if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
-  if (controlCharacter.test(path)) return 'A path must not have control characters.';
-  if (path.includes('\\')) return 'A path is written with /, not with a backslash.';
-  if (path.startsWith('/')) return 'A path is relative to the workspace: it must not start with /.';
-  if (path.endsWith('/')) return 'A path ends in the name of a file: it must not end with /.';
-  const segments = path.split('/');
-  if (segments.includes('')) return 'A path must not have an empty segment (two slashes in a row).';
-  if (segments.includes('.') || segments.includes('..')) return 'A path must not have a segment "." or "..".';
-  return undefined;
+  const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
+  return why;
 }
 
 /** A character has at least one byte, so the first look is at a number that is there already. */

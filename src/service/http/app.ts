@@ -15,7 +15,8 @@ import { hasValidHost } from './host.ts';
 import { type App, send } from './operation.ts';
 import { problemAnswer } from './problem-answer.ts';
 import { routingPath } from './raw-target.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, unavailable } from './refusal.ts';
+import { commonHeaders } from './response-headers.ts';
 import { addHookRoutes, type HookRoutes } from './routes/hooks.ts';
 import { addLockListRoute, type LockListRoute } from './routes/lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './routes/locks.ts';
@@ -35,8 +36,6 @@ export type AppParts = OperationRoutes &
     readonly trustedProxies: readonly Cidr[];
   };
 
-const afterDatabaseTrouble = 2;
-
 /** More than the longest path of a lock, percent-encoded. A client decides how long an address is, up to a limit. */
 const longestLoggedPath = 4_096;
 
@@ -46,9 +45,7 @@ function asRefusal(error: unknown): Refusal {
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed while this was asked for.');
   const trouble = databaseTrouble(error);
   if (trouble !== undefined) {
-    return new Refusal('unavailable', `${trouble} Nothing was changed, or it is not known: ask again in a moment.`, {
-      headers: { 'retry-after': String(afterDatabaseTrouble) },
-    });
+    return unavailable(`${trouble} Nothing was changed, or it is not known: ask again in a moment.`);
   }
   return new Refusal('internal-error', 'The service made a mistake. Its log tells more under this request id.');
 }
@@ -138,6 +135,7 @@ export function createApp(parts: AppParts): App {
     scheme: 'bearer',
     description: 'An API token with the scope that the operation names.',
   });
+  for (const [name, header] of commonHeaders) app.openAPIRegistry.registerComponent('headers', name, header);
   addErrorAnswers(app, parts.log);
   observe(app, parts);
   refuseInvalidHost(app);

@@ -5,7 +5,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
 
 /** RFC 4648: three bytes are four characters. */
-const longestCursor = Math.ceil((4 * longestLockPath) / 3);
+export const longestCursor = Math.ceil((4 * longestLockPath) / 3);
 
 const notOurs = refused('It is not a cursor of this list. Begin again without one.');
 

@@ -1,18 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
-import { parseBranchName } from '../git/branch-name.ts';
 import {
   type ExtraHeaders,
+  longestName,
+  longestValue,
   mostHeaders,
+  namePattern,
+  namesOfOurs,
   parseExtraHeaders,
   tooManyHeaders,
   unsafeName,
+  valuePattern,
   whyUnsafe,
 } from '../webhooks/extra-headers.ts';
 import { parseSubscription } from '../webhooks/formats.ts';
-import { parseSecret } from '../webhooks/secret.ts';
+import { parseSecret, secretPattern } from '../webhooks/secret.ts';
 import { longestUrl } from '../webhooks/target.ts';
-import { hookSchema, parsedBy } from './schemas.ts';
+import { branchField, hookSchema, parsedBy } from './schemas.ts';
 
 const mostBranches = 100;
 
@@ -37,31 +41,48 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   return given;
 }
 
+// Apart, because the type of a schema lacks this word, which OpenAPI 3.0 did not have.
+const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
+
 export const hookRequestSchema = z
   .object({
-    url: z.string().openapi({ maxLength: longestUrl, example: 'https://ci.example.com/hooks/workspace' }),
+    url: z.string().openapi({
+      maxLength: longestUrl,
+      format: 'uri',
+      pattern: '^https?://',
+      description:
+        'Without user name, password and fragment. http only into a network that the operator of the service allows.',
+      example: 'https://ci.example.com/hooks/workspace',
+    }),
     events: z
       .array(z.enum(hookEvents))
       .min(1, 'Name at least one event, or leave the field out.')
       .max(hookEvents.length, 'Name each event once.')
       .default(['sync.succeeded']),
     branches: z
-      .array(z.string().transform(parsedBy(parseBranchName)).openapi({ type: 'string' }))
+      .array(branchField)
       .min(1, 'Name at least one branch, or leave the field out for all.')
       .max(mostBranches, `A hook names at most ${mostBranches} branches. Leave the field out for all.`)
       .nullable()
       .default(null)
       .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),
-    secret: z
-      .string()
-      .transform(parsedBy(parseSecret))
-      .optional()
-      .openapi({ type: 'string', description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.' }),
+    secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
+      type: 'string',
+      pattern: secretPattern.source,
+      description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.',
+    }),
     format: z.enum(hookFormats).default('standard'),
     headers: z
       .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(extraHeaders))
       .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
-      .openapi({ type: 'object', additionalProperties: { type: 'string' } }),
+      .openapi({
+        type: 'object',
+        default: {},
+        maxProperties: mostHeaders,
+        ...propertyNames,
+        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        description: `Sent with each delivery. Upper and lower case of a name are the same. Not to be given, for they are the delivery's own: ${namesOfOurs}.`,
+      }),
   })
   .superRefine(({ format, events }, context) => {
     const subscription = parseSubscription(format, events);

@@ -8,7 +8,8 @@ import { Refusal } from './refusal.ts';
 
 const rememberedFor = 24 * 60 * 60 * 1_000;
 
-const longestKey = 255;
+export const longestKey = 255;
+export const keyPattern = /^[\x21-\x7e]+$/;
 
 /**
  * A request that was sent with a key, so that sending it again does not do it again. A key is the token's own, and in each
@@ -32,7 +33,7 @@ export interface RequestParts {
 
 export function keyedRequest({ tokenId, key, method, path, ifMatch, body }: RequestParts): KeyedRequest | undefined {
   if (key === undefined) return undefined;
-  if (key.length > longestKey || !/^[\x21-\x7e]+$/.test(key)) {
+  if (key.length > longestKey || !keyPattern.test(key)) {
     const detail = `It has 1 to ${longestKey} visible ASCII characters.`;
     throw new Refusal('invalid-request', `Idempotency-Key: ${detail}`, {
       errors: [{ pointer: '#/Idempotency-Key', detail }],

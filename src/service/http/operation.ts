@@ -1,4 +1,4 @@
-import type { OpenAPIHono, RouteConfig, z } from '@hono/zod-openapi';
+import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
 import type { Actor } from '../operation/audit.ts';
@@ -9,23 +9,20 @@ import { addressOf } from './client-address.ts';
 import type { Environment } from './environment.ts';
 import type { Answer } from './problem-answer.ts';
 import { readQuery } from './query.ts';
+import { always, commonHeadersOf, type ResponseHeaders, sometimes } from './response-headers.ts';
 import { problemSchema } from './schemas.ts';
 import { parseRequestPart } from './validate.ts';
 
 export type App = OpenAPIHono<Environment>;
 
-type Responses = RouteConfig['responses'];
+interface DescribedResponse {
+  readonly description: string;
+  /** Of its own, besides those that every answer has. */
+  readonly headers?: ResponseHeaders;
+  readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
+}
 
-/** As OpenAPI writes them. */
-type ResponseHeaders = Readonly<
-  Record<
-    string,
-    {
-      readonly description: string;
-      readonly schema: { readonly type: 'string' | 'integer'; readonly example?: string };
-    }
-  >
->;
+type Responses = Readonly<Record<string, DescribedResponse>>;
 
 interface Shape<Body, Query> {
   readonly operationId: string;
@@ -40,8 +37,8 @@ interface Shape<Body, Query> {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
   readonly responses: Responses;
-  /** The statuses of the problems it can end with, besides those that its shape tells. */
-  readonly refusals?: readonly number[];
+  /** The problems it can end with, by status, besides those that its shape tells; with what headers these have of their own. */
+  readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
 }
 
 interface OpenOperation<Body, Query> extends Shape<Body, Query> {
@@ -74,43 +71,39 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   503: 'The service cannot do this now: its database does not answer, or its disk is full. Ask again in a moment.',
 };
 
-const retryAfter = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } } as const;
-
-const refusalHeaders: Readonly<Record<number, ResponseHeaders>> = {
-  429: {
-    ...retryAfter,
-    'RateLimit-Policy': {
-      description:
-        'How many requests a token may send at once (q), and in how many seconds as many are there again (w).',
-      schema: { type: 'string', example: '"token";q=60000;w=60' },
-    },
-    RateLimit: {
-      description: 'How many are left (r), and the seconds until there is one (t). On every answer to a token.',
-      schema: { type: 'string', example: '"token";r=0;t=1' },
-    },
-  },
-  503: retryAfter,
-};
-
-const problemResponse = (description: string, headers?: ResponseHeaders) => ({
+const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
   description,
-  ...(headers && { headers }),
+  headers,
   content: { [problemMediaType]: { schema: problemSchema } },
 });
 
-function refusalsOf({ access, body, query, refusals = [] }: Shape<unknown, unknown> & { access: Access }): Responses {
-  const statuses = new Set([
-    ...(access === 'anyone' ? [] : [401, 429, 503]),
-    ...(access === 'anyone' || access === 'any-token' ? [] : [403]),
-    ...(body === undefined ? [] : [400, 413, 415, 422]),
-    ...(query === undefined ? [] : [422]),
+function refusalsOf({ access, body, query, refusals }: Shape<unknown, unknown> & { access: Access }): Responses {
+  const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
+    ...(access !== 'anyone' && { 401: always('WWW-Authenticate'), 429: always('Retry-After') }),
+    ...(access !== 'anyone' && { 503: always('Retry-After') }),
+    ...(access !== 'anyone' && access !== 'any-token' && { 403: always('WWW-Authenticate') }),
+    ...(body && { 400: {}, 413: {}, 415: sometimes('Accept-Encoding'), 422: {} }),
+    ...(query && { 422: {} }),
     ...refusals,
-  ]);
-  const expected = [...statuses].map((status) => [
+  };
+  const expected = Object.entries(headersByStatus).map(([status, headers]) => [
     status,
-    problemResponse(refusalDescriptions[status] ?? 'It went wrong.', refusalHeaders[status]),
+    problemResponse(refusalDescriptions[Number(status)] ?? 'It went wrong.', headers),
   ]);
-  return { ...Object.fromEntries(expected), default: problemResponse('What can go wrong with any request.') };
+  return {
+    ...Object.fromEntries(expected),
+    default: problemResponse('What can go wrong with any request.', sometimes('Allow')),
+  };
+}
+
+/** Without a valid token there is nobody whose requests are counted. */
+function withCommonHeaders(responses: Responses, access: Access): Responses {
+  const described = Object.entries(responses).map(([status, response]) => {
+    const common = commonHeadersOf({ toAToken: access !== 'anyone' && status !== '401' });
+    const headers = { ...common, ...response.headers };
+    return [status, { ...response, headers }];
+  });
+  return Object.fromEntries(described);
 }
 
 function describe(app: App, operation: Shape<unknown, unknown> & { access: Access }): void {
@@ -129,7 +122,7 @@ function describe(app: App, operation: Shape<unknown, unknown> & { access: Acces
       ...(headers && { headers }),
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
     },
-    responses: { ...responses, ...refusalsOf(operation) },
+    responses: withCommonHeaders({ ...responses, ...refusalsOf(operation) }, access),
   });
 }
 
@@ -192,8 +185,8 @@ export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Reco
 
 export const emptyAnswer = (status: number): Answer => ({ status, headers: {}, body: '' });
 
-export const jsonResponse = (description: string, schema: z.ZodType, headers?: ResponseHeaders) => ({
+export const jsonResponse = (description: string, schema: z.ZodType, headers: ResponseHeaders = {}) => ({
   description,
-  ...(headers && { headers }),
+  headers,
   content: { 'application/json': { schema } },
 });

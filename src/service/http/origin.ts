@@ -1,4 +1,4 @@
-const longestOrigin = 2_048;
+export const longestOrigin = 2_048;
 
 /** The address of the run that sent a request, from its Referer: only a web address, and nothing secret of it. */
 export function originOf(referer: string | undefined): string | null {

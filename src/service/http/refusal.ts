@@ -21,6 +21,12 @@ export class Refusal extends Error {
   }
 }
 
+const worthAskingAgainAfterSeconds = 2;
+
+/** What may be otherwise in a moment. */
+export const unavailable = (detail: string): Refusal =>
+  new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
+
 export const noSuchWorkspace = (id: string): Refusal =>
   new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
 

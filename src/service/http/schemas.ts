@@ -1,5 +1,12 @@
 import { z } from '@hono/zod-openapi';
-import { longestLockPath, parseLockPath } from '../../interface/lock-path.ts';
+import { durationPattern, formatDuration } from '../../interface/duration.ts';
+import {
+  forbiddenInLockPath,
+  longestLockPath,
+  misleading,
+  parseHeldPath,
+  parseLockPath,
+} from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 import type { Problem } from '../../interface/problem.ts';
 import {
@@ -13,7 +20,10 @@ import {
   syncStatuses,
   type Workspace,
 } from '../../interface/resources.ts';
-import { parseTtl } from '../../interface/ttl.ts';
+import { longestTtl, parseTtl, shortestTtl } from '../../interface/ttl.ts';
+import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
+import { keyPattern, longestKey } from './idempotency.ts';
+import { longestOrigin } from './origin.ts';
 
 /** Makes one of our parsers part of a schema: its sentence becomes the error. */
 export const parsedBy =
@@ -101,37 +111,93 @@ export const problemSchema = z
   })
   .openapi('Problem') satisfies z.ZodType<Problem>;
 
+/** No text of so many bytes has more characters, which are what JSON Schema counts. */
+export const describedLockPath = {
+  type: 'string',
+  minLength: 1,
+  maxLength: longestLockPath,
+  not: { pattern: forbiddenInLockPath },
+  description: `At most ${longestLockPath} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
+  example: 'Content/Hero.uasset',
+} as const;
+
+/** Of a lock that is there: it may be from before misleading characters were refused. */
+export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
+
+const lockPathField = z
+  .string()
+  .transform(parsedBy(parseLockPath))
+  .openapi({ ...describedLockPath, not: { pattern: `${forbiddenInLockPath}|${misleading.source}` } });
+
+export const branchField = z
+  .string()
+  .transform(parsedBy(parseBranchName))
+  .openapi({
+    type: 'string',
+    minLength: 1,
+    maxLength: longestBranchName,
+    not: { pattern: forbiddenInBranchName },
+    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    example: 'main',
+  });
+
 export const lockRequestSchema = z
   .object({
-    path: z
-      .string()
-      .transform(parsedBy(parseLockPath))
-      .openapi({ type: 'string', maxLength: longestLockPath, example: 'Content/Hero.uasset' }),
+    path: lockPathField,
     type: z.enum(lockTypes),
     ttl: z
       .string()
       .transform(parsedBy(parseTtl))
-      .openapi({ type: 'string', pattern: '^\\d+[smhd]$', description: '1s to 30d', example: '1h' }),
+      .openapi({
+        type: 'string',
+        pattern: durationPattern.source,
+        description: `From ${formatDuration(shortestTtl)} to ${formatDuration(longestTtl)}.`,
+        example: '1h',
+      }),
   })
   .openapi('LockRequest');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
 /** Text that both databases can hold and compare; in a query, more could only be a mistake. */
 export const plainText = z
   .string()
   .max(longestLockPath, `It must not have more than ${longestLockPath} characters.`)
-  .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text), 'It must not have control characters.')
+  .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
   .transform((text) => text.normalize('NFC'))
-  .openapi({ type: 'string', maxLength: longestLockPath });
+  .openapi({ type: 'string', maxLength: longestLockPath, pattern: withoutControls.source });
+
+/** RFC 9110 section 8.8.3. */
+const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
 
 export const conditionHeader = z.object({
   'If-Match': z
     .string()
     .optional()
-    .openapi({ description: 'The ETag of the lock that is meant.', example: '"lock_1"' }),
+    .openapi({
+      pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
+      description:
+        'The ETag of the lock that is meant, several, or * for any. A weak one (W/) matches no lock, and neither does what has another form: 412.',
+      example: '"lock_1"',
+    }),
+});
+
+export const originHeader = z.object({
+  Referer: z.string().optional().openapi({
+    maxLength: longestOrigin,
+    description:
+      'Where the lock is taken from, such as the address of the run: kept as origin, without user name, password and fragment. What is no address of the web, or is longer than this, is as if it were not there.',
+    example: 'https://ci.example.com/runs/1',
+  }),
 });
 
 export const keyHeader = z.object({
   'Idempotency-Key': z.string().optional().openapi({
-    description: 'Sending the same request again does it once. A key is of the token, and another in each workspace.',
+    minLength: 1,
+    maxLength: longestKey,
+    pattern: keyPattern.source,
+    description:
+      'Any text of visible ASCII characters, new for each request. Sending the same request again with the same key does it once. A key is of the token, and another in each workspace.',
   }),
 });

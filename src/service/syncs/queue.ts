@@ -18,7 +18,9 @@ const mostAttempts = 5;
 const mostInARow = 3;
 const rowMs = 5_000;
 
-export const isSyncId = (text: string): boolean => /^sync_[0-9a-f-]{36}$/.test(text);
+export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
+
+export const isSyncId = (text: string): boolean => syncIdPattern.test(text);
 
 export interface QueuedSync {
   readonly workspace: string;

@@ -7,18 +7,23 @@ export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]
 
 export const mostHeaders = 20;
 export const tooManyHeaders = `A hook has at most ${mostHeaders} headers of its own.`;
-const longestName = 100;
-const longestValue = 4_096;
+export const longestName = 100;
+export const longestValue = 4_096;
 
 /** RFC 9110, section 5.6.2. */
-const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+export const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** Visible characters of ISO 8859-1, with spaces between them (RFC 9110, section 5.5). */
-const notSendable = /[^\x20-\x7e\xa0-\xff]/;
+const visible = '\\x21-\\x7e\\xa0-\\xff';
+const notSendable = new RegExp(`[^ ${visible}]`);
+export const valuePattern = new RegExp(`^[${visible}](?:[ ${visible}]*[${visible}])?$`);
 
 /** Set by the delivery itself, or of one connection alone (RFC 9110, section 7.6.1), or they change what the body is. */
 const ours = new Set(['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect']);
 const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
+
+/** In words, for the description of the field. */
+export const namesOfOurs = `${[...ours].join(', ')}, and what begins with ${ourPrefixes.join(', ')}`;
 
 const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
 
@@ -43,7 +48,7 @@ export function parseExtraHeaders(given: Readonly<Record<string, string>>): Pars
   const headers = new Map<string, string>();
   for (const [index, [spelled, value]] of entries.entries()) {
     const name = spelled.toLowerCase();
-    if (!token.test(name) || name.length > longestName) {
+    if (!namePattern.test(name) || name.length > longestName) {
       return refused(
         `The name of header ${index + 1} is not one: it has to be at most ${longestName} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );

@@ -10,13 +10,21 @@ const prefix = 'whsec_';
 const fewestBytes = 24;
 const mostBytes = 64;
 
-/** Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them. */
-function isSecret(text: string): text is WebhookSecret {
-  if (!text.startsWith(prefix)) return false;
-  const encoded = text.slice(prefix.length);
-  const bytes = Buffer.from(encoded, 'base64');
-  return bytes.toString('base64') === encoded && bytes.length >= fewestBytes && bytes.length <= mostBytes;
-}
+/** Of three bytes each. */
+const fewestGroups = fewestBytes / 3;
+const mostGroups = (mostBytes - 1) / 3;
+const sextet = '[A-Za-z0-9+/]';
+
+/**
+ * Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them: RFC 4648
+ * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
+ */
+export const secretPattern = new RegExp(
+  `^${prefix}(?:(?:${sextet}{4}){${fewestGroups},${mostGroups}}(?:${sextet}[AQgw]==)?|` +
+    `(?:${sextet}{4}){${fewestGroups},${mostGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
+);
+
+const isSecret = (text: string): text is WebhookSecret => secretPattern.test(text);
 
 export function parseSecret(text: string): Parsed<WebhookSecret> {
   if (isSecret(text)) return accepted(text);

@@ -1,15 +1,19 @@
 import { z } from '@hono/zod-openapi';
 import { expect } from 'vitest';
 import type { App } from '../../../src/service/http/operation.ts';
+import type { Reply } from '../../support/running-service.ts';
 import type { Answered } from './expect-problem.ts';
+
+const headerSchema = z.object({ required: z.boolean() });
 
 const responseSchema = z.object({
   description: z.string().min(1),
+  headers: z.record(z.string(), z.union([headerSchema, z.object({ $ref: z.string() })])),
   content: z.record(z.string(), z.object({ schema: z.instanceof(z.ZodType) })).optional(),
 });
 
 /** What can be the answer to any request at all; the document has it under `default`. */
-const anyRequest = new Set(['400', '408', '431', '500', '503']);
+const anyRequest = new Set(['400', '405', '408', '431', '500', '503']);
 
 function responsesOf(app: App, method: string, path: string) {
   const route = app.openAPIRegistry.definitions
@@ -18,11 +22,17 @@ function responsesOf(app: App, method: string, path: string) {
   return z.record(z.string(), responseSchema).parse(route?.responses);
 }
 
-/** The schema that the document is made from, for this status of this operation; undefined for an empty body. */
-function describedSchema(app: App, method: string, path: string, { status, headers }: Answered) {
+/** What the document says of this status of this operation. */
+function describedResponse(app: App, method: string, path: string, status: number) {
   const responses = responsesOf(app, method, path);
   const response = responses[status] ?? (anyRequest.has(String(status)) ? responses['default'] : undefined);
   if (response === undefined) throw new Error(`${method} ${path} does not describe the status ${status}.`);
+  return response;
+}
+
+/** The schema that the document is made from, for this status of this operation; undefined for an empty body. */
+function describedSchema(app: App, method: string, path: string, { status, headers }: Answered) {
+  const response = describedResponse(app, method, path, status);
   if (response.content === undefined) return undefined;
   const type = headers.get('content-type')?.replace(/;.*$/, '') ?? 'no type';
   const content = response.content[type];
@@ -41,6 +51,39 @@ export function expectDescribed(app: App, method: string, path: string, answer: 
   // Parsing leaves out what is not described.
   expect(schema.parse(content)).toEqual(content);
 }
+
+/** Of HTTP itself and of the connection, and the type, which OpenAPI has as the key of `content`. */
+const ofHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
+
+/** The headers that the document names for this status of this operation, and whether every answer has them. */
+function describedHeaders(app: App, method: string, path: string, status: number) {
+  const { headers } = describedResponse(app, method, path, status);
+  const components = app.openAPIRegistry.definitions.flatMap((definition) =>
+    definition.type === 'component' && definition.componentType === 'headers' ? [definition] : [],
+  );
+  return Object.entries(headers).map(([name, header]) => {
+    const named = '$ref' in header ? header.$ref.replace('#/components/headers/', '') : undefined;
+    const { required } =
+      'required' in header ? header : headerSchema.parse(components.find((found) => found.name === named)?.component);
+    return { name, required };
+  });
+}
+
+/** That the answer has every header that the document says it has, and none that it does not name. */
+export function expectDescribedHeaders(app: App, method: string, path: string, { status, headers }: Reply): void {
+  const described = describedHeaders(app, method, path, status);
+  const names = described.map(({ name }) => name.toLowerCase());
+  const required = described.filter((header) => header.required).map(({ name }) => name.toLowerCase());
+  const sent = [...headers.keys()].filter((name) => !ofHttp.has(name));
+  expect(names, `the headers of ${method} ${path} with ${status}`).toEqual(expect.arrayContaining(sent));
+  expect(sent).toEqual(expect.arrayContaining(required));
+}
+
+/** The headers that the document names for the status and that only some answers have. */
+export const optionalHeaders = (app: App, method: string, path: string, status: number): string[] =>
+  describedHeaders(app, method, path, status)
+    .filter(({ required }) => !required)
+    .map(({ name }) => name);
 
 /** The statuses that the document names for the operation. */
 export function describedStatuses(app: App, method: string, path: string): number[] {

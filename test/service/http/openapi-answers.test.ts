@@ -6,12 +6,14 @@ import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type Ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { anyDatabase } from './any-database.ts';
 import { describedApp } from './described-app.ts';
-import { describedStatuses, expectDescribed } from './described-operations.ts';
+import { describedStatuses, expectDescribed, expectDescribedHeaders, optionalHeaders } from './described-operations.ts';
+import { addressIn, expectedOperations } from './operations.ts';
 
 const app = describedApp();
 
-/** These need a database that is gone, and a token that asks too much: other tests bring them about. */
+/** Of operations that it is not the point of: these need a database that is gone, and a token that asks too much. */
 const elsewhere = [429, 503];
 
 describe.each(realDatabaseKinds)('the answers on $name are what the document describes', (kind) => {
@@ -46,7 +48,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
 
   /** Asks, and examines each answer before it is given back. */
   function operation(method: string, path: string) {
-    const seen = new Set<number>();
+    const seen = new Map<number, Set<string>>();
     const ask = async (parameters: string | Readonly<Record<string, string>>, given: Ask = {}): Promise<Reply> => {
       const [values, query] = typeof parameters === 'string' ? [{}, parameters] : [parameters, ''];
       const address = Object.entries({ id: workspace, ...values }).reduce(
@@ -55,13 +57,21 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
       );
       const answer = await service.ask(method, address + query, { token, ...given });
       expectDescribed(app, method, path, answer);
-      expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-      seen.add(answer.status);
+      expectDescribedHeaders(app, method, path, answer);
+      const sent = seen.get(answer.status) ?? new Set();
+      for (const name of answer.headers.keys()) sent.add(name);
+      seen.set(answer.status, sent);
       return answer;
     };
     const expectAllSeen = (): void => {
-      const expected = describedStatuses(app, method, path).filter((status) => !elsewhere.includes(status));
-      expect([...seen].sort()).toEqual(expected.sort());
+      const expected = describedStatuses(app, method, path).filter(
+        (status) => seen.has(status) || !elsewhere.includes(status),
+      );
+      expect([...seen.keys()].sort()).toEqual(expected.sort());
+      for (const [status, sent] of seen) {
+        const never = optionalHeaders(app, method, path, status).filter((name) => !sent.has(name.toLowerCase()));
+        expect(never, `headers that ${method} ${path} with ${status} never had`).toEqual([]);
+      }
     };
     return { ask, expectAllSeen };
   }
@@ -73,6 +83,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     await ask('', { ...raw('{}'), token: limited });
     await ask('', raw(' '.repeat(1024 * 1024 + 1)));
     await ask('', raw('{}', { 'content-type': 'text/plain' }));
+    await ask('', raw('{}', { 'content-encoding': 'gzip' }));
     await ask('', raw('{}'));
   }
 
@@ -94,7 +105,16 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     expect((await ask('')).body.branches).toHaveLength(2);
     await ask('', { token: undefined });
     await ask({ id: 'nowhere' });
+    expect((await ask({ id: await service.workspace() })).status).toBe(503);
     expectAllSeen();
+  });
+
+  test('a method that the address does not know', async () => {
+    const path = '/v1/workspaces/{id}/locks';
+    const answer = await service.ask('PATCH', path.replace('{id}', workspace), { token });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD, POST']);
+    expectDescribed(app, 'GET', path, answer);
+    expectDescribedHeaders(app, 'GET', path, answer);
   });
 
   /** The remote keeps the first request waiting until the second has been answered. */
@@ -117,7 +137,9 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
   test('POST sync and GET syncs', async () => {
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/sync');
     await askWrongly(ask);
-    const started = await ask('', { json: { branch: 'main' } });
+    const given = { json: { branch: 'main' }, headers: { 'idempotency-key': randomUUID() } };
+    const started = await ask('', given);
+    expect((await ask('', given)).body).toEqual(started.body);
     expect([started.status, started.body.status]).toEqual([202, 'queued']);
     await ask('', { json: { branch: 'not-there' } });
     await ask({ id: 'nowhere' }, { json: { branch: 'main' } });
@@ -141,12 +163,17 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/locks');
     await askWrongly(ask);
     const json = lock();
-    const { headers } = await ask('', { json, headers: { referer: 'https://ci.example.com/runs/1' } });
+    const taking = { referer: 'https://ci.example.com/runs/1', 'idempotency-key': randomUUID() };
+    const { headers } = await ask('', { json, headers: taking });
+    await ask('', { json, headers: taking });
     const condition = { 'if-match': headers.get('etag') ?? '' };
-    expect((await ask('', { json, headers: condition })).status).toBe(200);
+    const renewing = { ...condition, 'idempotency-key': randomUUID() };
+    expect((await ask('', { json, headers: renewing })).status).toBe(200);
+    await ask('', { json, headers: renewing });
     expect((await ask('', { json })).body.lock.path).toBe(json.path);
     expect((await ask('', { json, headers: condition, token: other })).status).toBe(403);
     await ask('', { json, headers: { 'if-match': '"lock_1"' } });
+    await ask('', { json: lock(), headers: { 'if-match': '"lock_1"' } });
     await ask({ id: 'nowhere' }, { json });
     expectAllSeen();
   });
@@ -157,6 +184,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     for (let taken = 0; taken < 3; taken += 1) await post.ask('', { json: lock() });
     expect((await ask('?limit=2')).body.next_cursor).not.toBeNull();
     expect((await ask('')).body.next_cursor).toBeNull();
+    expect((await ask('?path=free', { headers: { prefer: 'wait=1' } })).body.locks).toEqual([]);
     await ask('?limit=0');
     await ask('', { token: undefined });
     await ask('', { token: limited });
@@ -183,9 +211,15 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/hooks');
     await askWrongly(ask);
     const json = { url: 'https://ci.example.com/hook', branches: ['main'], headers: { 'x-a': 'b' } };
-    const created = await ask('', { json });
+    const [creating, replacing] = [randomUUID(), randomUUID()].map((key) => ({
+      json,
+      headers: { 'idempotency-key': key },
+    }));
+    const created = await ask('', creating);
     expect([created.status, created.body.header_names]).toEqual([201, ['x-a']]);
-    expect((await ask('', { json })).status).toBe(200);
+    expect((await ask('', creating)).status).toBe(201);
+    expect((await ask('', replacing)).status).toBe(200);
+    await ask('', replacing);
     await ask({ id: 'nowhere' }, { json });
     const asked = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<readonly string[]>();
@@ -200,5 +234,29 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     answered.reject(new Error('The name does not resolve.'));
     expect((await first).status).toBe(200);
     expectAllSeen();
+  });
+});
+
+describe.each(anyDatabase)('what a token that asks too much is answered is what the document describes', (kind) => {
+  const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
+
+  test.each(guarded)('$operationId', async (operation) => {
+    const service = await startTestService(kind, { rateLimit: { perSecond: 0.001, burst: 1 } });
+    try {
+      const { secret: token } = await service.token();
+      const address = addressIn(operation, await service.workspace());
+      let answer = await service.ask(operation.method, address, { token });
+      // A release is charged when it turns out to be none of the token's own.
+      for (let more = 0; more < 5 && answer.status !== 429; more += 1) {
+        answer = await service.ask(operation.method, address, { token });
+      }
+      expect(answer.status).toBe(429);
+      expectDescribed(app, operation.method, operation.path, answer);
+      expectDescribedHeaders(app, operation.method, operation.path, answer);
+      const optional = optionalHeaders(app, operation.method, operation.path, 429);
+      expect(optional.filter((name) => !answer.headers.has(name))).toEqual([]);
+    } finally {
+      await service.stop();
+    }
   });
 });

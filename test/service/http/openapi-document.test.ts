@@ -55,6 +55,10 @@ describe.each(anyDatabase)('the OpenAPI document', (kind) => {
   test('has all that it refers to, and refers to all that it has', () => {
     const referred = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect([...new Set(referred)].sort()).toEqual(Object.keys(document.components.schemas).sort());
+    const headers = [...JSON.stringify(document).matchAll(/"#\/components\/headers\/([\w-]+)"/g)].map(
+      ([, name]) => name,
+    );
+    expect([...new Set(headers)].sort()).toEqual(Object.keys(document.components.headers).sort());
     const schemes = operations().flatMap(({ security }) => security.flatMap((scheme) => Object.keys(scheme)));
     expect([...new Set(schemes)]).toEqual(Object.keys(document.components.securitySchemes));
   });
@@ -75,11 +79,11 @@ describe.each(anyDatabase)('the OpenAPI document', (kind) => {
     const named = (id: string) => operations().find(({ operationId }) => operationId === id);
     const list = named('listLocks');
     expect(list?.parameters?.find(({ name }) => name === 'Prefer')?.description).toContain('wait=N');
-    expect(Object.keys(list?.responses['200']?.headers ?? {})).toEqual(['Preference-Applied']);
+    expect(Object.keys(list?.responses['200']?.headers ?? {})).toContain('Preference-Applied');
     expect(named('releaseLock')?.description).toContain('never refused with 429');
     for (const { responses } of operations().filter(({ responses: described }) => '429' in described)) {
       const headers = Object.keys(responses['429']?.headers ?? {});
-      expect(headers).toEqual(['Retry-After', 'RateLimit-Policy', 'RateLimit']);
+      expect(headers).toEqual(expect.arrayContaining(['Retry-After', 'RateLimit-Policy', 'RateLimit']));
     }
   });
 

@@ -5,6 +5,7 @@ import { requestRaw } from '../../support/raw-http.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
 import { describedApp } from './described-app.ts';
+import { expectDescribedHeaders } from './described-operations.ts';
 import { expectProblem } from './expect-problem.ts';
 
 describe.each(anyDatabase)('operating the service', (kind) => {
@@ -56,7 +57,10 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     }
     const stopping = await startServer(describedApp({ isStopping: () => true }), '127.0.0.1', 0);
     const base = `http://127.0.0.1:${stopping.port}`;
-    expectProblem(await ask(base, 'GET', '/readyz'), 'unavailable');
+    const notReady = await ask(base, 'GET', '/readyz');
+    expectProblem(notReady, 'unavailable');
+    expect(notReady.headers.get('retry-after')).toBe('2');
+    expectDescribedHeaders(describedApp(), 'GET', '/readyz', notReady);
     expect((await ask(base, 'GET', '/healthz')).status).toBe(200);
     await stopping.close(0);
   });

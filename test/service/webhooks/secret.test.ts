@@ -29,6 +29,23 @@ test.each([
   expect(parseSecret(text).ok).toBe(false);
 });
 
+test('what is accepted is what encodes back to itself', () => {
+  const nearly = fc
+    .tuple(fc.uint8Array({ minLength: 22, maxLength: 67 }), fc.nat(), fc.constantFrom(...'AQgwB=+/-_ ', ''))
+    .map(([bytes, at, character]) => {
+      const text = written(bytes);
+      const place = text.length - 1 - (at % 4);
+      return text.slice(0, place) + character + text.slice(place + 1);
+    });
+  fc.assert(
+    fc.property(nearly, (text) => {
+      const bytes = Buffer.from(text.slice('whsec_'.length), 'base64');
+      expect(parseSecret(text).ok).toBe(written(bytes) === text && bytes.length >= 24 && bytes.length <= 64);
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
 test('the refusal says how to make a secret, and repeats nothing of what was given', () => {
   const given = 'whsec_hunter2hunter2';
   const why = whyOf(parseSecret(given));

@@ -7,6 +7,7 @@ import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, actorOf, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
+import { always, sometimes } from '../response-headers.ts';
 import { hookSchema, keyHeader } from '../schemas.ts';
 
 export interface HookRoutes extends AccessControl {
@@ -31,10 +32,10 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
       headers: keyHeader,
       body: hookRequestSchema,
       responses: {
-        200: jsonResponse('Replaced.', hookSchema),
-        201: jsonResponse('Registered.', createdHookSchema),
+        200: jsonResponse('Replaced.', hookSchema, sometimes('Idempotency-Replayed')),
+        201: jsonResponse('Registered.', createdHookSchema, sometimes('Idempotency-Replayed')),
       },
-      refusals: [404, 409],
+      refusals: { 404: {}, 409: always('Retry-After') },
     },
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);

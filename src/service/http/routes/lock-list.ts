@@ -1,28 +1,27 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import type { LockPath } from '../../../interface/lock-path.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../../locks/list.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../../locks/waiters.ts';
 import { type AccessControl, authenticateRequest } from '../access.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
+import { longestCursor, readCursor, writeCursor } from '../cursor.ts';
 import type { Environment } from '../environment.ts';
 import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { preferredWait } from '../prefer.ts';
+import { longestPrefer, preferredWait } from '../prefer.ts';
 import type { Answer } from '../problem-answer.ts';
-import { lockSchema, parsedBy, plainText } from '../schemas.ts';
+import { sometimes } from '../response-headers.ts';
+import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../schemas.ts';
 
 const pageSize = 100;
 const largestPage = 1_000;
 
 const querySchema = z.object({
-  path: z
-    .string()
-    .transform(parsedBy(parseHeldPath))
+  path: heldPathField
     .optional()
-    .openapi({ type: 'string', description: 'Only the lock on this path.' }),
+    .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts so.', example: 'Content/' }),
   limit: z
     .string()
@@ -31,11 +30,11 @@ const querySchema = z.object({
     .refine((limit) => limit >= 1 && limit <= largestPage, `It has to be a whole number from 1 to ${largestPage}.`)
     .default(pageSize)
     .openapi({ type: 'integer', minimum: 1, maximum: largestPage, default: pageSize }),
-  cursor: z
-    .string()
-    .transform(parsedBy(readCursor))
-    .optional()
-    .openapi({ type: 'string', description: 'From next_cursor of the page before.' }),
+  cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({
+    type: 'string',
+    maxLength: longestCursor,
+    description: 'As next_cursor of the page before has it: whatever else one sends is refused.',
+  }),
 });
 
 const pageSchema = z
@@ -50,7 +49,8 @@ const preferHeader = z.object({
     .string()
     .optional()
     .openapi({
-      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240).`,
+      maxLength: longestPrefer,
+      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240). One that cannot be read, or is longer than this, is as if it were not there.`,
       example: 'wait=30',
     }),
 });
@@ -116,15 +116,8 @@ export function addLockListRoute(app: App, route: LockListRoute): void {
       params: workspaceParameter,
       query: querySchema,
       headers: preferHeader,
-      responses: {
-        200: jsonResponse('A page of locks.', pageSchema, {
-          'Preference-Applied': {
-            description: 'The request has waited, until the path was free or for so many seconds.',
-            schema: { type: 'string', example: 'wait=30' },
-          },
-        }),
-      },
-      refusals: [404],
+      responses: { 200: jsonResponse('A page of locks.', pageSchema, sometimes('Link', 'Vary', 'Preference-Applied')) },
+      refusals: { 404: {} },
     },
     async ({ c, query: { cursor, ...filter } }) => {
       const { id } = await addressedWorkspace(c, storage);

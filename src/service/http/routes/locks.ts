@@ -25,7 +25,8 @@ import { addressedLockPath, addressedWorkspace, lockPathParameter, workspacePara
 import type { Answer } from '../problem-answer.ts';
 import { lastSegment } from '../raw-target.ts';
 import { invalid, Refusal } from '../refusal.ts';
-import { conditionHeader, keyHeader, lockRequestSchema, lockSchema } from '../schemas.ts';
+import { always, sometimes } from '../response-headers.ts';
+import { conditionHeader, keyHeader, lockRequestSchema, lockSchema, originHeader } from '../schemas.ts';
 
 /** Locks are mostly released long before they expire, and who slept until then would miss it. */
 export const longestRetryAfter = 5;
@@ -133,6 +134,8 @@ async function renew(
   }
 }
 
+const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
+
 /** Whether this request, by what has been committed, releases a lock of its own token. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
   const workspace = parseWorkspaceId(c.req.param('id') ?? '');
@@ -165,10 +168,18 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       path: '/v1/workspaces/{id}/locks',
       access: 'locks:write',
       params: workspaceParameter,
-      headers: keyHeader.extend(conditionHeader.shape),
+      headers: z.object({ ...keyHeader.shape, ...conditionHeader.shape, ...originHeader.shape }),
       body: lockRequestSchema,
-      responses: { 200: jsonResponse('Renewed.', lockSchema), 201: jsonResponse('Taken.', lockSchema) },
-      refusals: [404, 409, 412],
+      responses: {
+        200: jsonResponse('Renewed.', lockSchema, headersOfLock),
+        201: jsonResponse('Taken.', lockSchema, headersOfLock),
+      },
+      refusals: {
+        403: sometimes('WWW-Authenticate'),
+        404: {},
+        409: always('Retry-After'),
+        412: sometimes('ETag'),
+      },
     },
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
@@ -216,7 +227,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
       }),
       headers: conditionHeader,
       responses: { 204: { description: 'Released.' } },
-      refusals: [404, 412],
+      refusals: { 403: sometimes('WWW-Authenticate'), 404: {}, 412: always('ETag') },
     },
     async ({ c, query }) => {
       const admission = c.get('releaseAdmission');

@@ -4,7 +4,8 @@ import type { Metrics } from '../../operation/metrics.ts';
 import type { AccessControl } from '../access.ts';
 import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import type { Answer } from '../problem-answer.ts';
-import { Refusal } from '../refusal.ts';
+import { unavailable } from '../refusal.ts';
+import { always } from '../response-headers.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
@@ -54,10 +55,10 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
       path: '/readyz',
       access: 'anyone',
       responses: { 200: jsonResponse('They can.', statusSchema) },
-      refusals: [503],
+      refusals: { 503: always('Retry-After') },
     },
     async () => {
-      if (isStopping()) throw new Refusal('unavailable', 'The service is stopping.');
+      if (isStopping()) throw unavailable('The service is stopping.');
       await sql`select 1`.execute(storage.read);
       return jsonAnswer(200, { status: 'ok' });
     },

@@ -1,5 +1,4 @@
 import { z } from '@hono/zod-openapi';
-import { parseBranchName } from '../../git/branch-name.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { findSync, isSyncId } from '../../syncs/queue.ts';
 import { startPrepared } from '../../syncs/start.ts';
@@ -10,7 +9,8 @@ import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, syncParameter, workspaceParameter } from '../parameters.ts';
 import { invalid, Refusal } from '../refusal.ts';
-import { keyHeader, parsedBy, syncSchema } from '../schemas.ts';
+import { always, sometimes } from '../response-headers.ts';
+import { branchField, keyHeader, syncSchema } from '../schemas.ts';
 
 export interface SyncRoutes extends AccessControl {
   readonly storage: Storage;
@@ -20,14 +20,7 @@ export interface SyncRoutes extends AccessControl {
   readonly onQueued: () => void;
 }
 
-const syncRequestSchema = z
-  .object({
-    branch: z
-      .string()
-      .transform(parsedBy(parseBranchName))
-      .openapi({ type: 'string', description: 'The short name, without refs/heads/.', example: 'main' }),
-  })
-  .openapi('SyncRequest');
+const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
 export function addSyncRoutes(app: App, routes: SyncRoutes): void {
   const { storage, once, prepareSync, onQueued } = routes;
@@ -44,8 +37,13 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
       params: workspaceParameter,
       headers: keyHeader,
       body: syncRequestSchema,
-      responses: { 202: jsonResponse('Queued. Location tells how it goes on.', syncSchema) },
-      refusals: [404, 409],
+      responses: {
+        202: jsonResponse('Queued. Location tells how it goes on.', syncSchema, {
+          ...always('Location'),
+          ...sometimes('Idempotency-Replayed'),
+        }),
+      },
+      refusals: { 404: {}, 409: always('Retry-After') },
     },
     async ({ c, body: { branch } }) => {
       const workspace = await addressedWorkspace(c, storage);
@@ -78,7 +76,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
       access: 'sync',
       params: syncParameter,
       responses: { 200: jsonResponse('The sync.', syncSchema) },
-      refusals: [404],
+      refusals: { 404: {} },
     },
     async ({ c }) => {
       const workspace = await addressedWorkspace(c, storage);

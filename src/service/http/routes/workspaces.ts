@@ -5,7 +5,7 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import type { AccessControl } from '../access.ts';
 import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal, unavailable } from '../refusal.ts';
 import { branchSchema, workspaceSchema } from '../schemas.ts';
 
 export interface WorkspaceRoutes extends AccessControl {
@@ -43,7 +43,7 @@ export function addWorkspaceRoutes(app: App, routes: WorkspaceRoutes): void {
       access: 'any-token',
       params: workspaceParameter,
       responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
-      refusals: [404],
+      refusals: { 404: {} },
     },
     async ({ c }) => {
       const listing = await listBranches(await addressedWorkspace(c, storage));
@@ -53,7 +53,7 @@ export function addWorkspaceRoutes(app: App, routes: WorkspaceRoutes): void {
         case 'busy':
           throw new Refusal('unavailable', listing.why, { headers: { 'retry-after': '5' } });
         case 'no-answer':
-          throw new Refusal('unavailable', `The remote of the workspace could not be asked. ${listing.why}`);
+          throw unavailable(`The remote of the workspace could not be asked. ${listing.why}`);
       }
     },
   );
