@@ -63,13 +63,13 @@ test('of an answer without end the beginning is kept, and of one that breaks off
   const to = await receiver({ tls });
   to.behave(
     { does: 'flood' },
-    { does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf' },
+    { does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf.' },
     { does: 'drip', part: 'body' },
   );
   const answerWithin = (timeoutMs: number) =>
     deliver(requestTo(`https://${name}:${to.port}/`), { check: inPublic, timeoutMs });
   expect(await answerWithin(60_000)).toMatchObject({ answer: { body: '.'.repeat(1_024), bodyIsCut: true } });
-  expect(await answerWithin(60_000)).toMatchObject({ answer: { body: 'half', bodyIsCut: true } });
+  expect(await answerWithin(60_000)).toMatchObject({ answer: { body: 'half.', bodyIsCut: true } });
   expect(await answerWithin(1_000)).toMatchObject({
     answer: { body: expect.stringMatching(/^\.+$/), bodyIsCut: true },
   });
