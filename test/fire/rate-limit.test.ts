@@ -3,11 +3,18 @@ import { fasterTime } from '../support/preload.ts';
 import { type EndedJob, jobsTogether } from '../support/runner/jobs-together.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import {
+  type CommandOptions,
+  runCommand,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
-import { speed } from './ground.ts';
 
 const soak = process.env['SOAK'] === '1';
+
+/** In the short form time passes faster, for the service as for the steps; hardly so much that the machine is what limits. */
+const nodeOptions = soak ? undefined : fasterTime(4);
 
 /** Looked up beside the service: a list that is asked for could be refused, too. */
 async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<readonly string[]> {
@@ -16,8 +23,8 @@ async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<reado
   return JSON.parse(stdout).locks.map(({ path }: { readonly path: string }) => path);
 }
 
-async function startService(args: readonly string[]): Promise<ServiceProcess> {
-  const service = await startServiceProcess({ args });
+async function startService(args: readonly string[], given: CommandOptions = {}): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ args, ...given });
   onTestFinished(async () => void (await service.stop()));
   return service;
 }
@@ -43,15 +50,15 @@ function expectGoodEnds(jobs: readonly EndedJob[]): void {
 test('jobs that together want more than their token may ask for leave no lock behind, however their steps end', {
   timeout: runs(120_000, 15 * 60_000),
 }, async () => {
-  const service = await startService(['--rate-limit', '5/s']);
+  const environment = { ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }) };
+  const service = await startService(['--rate-limit', '5/s'], { environment });
   const wanted = { jobs: runs(3, 6), pathsEach: runs(200, 300) };
   expect(wanted.jobs * wanted.pathsEach).toBeGreaterThan(await burstOf(service));
   const jobs = await jobsTogether({
     ...service,
     ...wanted,
     given: { wait: '1m' },
-    // In the long form, the clock of the steps is that of the service.
-    ...(!soak && { nodeOptions: fasterTime(speed) }),
+    ...(nodeOptions !== undefined && { nodeOptions }),
   });
   const left = await lockedPaths(service);
   measured(
