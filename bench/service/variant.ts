@@ -56,6 +56,7 @@ const service = await startService({
   host,
   port: 0,
   allowFileRemotes: true,
+  windowsPaths: false,
   syncTimeout: { seconds: 1_800 },
   parallelSyncs: 2,
   freeDisk: endlessDisk,

@@ -43,6 +43,7 @@ export async function withPicturedService(
     host: '127.0.0.1',
     port: 0,
     allowFileRemotes: false,
+    windowsPaths: false,
     syncTimeout: { seconds: 60 },
     parallelSyncs: 1,
     rateLimit: shippedRateLimit,

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
 import { milliseconds } from '../interface/duration.ts';
+import { foldCase } from '../interface/windows-path.ts';
 import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
 import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
@@ -9,6 +10,7 @@ import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
+import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters } from './locks/waiters.ts';
@@ -47,6 +49,8 @@ export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly host: string;
   readonly port: number;
   readonly allowFileRemotes: boolean;
+  /** Locks are on files of Windows. */
+  readonly windowsPaths: boolean;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
   readonly freeDisk: FreeDisk;
@@ -92,6 +96,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     parallelSyncs,
     freeDisk,
     trustedProxies,
+    windowsPaths,
   } = options;
   const tellOfWork = nowAndThen(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
@@ -102,6 +107,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 
   await setHookQuotas(storage, options);
+  if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
   const lockWatch = watchLocks(storage, { pollMs: watchEveryMs, onError });
   const onLockEvent = (): void => {
@@ -110,7 +116,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   const releases = shareReleases(storage.broadcast);
   const lockWaiters = createLockWaiters({
-    find: (place) => findCommittedLock(storage, place),
+    ...(windowsPaths && { keyOfPath: foldCase }),
+    find: (place) =>
+      findCommittedLock(storage, { ...place, foldedPath: windowsPaths ? foldCase(place.path) : undefined }),
     watchOthers: releases.listen,
     after: (ms, work) => {
       const timer = setTimeout(work, ms);
@@ -178,6 +186,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       rememberedBytes += bytes;
     }),
     lockQuota: createLockQuota(options, () => performance.now()),
+    windowsPaths,
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),

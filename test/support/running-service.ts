@@ -66,6 +66,7 @@ export interface RunningServiceOptions {
   readonly hookQuotas?: Partial<HookQuotas>;
   readonly trustedProxies?: readonly string[];
   readonly allowFileRemotes?: boolean;
+  readonly windowsPaths?: boolean;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
   readonly freeDisk?: FreeDisk;
@@ -128,6 +129,7 @@ export async function startTestService(
     host: '127.0.0.1',
     port: 0,
     allowFileRemotes,
+    windowsPaths: options.windowsPaths ?? false,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
     freeDisk: options.freeDisk ?? endlessDisk,

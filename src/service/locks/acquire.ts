@@ -17,6 +17,8 @@ import { lockOf } from './lock-row.ts';
 export interface LockRequest {
   readonly workspace: string;
   readonly path: LockPath;
+  /** As of a LockPlace. */
+  readonly foldedPath?: string | undefined;
   readonly type: LockType;
   readonly ttl: Ttl;
   readonly bearer: Bearer;
@@ -42,6 +44,7 @@ const upsertLocks = aboutMany((db, members, now) =>
       'acquired_at',
       'expires_at',
       'fence',
+      'folded_path',
     ])
     .expression((from) =>
       from
@@ -57,6 +60,7 @@ const upsertLocks = aboutMany((db, members, now) =>
           now.as('acquired_at'),
           sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
           numberOf('fence').as('fence'),
+          textOf('foldedPath').as('folded_path'),
         ])
         // Without a condition SQLite would take the conflict for that of a join.
         .where(sql<boolean>`true`),
@@ -73,6 +77,7 @@ const upsertLocks = aboutMany((db, members, now) =>
           acquired_at: ref('excluded.acquired_at'),
           expires_at: ref('excluded.expires_at'),
           fence: ref('excluded.fence'),
+          folded_path: ref('excluded.folded_path'),
         }))
         .where(sql<boolean>`locks.expires_at <= ${now}`),
     )
@@ -103,7 +108,7 @@ const newLock = ({ id, request: { ttl, bearer, ...lock } }: FreePlace, fence: nu
 
 /**
  * Decides requests in the order in which they are given, with the same few queries for any number of them. Of several for
- * one path the first decides what the others find.
+ * one path, or for one but for the case of letters where they have folded paths, the first decides what the others find.
  */
 export async function acquireLocks(
   db: Database,
@@ -118,7 +123,7 @@ export async function acquireLocks(
 
   const free = new Map<string, FreePlace>();
   for (const [index, request] of requests.entries()) {
-    const place = JSON.stringify([request.workspace, request.path]);
+    const place = JSON.stringify([request.workspace, request.foldedPath ?? request.path]);
     if (decided[index] !== undefined || free.has(place)) continue;
     free.set(place, { request, index, id: `lock_${randomUUID()}` });
   }

@@ -15,6 +15,8 @@ export interface FoundLock extends LockRow {
 export interface LockPlace {
   readonly workspace: string;
   readonly path: string;
+  /** With --windows-paths, that of foldCase(): a lock on another path with the same one is in the way, too. */
+  readonly foldedPath?: string | undefined;
 }
 
 const selectLocks = aboutMany((db, members, now) =>
@@ -27,7 +29,42 @@ const selectLocks = aboutMany((db, members, now) =>
     .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
 );
 
-/** The lock of each place, at the same place of the list. */
+/** Only live ones: what has expired is in the way of no other path. */
+const selectOtherSpellings = aboutMany((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('locks', (join) =>
+      join.on('locks.workspace_id', '=', textOf('workspace')).on('locks.folded_path', '=', textOf('foldedPath')),
+    )
+    .selectAll('locks')
+    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')])
+    .where(sql<boolean>`expires_at > ${now}`),
+);
+
+type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };
+
+function foundLock({ place: _, remaining, ...lock }: SelectedLock): FoundLock {
+  return { ...lock, live: remaining > 0, remainingMs: remaining, remainingSeconds: Math.ceil(remaining / 1_000) };
+}
+
+async function findOtherSpellings(
+  db: Database,
+  now: Now,
+  places: readonly (LockPlace | undefined)[],
+): Promise<readonly (FoundLock | undefined)[]> {
+  if (places.every((place) => place?.foldedPath === undefined)) return [];
+  const rows = await selectOtherSpellings(
+    db,
+    now,
+    places.map((place) => (place === undefined ? {} : { workspace: place.workspace, foldedPath: place.foldedPath })),
+  );
+  return atTheirPlaces(places, rows).map((row) => row && foundLock(row));
+}
+
+/**
+ * The lock of each place, at the same place of the list: that on its path, or else a live one on a path that differs only by
+ * the case of letters, where the place has a folded path.
+ */
 export async function findLocks(
   db: Database,
   now: Now,
@@ -38,11 +75,13 @@ export async function findLocks(
     now,
     places.map(({ workspace, path }) => ({ workspace, path })),
   );
-  return atTheirPlaces(places, rows).map((row) => {
-    if (row === undefined) return undefined;
-    const { place, remaining, ...lock } = row;
-    return { ...lock, live: remaining > 0, remainingMs: remaining, remainingSeconds: Math.ceil(remaining / 1_000) };
-  });
+  const found = atTheirPlaces(places, rows).map((row) => row && foundLock(row));
+  const others = await findOtherSpellings(
+    db,
+    now,
+    places.map((place, index) => (found[index]?.live ? undefined : place)),
+  );
+  return found.map((lock, index) => others[index] ?? lock);
 }
 
 /** As many requests ask for it at the same time; in a transaction it is findLock(). */

@@ -27,6 +27,8 @@ export interface LockWaiters {
 }
 
 export interface LockWaitersOptions {
+  /** Those who wait for paths with the same key wait for the same lock. */
+  readonly keyOfPath?: (path: string) => string;
   /** Rejected when the database does not answer. */
   readonly find: (place: LockPlace) => Promise<Pick<FoundLock, 'id' | 'live' | 'remainingMs'> | undefined>;
   /** Calls back with what other processes release, or with undefined when that may be anything; gives what ends that. */
@@ -78,19 +80,27 @@ interface Queue {
   cancelTimer: () => void;
 }
 
-const keyOf = ({ workspace, path }: LockPlace): string => JSON.stringify([workspace, path]);
 const nothing = (): void => undefined;
 
 /**
  * A queue for each path that anybody waits for. The database is asked once when somebody comes first, and then once for
  * each thing that happens to the path, however many wait: nothing is asked of it while nothing happens.
  */
-export function createLockWaiters({ find, watchOthers, after, onCount, onError }: LockWaitersOptions): LockWaiters {
+export function createLockWaiters({
+  keyOfPath = (path) => path,
+  find,
+  watchOthers,
+  after,
+  onCount,
+  onError,
+}: LockWaitersOptions): LockWaiters {
   const queues = new Map<string, Queue>();
   const ofToken = new Map<string, number>();
   let total = 0;
   let stopWatching = nothing;
   let stopped = false;
+
+  const keyOf = ({ workspace, path }: LockPlace): string => JSON.stringify([workspace, keyOfPath(path)]);
 
   function count(tokenId: string, change: 1 | -1): void {
     const own = (ofToken.get(tokenId) ?? 0) + change;

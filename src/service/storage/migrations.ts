@@ -154,6 +154,11 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `insert into hook_backlogs (hook_id, waiting, dropped)
       select hook_id, count(*), 0 from deliveries where finished_at is null group by hook_id`,
   ],
+  // Not unique: paths that differ by case may be locked from before. Without --windows-paths the index has no entries.
+  ({ byteOrder }) => [
+    `alter table locks add column folded_path text ${byteOrder}`,
+    `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -72,6 +72,8 @@ export interface Tables {
     acquired_at: number;
     expires_at: number;
     fence: number;
+    /** The path without the case of its letters; null where it was taken without --windows-paths. */
+    folded_path: string | null;
   };
   /** The last fence that each workspace gave out. Its row stays when the workspace is removed: one of the same id goes on. */
   readonly fences: {

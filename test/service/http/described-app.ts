@@ -19,6 +19,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     noteUse: () => undefined,
     freeDisk: endlessDisk,
     lockQuota: notHere,
+    windowsPaths: false,
     once: notHere,
     onceOfMany: () => notHere,
     prepareSync: notHere,

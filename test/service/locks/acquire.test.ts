@@ -3,6 +3,7 @@ import { CompiledQuery, sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { foldCase } from '../../../src/interface/windows-path.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
@@ -22,6 +23,11 @@ const wanted = (path: string, owner: string, workspace = 'game'): LockRequest =>
   ttl,
   bearer: { id: `tok_${owner}`, name: owner, scopes: [], workspaces: null },
   origin: null,
+});
+
+const wantedOnWindows = (path: string, owner: string): LockRequest => ({
+  ...wanted(path, owner),
+  foldedPath: foldCase(path),
 });
 
 const inWords = (acquisition: Acquisition): string =>
@@ -120,12 +126,32 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     );
   });
 
+  test('of paths that differ by case the first is taken, and the others hear of it, where they have folded paths', async () => {
+    const ofFiles = await acquire(
+      wantedOnWindows('Hero', 'ada'),
+      wantedOnWindows('hero', 'bob'),
+      wantedOnWindows('b', 'bob'),
+      wantedOnWindows('HERO', 'ada'),
+    );
+    const all = ['Hero: acquired by ada', 'Hero: held by ada', 'b: acquired by bob', 'Hero: held by ada'];
+    expect(ofFiles.map(inWords)).toEqual(all);
+    expect((await acquire(wantedOnWindows('hero', 'cyd'))).map(inWords)).toEqual(['Hero: held by ada']);
+    await expire('Hero');
+    const later = await acquire(wantedOnWindows('hero', 'cyd'), wantedOnWindows('Hero', 'ada'));
+    expect(later.map(inWords)).toEqual(['hero: acquired by cyd', 'hero: held by cyd']);
+    await empty();
+    const ofPaths = await acquire(wanted('Hero', 'ada'), wanted('hero', 'bob'));
+    expect(ofPaths.map(inWords)).toEqual(['Hero: acquired by ada', 'hero: acquired by bob']);
+  });
+
   test('however many locks there are, looking for one does not look at all of them', async () => {
     const { dialect } = storage;
     await storage.commit('global', (db) =>
-      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence, folded_path)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
-        select 'game', 'many/' || n, 'lock_' || n, 'exclusive', 't', 'o', 0, 8000000000000, 0 from numbers`.execute(db),
+        select 'game', 'many/' || n, 'lock_' || n, 'exclusive', 't', 'o', 0, 8000000000000, 0, 'many/' || n from numbers`.execute(
+        db,
+      ),
     );
     if (dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
     const texts: string[] = [];
@@ -137,14 +163,21 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       transformResult: async ({ result }) => result,
     });
     // A query is built once for each clock, and this is another one.
-    await findLocks(watched, sql`${storage.now}`, [{ workspace: 'game', path: 'many/7' }]);
+    const now = sql<number>`${storage.now}`;
+    await findLocks(watched, now, [{ workspace: 'game', path: 'many/7' }]);
     expect(texts).toHaveLength(1);
-    const list = JSON.stringify({ 0: { workspace: 'game', path: 'many/7' } });
+    await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
+    expect(texts).toHaveLength(2);
+    const list = JSON.stringify({ 0: { workspace: 'game', path: 'many/7', foldedPath: 'many/7' } });
     const explain = dialect === 'sqlite' ? 'explain query plan' : 'explain';
-    const { rows } = await storage.read.executeQuery(
-      CompiledQuery.raw(`${explain} ${texts[0]}`, dialect === 'sqlite' ? [list] : [list, 1]),
-    );
-    expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
+    const indexes = [/locks_pkey|autoindex_locks_1/, /locks_by_folded_path/];
+    for (const [index, text] of texts.entries()) {
+      const { rows } = await storage.read.executeQuery(
+        CompiledQuery.raw(`${explain} ${text}`, dialect === 'sqlite' ? [list] : [list, 1]),
+      );
+      expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
+      expect(JSON.stringify(rows)).toMatch(indexes[index] ?? /^$/);
+    }
   });
 
   describe('with a quota', () => {

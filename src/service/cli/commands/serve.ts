@@ -33,6 +33,9 @@ export const serve = defineCommand({
     ),
     data: commonFlags.data,
     'allow-file-remotes': toggle('let workspaces mirror repositories of this machine'),
+    'windows-paths': toggle(
+      'refuse locks on paths that Windows cannot have, or that differ from a locked one only by the case of letters',
+    ),
     'allow-hook-network': list(
       {
         placeholder: 'CIDR',
@@ -119,6 +122,7 @@ export const serve = defineCommand({
       data,
       json,
       allowFileRemotes: flags['allow-file-remotes'],
+      windowsPaths: flags['windows-paths'],
       allowedHookNetworks: flags['allow-hook-network'],
       syncTimeout: flags['sync-timeout'],
       parallelSyncs: flags['parallel-syncs'],

@@ -34,6 +34,7 @@ export interface ServeSettings extends HookQuotas {
   readonly port: number;
   readonly data: string;
   readonly allowFileRemotes: boolean;
+  readonly windowsPaths: boolean;
   readonly allowedHookNetworks: readonly Cidr[];
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import type { LockPath } from '../../../interface/lock-path.ts';
+import { foldCase } from '../../../interface/windows-path.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../../locks/list.ts';
 import { lockOf } from '../../locks/lock-row.ts';
@@ -74,6 +75,7 @@ function answerPage(query: LockQuery, { locks, next }: LockPage, headers: Readon
 
 export interface LockListRoute extends AccessControl {
   readonly lockWaiters: LockWaiters;
+  readonly windowsPaths: boolean;
 }
 
 /** As servers log a client that has closed its connection before it was answered: nobody gets it. */
@@ -82,7 +84,7 @@ const clientIsGone = emptyAnswer(499);
 /** Undefined where the request is to be answered at once. */
 async function waitUntilFree(
   c: Context<Environment>,
-  { storage, lockWaiters }: LockListRoute,
+  { storage, lockWaiters, windowsPaths }: LockListRoute,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<Answer | undefined> {
   const left = new AbortController();
@@ -96,7 +98,8 @@ async function waitUntilFree(
   c.set('waitedMs', performance.now() - began);
   if (outcome === 'gone') return clientIsGone;
   await authenticateRequest(c, { storage });
-  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path });
+  const foldedPath = windowsPaths ? foldCase(path) : undefined;
+  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
   const locks = found?.live ? [lockOf(found)] : [];
   return jsonAnswer(200, { locks, next_cursor: null }, { vary: 'Prefer', 'preference-applied': `wait=${seconds}` });
 }

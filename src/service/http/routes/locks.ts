@@ -1,8 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { lockPathFromUrl, parseLockPath } from '../../../interface/lock-path.ts';
+import { type LockPath, lockPathFromUrl, parseLockPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
+import { foldCase, whyNotOnWindows } from '../../../interface/windows-path.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
 import { findCommittedLock, type LockPlace } from '../../locks/find.ts';
 import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
@@ -36,6 +37,8 @@ export interface LockRoutes extends AccessControl {
   readonly once: Once;
   readonly onceOfMany: OnceOfMany;
   readonly lockQuota: LockQuota;
+  /** Whether paths are those of Windows: some name no file there, and the case of letters tells none apart. */
+  readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks'>;
   /** There may be something to tell the hooks. */
   readonly onLockEvent: () => void;
@@ -61,11 +64,13 @@ const anotherLock = (lock: Lock): Refusal =>
 
 type LockBody = z.output<typeof lockRequestSchema>;
 
-const held = (lock: Lock, remainingSeconds: number): Refusal =>
-  new Refusal('locked', `${lock.path} is ${heldBy(lock)}.`, {
+function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
+  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
+  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
     lock,
     headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
   });
+}
 
 const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
   maxLocks: (max) =>
@@ -76,28 +81,34 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
 
-function outcomeOf(acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
+function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
       return lockAnswer(201, acquisition.workspace, acquisition.lock);
     case 'held':
-      return held(acquisition.lock, acquisition.remainingSeconds);
+      return held(asked, acquisition.lock, acquisition.remainingSeconds);
     case 'exceeded':
       return quotaExceeded(acquisition);
   }
 }
 
-const createAcquire = ({ storage, onceOfMany, lockQuota, metrics }: LockRoutes) =>
+const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics }: LockRoutes) =>
   onceOfMany<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
+      // Here, and not before: what was granted before the setting was made is still answered to its key.
+      const why = windowsPaths ? whyNotOnWindows(request.path) : undefined;
+      if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
       const found = await findCommittedLock(storage, request);
-      return found?.live ? held(lockOf(found), found.remainingSeconds) : undefined;
+      return found?.live ? held(request.path, lockOf(found), found.remainingSeconds) : undefined;
     },
     async decide(db, requests) {
       const acquisitions = await acquireLocks(db, storage.now, requests, lockQuota);
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return acquisitions.map(outcomeOf);
+      return requests.flatMap(({ path }, index) => {
+        const acquisition = acquisitions[index];
+        return acquisition === undefined ? [] : [outcomeOf(path, acquisition)];
+      });
     },
   });
 
@@ -151,7 +162,7 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
 }
 
 export function addLockRoutes(app: App, routes: LockRoutes): void {
-  const { storage, once, onLockEvent, onReleased, onRenewed } = routes;
+  const { storage, once, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
   const commitRelease = storage.commitTogether(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -191,6 +202,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
           ? await acquire(request, {
               ...body,
               workspace: workspace.id,
+              foldedPath: windowsPaths ? foldCase(body.path) : undefined,
               bearer: bearerOf(c),
               origin: originOf(c.req.header('referer')),
             })

@@ -1,0 +1,131 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type LockPath, longestLockPath, parseLockPath } from '../../src/interface/lock-path.ts';
+import { foldCase, whyNotOnWindows } from '../../src/interface/windows-path.ts';
+import { pathLike } from './texts.ts';
+
+const reason = {
+  character:
+    'A path must not have any of the characters < > : " | ? * on Windows, where a colon names a drive or a part of another file.',
+  end: 'A path must not have a segment that ends in a dot or a space: Windows drops both, so that it would be the path of another file.',
+  device:
+    'A path must not have a segment that is the name of a device on Windows, such as CON, NUL, COM1 or LPT1, with or without an extension.',
+} as const;
+
+function lockPath(text: string): LockPath {
+  const parsed = parseLockPath(text);
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+}
+
+const anyLockPath: fc.Arbitrary<LockPath> = pathLike
+  .map(parseLockPath)
+  .filter((parsed) => parsed.ok)
+  .map((parsed) => parsed.value);
+
+const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
+
+describe('a path on Windows', () => {
+  test.each([
+    ...['a.', 'a ', 'a. .', 'a./b', 'b/a /c', '...', ' '].map((path) => [path, reason.end]),
+    ...['a:x', 'C:/a', 'a/b:c:$DATA', 'a<b', 'a>b', 'a"b', 'a|b', 'a?', '*/a'].map((path) => [path, reason.character]),
+    ...['con', 'PRN', 'Aux', 'nUl', 'COM0', 'com9', 'LPT0', 'lpt9', 'COM¹', 'com²', 'Lpt³', 'CONIN$', 'conout$'].map(
+      (path) => [path, reason.device],
+    ),
+    ...['nul.txt', 'NUL.tar.gz', 'nul .txt', 'nul  .x', 'a/con/b', 'aux.d/b', 'CONIN$.x'].map((path) => [
+      path,
+      reason.device,
+    ]),
+  ])('is refused with its reason: %j', (path, why) => {
+    expect(whyNotOnWindows(lockPath(path ?? ''))).toBe(why);
+  });
+
+  test.each([
+    '.gitignore',
+    ' a',
+    'a b/c.d',
+    'a..b',
+    'console',
+    'null.txt',
+    'nul_',
+    'nul x.txt',
+    'COM10',
+    'com',
+    'COM⁴',
+    'a.nul',
+    'a/b.con',
+    'CONIN',
+    '~$hero.pptx',
+    'シーン/主人公.blend',
+  ])('may be unusual: %j', (path) => {
+    expect(whyNotOnWindows(lockPath(path))).toBeUndefined();
+  });
+
+  test('is refused for a segment wherever it stands, in any case, and with nothing of it in the reason', () => {
+    const reasons: readonly (string | undefined)[] = [undefined, ...Object.values(reason)];
+    fc.assert(
+      fc.property(anyLockPath, (path) => {
+        const why = whyNotOnWindows(path);
+        expect(reasons).toContain(why);
+        const whole = path.split('/').map((segment) => whyNotOnWindows(lockPath(segment)));
+        expect(whole.every((each) => each === undefined)).toBe(why === undefined);
+        for (const other of [path.toUpperCase(), path.toLowerCase()].map(parseLockPath)) {
+          if (other.ok) expect(whyNotOnWindows(other.value)).toBe(why);
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('folding the case of a path', () => {
+  test('joins each letter with its capital and its small letter, and loses no other difference', () => {
+    for (let point = 0; point <= 0x10ffff; point += 1) {
+      if (point >= 0xd800 && point <= 0xdfff) continue;
+      const character = String.fromCodePoint(point);
+      const folded = foldCase(character);
+      for (const other of [character.toUpperCase(), character.toLowerCase()]) {
+        if ([...other].length === 1 && foldCase(other) !== folded) throw new Error(`${character} is not ${other}`);
+      }
+      if (folded !== character.normalize('NFC') && character.toUpperCase() === character.toLowerCase()) {
+        throw new Error(`${character} has no case, and became ${folded}`);
+      }
+    }
+  });
+
+  test.each([
+    ['Art/HERO.psd', 'art/hero.PSD'],
+    ['ÉTÉ/ÅNGSTRÖM', 'été/ångström'],
+    ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
+    ['ДОМ', 'дом'],
+    ['ᾼ', 'ᾳ'],
+    // The capital has no composed form.
+    ['J\u030c', 'ǰ'],
+  ])('takes %j for %j', (one, other) => {
+    expect(foldCase(one)).toBe(foldCase(other));
+  });
+
+  test.each([
+    ['straße', 'STRASSE'],
+    ['ﬁ', 'fi'],
+    ['e', 'é'],
+    ['a/b', 'ab'],
+    ['Ａ', 'A'],
+  ])('keeps %j and %j apart', (one, other) => {
+    expect(foldCase(one)).not.toBe(foldCase(other));
+  });
+
+  test('gives one text, however often it is done, that an index of PostgreSQL has room for', () => {
+    fc.assert(
+      fc.property(anyLockPath, (path) => {
+        const folded = foldCase(path);
+        expect(foldCase(folded)).toBe(folded);
+        expect(bytesIn(folded)).toBeLessThanOrEqual(2 * bytesIn(path));
+      }),
+      { numRuns: 1_000 },
+    );
+    // Of two bytes, with a small letter of three.
+    expect(bytesIn(foldCase(lockPath('Ⱥ'.repeat(longestLockPath / 2))))).toBe(1.5 * longestLockPath);
+    expect(bytesIn(foldCase(lockPath('ΐ'.repeat(longestLockPath / 2))))).toBe(longestLockPath);
+  });
+});
