@@ -30,8 +30,8 @@ function mapped(character: string, mapping: string): string {
  * One text for all spellings that differ only by the case of letters. NTFS compares by a table of capitals that each volume
  * was formatted with. This joins what any of them does and a few letters more, such as ſ with s: it may keep apart two files
  * too few, and never takes one file for two. Capitals come first, as two small letters may share one (σ and ς). Letters are
- * folded without their accents, because some have a capital only so, and composed again, because an index has no room for
- * three times the length.
+ * folded apart from their marks: İ is also written as I and a dot, and Windows takes those for i and a dot. They are composed
+ * again, because an index has no room for three times the length.
  */
 export function foldCase(path: string): string {
   let folded = '';

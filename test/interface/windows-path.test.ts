@@ -99,8 +99,9 @@ describe('folding the case of a path', () => {
     ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
     ['ДОМ', 'дом'],
     ['ᾼ', 'ᾳ'],
-    // The capital has no composed form.
+    // The capital has no composed form, and then the small letter has none.
     ['J\u030c', 'ǰ'],
+    ['İ', 'i\u0307'],
   ])('takes %j for %j', (one, other) => {
     expect(foldCase(one)).toBe(foldCase(other));
   });
@@ -109,6 +110,7 @@ describe('folding the case of a path', () => {
     ['straße', 'STRASSE'],
     ['ﬁ', 'fi'],
     ['e', 'é'],
+    ['İ', 'i'],
     ['a/b', 'ab'],
     ['Ａ', 'A'],
   ])('keeps %j and %j apart', (one, other) => {

@@ -9,8 +9,11 @@ function asker(service: RunningService, token: string, workspace: string) {
     take: (path: string, ttl = '1h', headers: Readonly<Record<string, string>> = {}): Promise<Reply> =>
       service.ask('POST', locks, { token, headers, json: { path, type: 'exclusive', ttl } }),
     release: (path: string): Promise<Reply> => service.ask('DELETE', `${locks}/${encodeURIComponent(path)}`, { token }),
-    waitFor: (path: string): Promise<Reply> =>
-      service.ask('GET', `${locks}?${new URLSearchParams({ path })}`, { token, headers: { prefer: 'wait=30' } }),
+    waitFor: (path: string, seconds: number): Promise<Reply> =>
+      service.ask('GET', `${locks}?${new URLSearchParams({ path })}`, {
+        token,
+        headers: { prefer: `wait=${seconds}` },
+      }),
     list: async (): Promise<readonly string[]> =>
       (await service.ask('GET', locks, { token })).body.locks.map(({ path }: { path: string }) => path),
   };
@@ -108,7 +111,7 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
     const { take, release, waitFor } = await newWorkspace();
     await take('Hero');
     let isAnswered = false;
-    const waiting = waitFor('hero').then((answer) => {
+    const waiting = waitFor('hero', 30).then((answer) => {
       isAnswered = true;
       return answer;
     });
@@ -120,6 +123,12 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
     await release('Hero');
     expect((await waiting).body.locks).toEqual([]);
     expect((await take('hero')).status).toBe(201);
+  });
+
+  test('names the lock on another spelling to who has waited in vain', async () => {
+    const { take, waitFor } = await newWorkspace();
+    const { body } = await take('Hero');
+    expect((await waitFor('hero', 1)).body.locks).toEqual([body]);
   });
 });
 
@@ -148,6 +157,7 @@ describe.each(databaseKinds)('a service that is made one for Windows, on $name',
       const after = await started(shared, true);
       const locks = asker(after.service, secret, workspace);
       expect((await locks.take('HERO')).status).toBe(409);
+      for (const path of ['Hero', 'hero']) expect((await locks.take(path)).body.lock.path).toBe(path);
       expect((await locks.take('nul.txt')).status).toBe(422);
       const replayed = await locks.take('nul.txt', '1h', key);
       expect([replayed.status, replayed.body]).toEqual([201, taken.body]);

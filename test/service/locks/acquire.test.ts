@@ -140,8 +140,24 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
     const later = await acquire(wantedOnWindows('hero', 'cyd'), wantedOnWindows('Hero', 'ada'));
     expect(later.map(inWords)).toEqual(['hero: acquired by cyd', 'hero: held by cyd']);
     await empty();
+    await acquire(wanted('Hero', 'ada'));
+    await expire('Hero');
+    const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
+    expect(again.map(inWords)).toEqual(['Hero: acquired by ada', 'Hero: held by ada']);
+    await empty();
     const ofPaths = await acquire(wanted('Hero', 'ada'), wanted('hero', 'bob'));
     expect(ofPaths.map(inWords)).toEqual(['Hero: acquired by ada', 'hero: acquired by bob']);
+  });
+
+  test('what has expired is found on its own path only', async () => {
+    const foldedPath = 'hero';
+    const find = async (path: string) =>
+      (await findLocks(storage.read, storage.now, [{ workspace: 'game', path, foldedPath }])).map((lock) => lock?.path);
+    await acquire(wantedOnWindows('Hero', 'ada'));
+    expect(await find('HERO')).toEqual(['Hero']);
+    await expire('Hero');
+    expect(await find('HERO')).toEqual([undefined]);
+    expect(await find('Hero')).toEqual(['Hero']);
   });
 
   test('however many locks there are, looking for one does not look at all of them', async () => {

@@ -6,10 +6,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { createPostgresDatabase, type DatabaseKind, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import {
+  ask,
+  type Reply,
+  type RunningService,
+  type RunningServiceOptions,
+  startTestService,
+} from '../../support/running-service.ts';
 
 /** Several instances in this process, each with connections of its own, on one PostgreSQL database. */
-async function startInstances(url: string, count: number): Promise<RunningService[]> {
+async function startInstances(
+  url: string,
+  count: number,
+  options: RunningServiceOptions = {},
+): Promise<RunningService[]> {
   const shared: DatabaseKind = {
     name: 'PostgreSQL',
     async open(onCommit = () => undefined) {
@@ -17,7 +27,7 @@ async function startInstances(url: string, count: number): Promise<RunningServic
       return { storage, remove: () => storage.close() };
     },
   };
-  return Promise.all(Array.from({ length: count }, () => startTestService(shared)));
+  return Promise.all(Array.from({ length: count }, () => startTestService(shared, options)));
 }
 
 describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (needs TEST_DATABASE_URL)', () => {
@@ -155,3 +165,34 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     expect(new Set(rows.map(({ attempts }) => attempts))).toEqual(new Set([1]));
   });
 });
+
+test.skipIf(postgresServer === undefined)(
+  'of many spellings that are asked for at all instances at once, one is locked, where paths are those of Windows',
+  async () => {
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    const instances = await startInstances(url, 3, { windowsPaths: true });
+    try {
+      const [first] = instances;
+      if (first === undefined) throw new Error('No instance was started.');
+      const { secret: token } = await first.token();
+      const workspace = await first.workspace();
+      for (let round = 0; round < 5; round += 1) {
+        const spellings = [`Scene-${round}`, `scene-${round}`, `SCENE-${round}`];
+        const replies = await Promise.all(
+          instances.flatMap(({ ask: send }) =>
+            spellings.map((path) =>
+              send('POST', `/v1/workspaces/${workspace}/locks`, {
+                token,
+                json: { path, type: 'exclusive', ttl: '1h' },
+              }),
+            ),
+          ),
+        );
+        expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 8 }, () => 409)]);
+      }
+    } finally {
+      await Promise.all(instances.map((instance) => instance.stop()));
+      await remove();
+    }
+  },
+);
