@@ -83,6 +83,7 @@ describe('serve', () => {
       WORKSPACE_SERVICE_MAX_HOOKS: '2',
       WORKSPACE_SERVICE_MAX_WAITING_DELIVERIES: '7',
       WORKSPACE_SERVICE_ALLOW_HOOK_NETWORK: '10.0.0.0/8,192.168.0.0/16',
+      WORKSPACE_SERVICE_WINDOWS_PATHS: 'true',
     };
     const command = start(['serve'], environment);
     const listening = JSON.parse(await command.line(() => true));
@@ -103,6 +104,8 @@ describe('serve', () => {
     expect((await hook('http://127.0.0.1/')).status).toBe(201);
     expect((await hook('http://172.16.0.1/')).status).toBe(422);
     expect((await hook('http://10.1.2.4/')).body.type).toBe('urn:workspace-automation:problem:quota-exceeded');
+    const lock = { path: 'nul.txt', type: 'exclusive', ttl: '1h' };
+    expect((await ask(listening.base_url, 'POST', '/workspaces/sample/locks', { token, json: lock })).status).toBe(422);
     command.signal('SIGINT');
     expect(await command.ended()).toBe(0);
     expect(command.stderr()).toBe('');
