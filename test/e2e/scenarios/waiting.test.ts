@@ -56,7 +56,7 @@ describe.each([
   test('survives a 502, a cut connection and a 429 with Retry-After, and gets the lock in the end', async () => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
-    const proxy = await stage.proxy({ retryAfter: null });
+    const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
     const done = Promise.withResolvers<void>();
     let number = 0;
     let limitedAt = 0;
