@@ -7,6 +7,7 @@ const measuredInTime = [
   'test/e2e/scenarios/*.test.ts',
   'test/fire/costly-input.test.ts',
   'test/fire/faults.test.ts',
+  'test/fire/hostile-guests.test.ts',
   'test/fire/instances.test.ts',
   'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',

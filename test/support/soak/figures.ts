@@ -203,6 +203,33 @@ export const declared = {
       limit: atMost(30, 'The time of one attempt; much of it is for a busy machine.'),
     },
   },
+  'test/fire/hostile-guests.test.ts': {
+    'locks, renewals and releases beside a hostile tenant': count(atLeast(runs(100, 10_000), enough)),
+    'of an honest tenant, what was refused, wrong or lost': none('What another tenant does is none of its business.'),
+    'locks beside a hostile tenant, 99 % answered within': {
+      unit: 'ms',
+      limit: atMost(runs(5_000, 500), 'Half a second; the short form shares its machine with other tests.'),
+    },
+    'the slowest delivery beside a hostile tenant': {
+      unit: 'ms',
+      limit: atMost(runs(30_000, 5_000), 'Five seconds; the short form shares its machine with other tests.'),
+    },
+    '/healthz beside a hostile tenant, answered within': {
+      unit: 'ms',
+      limit: atMost(runs(10_000, 2_000), 'What looks after the service does not take it for dead.'),
+    },
+    'resident memory beside a hostile tenant, at most': {
+      unit: 'MB',
+      limit: atMost(800, 'Far less than a flood without limits takes.'),
+    },
+    'growth of resident memory beside a hostile tenant': {
+      unit: 'MB',
+      limit: atMost(
+        60,
+        'From the second third of the time to the last: the heap and the allocator keep room for later.',
+      ),
+    },
+  },
   'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
   'test/bench/simulate/call.test.ts': { 'simulated calls that ended as those of the client': held(300, 5_000) },
   'test/bench/simulate/lock-table.test.ts': { 'simulated locks that answered as the service': held(15, 200) },

@@ -1,0 +1,149 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { loadavg } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { percentilesOf } from '../../bench/statistics.ts';
+import { temporaryDataFolder } from '../support/databases.ts';
+import { createRepository } from '../support/git-repository.ts';
+import { listenHere } from '../support/listen.ts';
+import { runs } from '../support/runs.ts';
+import { printedSeed } from '../support/seed.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { measured } from '../support/soak/measured.ts';
+import { startHonestTenant } from './honest-tenant.ts';
+import { type AttackName, type AttackOrder, type AttackReport, attackNames } from './hostile-tenant.ts';
+import { callsTo } from './service-calls.ts';
+
+const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(15, 600));
+const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
+
+/** To find out which one harms others: `ATTACKS=forms,locks`. */
+const chosen = process.env['ATTACKS']?.split(',');
+const attacks = attackNames.filter((name) => chosen?.includes(name) ?? true);
+/** What floods has a process of its own, so that it does not slow down the others. */
+const floods: readonly AttackName[] = ['locks', 'retried keys', 'forms'];
+
+const percentile = (numbers: readonly number[], percent: number): number =>
+  percentilesOf(numbers, [percent])[0]?.[1] ?? Number.NaN;
+const megabytes = (bytes: number): number => bytes / 1_024 / 1_024;
+const third = (numbers: readonly number[], which: 1 | 2): readonly number[] => {
+  const length = Math.floor(numbers.length / 3);
+  return numbers.slice(which * length, (which + 1) * length);
+};
+
+async function tenant(service: ServiceProcess, workspace: string, remote: string): Promise<string> {
+  const { folder } = service;
+  const add = ['workspace', 'add', workspace, '--no-check', '--allow-file-remotes', '--remote', remote];
+  const added = await runCommand(add, { folder });
+  expect(added.code, added.stderr).toBe(0);
+  const scopes = 'sync,locks:write,hooks:write';
+  const create = ['token', 'create', '--name', workspace, '--scopes', scopes, '--workspaces', workspace, '--json'];
+  const { stdout, stderr } = await runCommand(create, { folder });
+  expect(stderr).toBe('');
+  return JSON.parse(stdout).secret;
+}
+
+/** It accepts connections, and that is all. */
+async function silentRemote(): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.resume();
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `https://127.0.0.1:${await listenHere(server)}/assets.git`;
+}
+
+interface Attack {
+  report(): Promise<AttackReport>;
+}
+
+/** In a process of its own. */
+function startAttack(order: AttackOrder): Attack {
+  const child: ChildProcess = fork(fileURLToPath(new URL('./hostile-tenant.ts', import.meta.url)), {
+    env: { PATH: process.env['PATH'] },
+    execArgv: [],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  });
+  child.send(order);
+  return {
+    async report() {
+      const told = once(child, 'message');
+      child.send('report');
+      const [report] = await told;
+      // What is forked sends nothing else.
+      return report as AttackReport;
+    },
+  };
+}
+
+test('a tenant that attacks with everything at once takes nothing from another', {
+  timeout: seconds * 1_000 + 180_000,
+}, async () => {
+  const data = await temporaryDataFolder();
+  onTestFinished(data.remove);
+  const repository = createRepository(data.folder);
+  const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);
+  repository.commit(...branches.map((branch) => ({ branch, files: { [`${branch}.txt`]: branch } })));
+
+  const service = await startServiceProcess({ args: ['--log-level', 'warn'] });
+  onTestFinished(async () => void (await service.kill()));
+  const { baseUrl } = service;
+  const { get } = callsTo(service);
+  const honestToken = await tenant(service, 'honest', pathToFileURL(repository.path).href);
+  const hostileToken = await tenant(service, 'hostile', await silentRemote());
+
+  const honest = await startHonestTenant({ baseUrl, token: honestToken, workspace: 'honest', branches });
+  const seed = printedSeed('The attacks');
+  const order = { origin: new URL(baseUrl).origin, workspace: 'hostile', token: hostileToken, seed };
+  const hostile = [
+    attacks.filter((name) => floods.includes(name)),
+    attacks.filter((name) => !floods.includes(name)),
+  ].map((names) => startAttack({ ...order, attacks: names }));
+
+  const resident: number[] = [];
+  for (let sample = 0; sample < samples; sample += 1) {
+    await pause((seconds * 1_000) / samples);
+    if (process.env['TELL'] === '1') process.stderr.write(`${sample} ${honest.took.length} ${honest.probes.length} ${Math.round(honest.took.at(-1) ?? 0)} ${Math.round(honest.delays.at(-1) ?? 0)}\n`);
+    const { text } = await get('/metrics');
+    resident.push(Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? Number.NaN));
+  }
+  const reports: AttackReport = Object.assign({}, ...(await Promise.all(hostile.map((attack) => attack.report()))));
+  const undelivered = await honest.stop();
+
+  if (process.env['TELL'] === '1') {
+    const summary = (numbers: readonly number[]) =>
+      Object.fromEntries(percentilesOf(numbers, [50, 90, 99, 100]).map(([name, ms]) => [name, Math.round(ms)]));
+    const { took, delays, syncs, listed, probes } = honest;
+    process.stderr.write(
+      `${JSON.stringify({ load: loadavg(), counts: [took.length, delays.length, syncs.length], took: summary(took), delays: summary(delays), syncs: summary(syncs), listed: summary(listed), probes: summary(probes), resident: resident.map((each) => Math.round(megabytes(each))), reports, wrong: [honest.wrong.length, honest.wrong.slice(0, 8)], undelivered: undelivered().length }, null, 1)}\n`,
+    );
+  }
+  for (const name of attacks) expect(Object.keys(reports[name] ?? {}), name).not.toEqual([]);
+  measured('locks, renewals and releases beside a hostile tenant', honest.took.length);
+  measured('of an honest tenant, what was refused, wrong or lost', honest.wrong.length, honest.wrong.slice(0, 20));
+  await expect.poll(undelivered, { timeout: 60_000 }).toEqual([]);
+  measured('locks beside a hostile tenant, 99 % answered within', percentile(honest.took, 99));
+  measured('the slowest delivery beside a hostile tenant', Math.max(...honest.delays));
+  measured('/healthz beside a hostile tenant, answered within', Math.max(...honest.probes));
+  measured('resident memory beside a hostile tenant, at most', megabytes(Math.max(...resident)));
+  // In a short run the service is still warming up.
+  if (seconds >= 60) {
+    const growth = percentile(third(resident, 2), 50) - percentile(third(resident, 1), 50);
+    measured('growth of resident memory beside a hostile tenant', megabytes(growth));
+  }
+  expect(service.command.stderr()).not.toContain('"level":50');
+  expect(await service.stop()).toBe(0);
+});
