@@ -4,6 +4,7 @@ import { milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
 import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
+import { createFairTurns } from './http/fair-turns.ts';
 import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
@@ -180,6 +181,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const app = createApp({
     storage,
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
+    fairTurns: createFairTurns(),
     freeDisk,
     noteUse: lastUse.note,
     ...createOnce(storage, (bytes) => {

@@ -98,7 +98,10 @@ test('a tenant that attacks with everything at once takes nothing from another',
   const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);
   repository.commit(...branches.map((branch) => ({ branch, files: { [`${branch}.txt`]: branch } })));
 
-  const service = await startServiceProcess({ args: ['--log-level', 'warn'] });
+  const service = await startServiceProcess({
+    args: ['--log-level', 'warn'],
+    environment: { NODE_OPTIONS: process.env['SERVICE_NODE_OPTIONS'] ?? '' },
+  });
   onTestFinished(async () => void (await service.kill()));
   const { baseUrl } = service;
   const { get } = callsTo(service);
@@ -116,7 +119,10 @@ test('a tenant that attacks with everything at once takes nothing from another',
   const resident: number[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
     await pause((seconds * 1_000) / samples);
-    if (process.env['TELL'] === '1') process.stderr.write(`${sample} ${honest.took.length} ${honest.probes.length} ${Math.round(honest.took.at(-1) ?? 0)} ${Math.round(honest.delays.at(-1) ?? 0)}\n`);
+    if (process.env['TELL'] === '1')
+      process.stderr.write(
+        `${sample} ${honest.took.length} ${honest.probes.length} ${Math.round(honest.took.at(-1) ?? 0)} ${Math.round(honest.delays.at(-1) ?? 0)}\n`,
+      );
     const { text } = await get('/metrics');
     resident.push(Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? Number.NaN));
   }

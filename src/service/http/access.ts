@@ -5,6 +5,7 @@ import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './environment.ts';
+import type { FairTurns } from './fair-turns.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
@@ -41,6 +42,7 @@ function tokenFrom(authorization: string | undefined): string {
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
+  readonly fairTurns: FairTurns;
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
@@ -98,7 +100,9 @@ export function requireAccess(
   access: Exclude<Access, 'anyone'>,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
-    admitBearer(c, control, await authenticateRequest(c, control), access);
+    const bearer = await authenticateRequest(c, control);
+    admitBearer(c, control, bearer, access);
+    await control.fairTurns(bearer.id);
     await next();
   };
 }
@@ -120,6 +124,7 @@ export function requireReleaseAccess(
     c.set('releaseAdmission', admission);
     c.set('answerHeaders', admission.headers);
     try {
+      await control.fairTurns(bearer.id);
       await next();
     } finally {
       admission.settle();
