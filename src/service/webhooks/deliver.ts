@@ -116,6 +116,8 @@ function exchange(
 
   return new Promise((resolve, reject) => {
     function cut(tooMuch: string): void {
+      // What has been received already is still parsed, with thousands of interim answers perhaps.
+      if (request.destroyed) return;
       const error = new AnswerTooLong(tooMuch);
       // At once: the answer may be in what has been received already.
       reject(error);
