@@ -1,5 +1,6 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
@@ -12,32 +13,47 @@ export interface BacklogChange {
   readonly dropped: number;
 }
 
-export async function changeBacklog(
-  db: Database,
-  now: Now,
-  hookId: string,
-  { added, dropped }: BacklogChange,
-): Promise<void> {
-  const droppedAt = dropped > 0 ? now : null;
-  await db
+interface ChangedBacklog extends BacklogChange {
+  readonly hookId: string;
+}
+
+/** One statement for all: a workspace may have a hundred hooks, and each of its events is told to all of them. */
+const addToBacklogs = aboutMany((db, members, now) =>
+  db
     .insertInto('hook_backlogs')
-    .values({
-      hook_id: hookId,
-      waiting: added,
-      dropped,
-      first_dropped_at: droppedAt,
-      last_dropped_at: droppedAt,
-    })
+    .columns(['hook_id', 'waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select(({ case: choose }) => {
+          const droppedAt = choose().when(numberOf('dropped'), '>', 0).then(now).else(null).end();
+          return [
+            textOf('hookId').as('hook_id'),
+            numberOf('added').as('waiting'),
+            numberOf('dropped').as('dropped'),
+            droppedAt.as('first_dropped_at'),
+            droppedAt.as('last_dropped_at'),
+          ];
+        })
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
+    )
     .onConflict((conflict) =>
       conflict.column('hook_id').doUpdateSet(({ eb, fn, ref }) => ({
-        waiting: eb('hook_backlogs.waiting', '+', added),
-        dropped: eb('hook_backlogs.dropped', '+', dropped),
+        waiting: eb('hook_backlogs.waiting', '+', ref('excluded.waiting')),
+        dropped: eb('hook_backlogs.dropped', '+', ref('excluded.dropped')),
         first_dropped_at: fn.coalesce('hook_backlogs.first_dropped_at', ref('excluded.first_dropped_at')),
         last_dropped_at: fn.coalesce(ref('excluded.last_dropped_at'), 'hook_backlogs.last_dropped_at'),
       })),
-    )
-    .execute();
+    ),
+);
+
+export async function changeBacklogs(db: Database, now: Now, changed: readonly ChangedBacklog[]): Promise<void> {
+  if (changed.length > 0) await addToBacklogs(db, now, changed);
 }
+
+export const changeBacklog = (db: Database, now: Now, hookId: string, change: BacklogChange): Promise<void> =>
+  changeBacklogs(db, now, [{ hookId, ...change }]);
 
 /** One that waited is over. */
 export async function shortenBacklog(db: Database, hookId: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { aboutMany, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { changeBacklog } from './backlog.ts';
+import { changeBacklogs } from './backlog.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, wantsEvent } from './hooks.ts';
@@ -24,34 +26,43 @@ export interface OccurredEvent {
 }
 
 /** Due at once, or when the one before it is over: settleDelivery() sees to that. */
-async function addDelivery(db: Database, now: Now, hook: HookRow, { event, subject }: OccurredEvent): Promise<void> {
-  const id = `msg_${randomUUID()}`;
-  await db
+const insertDeliveries = aboutMany((db, members, now) =>
+  db
     .insertInto('deliveries')
-    .values(({ selectFrom, exists, case: choose }) => ({
-      id,
-      hook_id: hook.id,
-      ordering_key: subject.orderingKey,
-      event: JSON.stringify({ ...event, id }),
-      status: 'pending' satisfies DeliveryStatus,
-      attempts: 0,
-      next_attempt_at: choose()
-        .when(
-          exists(
-            selectFrom('deliveries')
-              .select('id')
-              .where('hook_id', '=', hook.id)
-              .where('ordering_key', '=', subject.orderingKey)
-              .where('finished_at', 'is', null),
-          ),
-        )
-        .then(null)
-        .else(now)
-        .end(),
-      created_at: now,
-    }))
-    .execute();
-}
+    .columns(['id', 'hook_id', 'ordering_key', 'event', 'status', 'attempts', 'next_attempt_at', 'created_at'])
+    .expression((from) =>
+      from.selectFrom(members).select(({ selectFrom, exists, case: choose }) => [
+        textOf('id').as('id'),
+        textOf('hookId').as('hook_id'),
+        textOf('orderingKey').as('ordering_key'),
+        textOf('event').as('event'),
+        sql.lit<string>('pending' satisfies DeliveryStatus).as('status'),
+        sql.lit(0).as('attempts'),
+        choose()
+          .when(
+            exists(
+              selectFrom('deliveries')
+                .select('deliveries.id')
+                .where('deliveries.hook_id', '=', textOf('hookId'))
+                .where('deliveries.ordering_key', '=', textOf('orderingKey'))
+                .where('deliveries.finished_at', 'is', null),
+            ),
+          )
+          .then(null)
+          .else(now)
+          .end()
+          .as('next_attempt_at'),
+        now.as('created_at'),
+      ]),
+    ),
+);
+
+const deliveryOf =
+  ({ event, subject }: OccurredEvent) =>
+  (hook: HookRow) => {
+    const id = `msg_${randomUUID()}`;
+    return { id, hookId: hook.id, orderingKey: subject.orderingKey, event: JSON.stringify({ ...event, id }) };
+  };
 
 /** A hook, and how many deliveries may still be put down for it. */
 interface Outlet {
@@ -87,6 +98,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   const outlets = await outletsOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
   for (const occurred of outlets.length === 0 ? [] : events) {
     const { event, subject } = occurred;
+    const wanting: HookRow[] = [];
     for (const outlet of outlets) {
       const { hook } = outlet;
       if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event.type, subject.branch)) continue;
@@ -94,13 +106,18 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
         outlet.dropped += 1;
         continue;
       }
-      await addDelivery(db, now, hook, occurred);
+      wanting.push(hook);
       outlet.added += 1;
     }
+    // One statement for each event: a delivery has to find that of the event before.
+    if (wanting.length > 0) await insertDeliveries(db, now, wanting.map(deliveryOf(occurred)));
   }
-  for (const { hook, added, dropped } of outlets) {
-    if (added + dropped > 0) await changeBacklog(db, now, hook.id, { added, dropped });
-  }
+  const changed = outlets.filter(({ added, dropped }) => added + dropped > 0);
+  await changeBacklogs(
+    db,
+    now,
+    changed.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped })),
+  );
 }
 
 export const recordEvent = (db: Database, now: Now, event: OutboxEvent, subject: EventSubject): Promise<void> =>

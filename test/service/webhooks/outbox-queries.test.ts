@@ -65,13 +65,19 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(more).toEqual([]);
   });
 
+  /** What stands for a list in a query about many, and for its length: see about-many.ts. */
+  const listed = new Map<unknown, unknown>([
+    ['(list)', '{"0":{"id":"msg_new","hookId":"dead","orderingKey":"lock:one"}}'],
+    ['(length)', 1],
+  ]);
+
   /** How the database finds the rows of a query, in its own words. */
   async function planOf({ storage }: { storage: Storage }, { text, parameters }: Recorded): Promise<string> {
     const pieces = storage.dialect === 'sqlite' ? text.split('?') : text.split(/\$\d+/);
     // No query has a question mark or a dollar sign but for its parameters.
     const query = sql.join(
       pieces.flatMap((piece, index) => [
-        ...(index === 0 ? [] : [sql`${sql.val(parameters[index - 1])}`]),
+        ...(index === 0 ? [] : [sql`${sql.val(listed.get(parameters[index - 1]) ?? parameters[index - 1])}`]),
         sql.raw(piece),
       ]),
       sql``,
