@@ -20,6 +20,11 @@ import { callsTo } from './service-calls.ts';
 const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(15, 600));
 const samples = Math.min(90, Math.max(3, Math.floor(seconds)));
 
+/** Every lock of the flood is an event for each of them: the short form has other tests beside it. */
+const receivers = Number(process.env['RECEIVERS'] ?? runs(5, 100));
+/** With all of its connections, only the long form, which has the machine for itself. */
+const strength = Number(process.env['STRENGTH'] ?? runs(0.1, 1));
+
 /** To find out which one harms others: `ATTACKS=forms,locks`. */
 const chosen = process.env['ATTACKS']?.split(',');
 const attacks = attackNames.filter((name) => chosen?.includes(name) ?? true);
@@ -98,10 +103,7 @@ test('a tenant that attacks with everything at once takes nothing from another',
   const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);
   repository.commit(...branches.map((branch) => ({ branch, files: { [`${branch}.txt`]: branch } })));
 
-  const service = await startServiceProcess({
-    args: ['--log-level', 'warn'],
-    environment: { NODE_OPTIONS: process.env['SERVICE_NODE_OPTIONS'] ?? '' },
-  });
+  const service = await startServiceProcess({ args: ['--log-level', 'warn'] });
   onTestFinished(async () => void (await service.kill()));
   const { baseUrl } = service;
   const { get } = callsTo(service);
@@ -110,7 +112,14 @@ test('a tenant that attacks with everything at once takes nothing from another',
 
   const honest = await startHonestTenant({ baseUrl, token: honestToken, workspace: 'honest', branches });
   const seed = printedSeed('The attacks');
-  const order = { origin: new URL(baseUrl).origin, workspace: 'hostile', token: hostileToken, seed };
+  const order = {
+    origin: new URL(baseUrl).origin,
+    workspace: 'hostile',
+    token: hostileToken,
+    seed,
+    receivers,
+    strength,
+  };
   const hostile = [
     attacks.filter((name) => floods.includes(name)),
     attacks.filter((name) => !floods.includes(name)),
@@ -119,10 +128,6 @@ test('a tenant that attacks with everything at once takes nothing from another',
   const resident: number[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
     await pause((seconds * 1_000) / samples);
-    if (process.env['TELL'] === '1')
-      process.stderr.write(
-        `${sample} ${honest.took.length} ${honest.probes.length} ${Math.round(honest.took.at(-1) ?? 0)} ${Math.round(honest.delays.at(-1) ?? 0)}\n`,
-      );
     const { text } = await get('/metrics');
     resident.push(Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1] ?? Number.NaN));
   }

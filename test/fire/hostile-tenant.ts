@@ -30,6 +30,9 @@ export interface AttackOrder {
   readonly token: string;
   readonly attacks: readonly AttackName[];
   readonly seed: number;
+  readonly receivers: number;
+  /** The part of its connections that it uses: 1 for all of them. */
+  readonly strength: number;
 }
 
 /** How often each attack was answered with which status. */
@@ -47,7 +50,6 @@ interface Target extends AttackOrder {
   note(status: number | string): void;
 }
 
-const silentReceivers = 100;
 const formType = { 'content-type': 'application/x-www-form-urlencoded', accept: 'text/html' };
 const jsonType = { 'content-type': 'application/json' };
 /** Put in order, each mark of the second half passes all of the first. */
@@ -99,7 +101,7 @@ function forEver(target: Target, atOnce: number, work: (turn: number) => Promise
       });
     }
   }
-  for (let index = 0; index < atOnce; index += 1) void go();
+  for (let index = 0; index < atOnce * target.strength; index += 1) void go();
 }
 
 /** The cookie of a new session, if it gets one. */
@@ -184,7 +186,7 @@ const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> =
       if (!socket.destroyed) socket.once('drain', () => sayEarlyForEver(socket));
     };
     await hook(await serverThat((socket) => socket.once('data', () => sayEarlyForEver(socket)).resume()));
-    for (let index = 1; index < silentReceivers; index += 1) {
+    for (let index = 1; index < target.receivers; index += 1) {
       await hook(
         await serverThat((socket) => {
           target.note('connected');
