@@ -17,6 +17,10 @@ async function environmentWithGit(script: string): Promise<{ readonly PATH: stri
 
 const limits = { timeoutMs: 30_000 };
 
+/** Those that were killed with their group are gone when the system has come to it, which may be a moment later. */
+const expectNoProcess = (folder: string): Promise<void> =>
+  expect.poll(() => processesNaming(folder), { timeout: 10_000 }).toEqual([]);
+
 describe('git as a process', () => {
   test('gives output, status and the lines of both kinds of line end', async () => {
     const environment = await environmentWithGit('printf out; printf "one\\rtwo\\nthree" >&2; exit 3');
@@ -48,7 +52,7 @@ describe('git as a process', () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & wait');
     const outcome = await runGit([], { environment, limits: { timeoutMs: 300 } });
     expect(outcome).toEqual({ kind: 'timeout' });
-    expect(processesNaming(environment.folder)).toEqual([]);
+    await expectNoProcess(environment.folder);
   });
 
   test('ends when it is aborted, even where it ignores the first signal', async () => {
@@ -60,7 +64,7 @@ describe('git as a process', () => {
       onErrorLine: () => abort.abort(),
     });
     expect(outcome).toEqual({ kind: 'aborted' });
-    expect(processesNaming(environment.folder)).toEqual([]);
+    await expectNoProcess(environment.folder);
   });
 
   test('is not started for a signal that was given before', async () => {
@@ -78,7 +82,7 @@ describe('git as a process', () => {
   test('tells that something else ended it, and ends the helpers it leaves behind', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
     expect(await runGit([], { environment, limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
-    expect(processesNaming(environment.folder)).toEqual([]);
+    await expectNoProcess(environment.folder);
   });
 
   test('tells that there is no git', async () => {
