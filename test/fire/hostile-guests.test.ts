@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { percentilesOf } from '../../bench/statistics.ts';
 import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository } from '../support/git-repository.ts';
+import { leaveOut } from '../support/left-out.ts';
 import { listenHere } from '../support/listen.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
@@ -99,7 +100,10 @@ function startAttack(order: AttackOrder): Attack {
 
 test('a tenant that attacks takes nothing from another beside it', {
   timeout: seconds * 1_000 + 180_000,
-}, async () => {
+}, async (context) => {
+  if (process.env['SOAK'] !== '1' && process.env['LOAD_SECONDS'] === undefined) {
+    leaveOut(context, 'It takes the machine for itself: `npm run test:soak -- test/fire/hostile-guests` plays it.');
+  }
   const data = await temporaryDataFolder();
   onTestFinished(data.remove);
   const repository = createRepository(data.folder);
