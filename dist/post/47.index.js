@@ -2155,6 +2155,8 @@ const isProven = ({ etag, id }) => etag !== undefined || id !== undefined;
 const firstPauseMs = 500;
 const longestPauseMs = 5_000;
 const never = new AbortController().signal;
+/** A service may let a token take and release locks and not list them. */
+const refusesLists = ({ status = 0 }) => [403, 404, 405, 501].includes(status);
 /** The service may have done what it gave no good answer to. */
 function mayBeDone({ failure, status, attempts }) {
     if (failure.kind === 'connection')
@@ -2179,9 +2181,7 @@ async function releaseUnproven(parts, asked, within) {
         catch (error) {
             if (!(error instanceof ServiceError))
                 throw error;
-            // A service may let a token take locks and not list them.
-            const { status = 0 } = error;
-            return [403, 404, 405, 501].includes(status) ? { kind: 'unknown' } : error;
+            return refusesLists(error) ? { kind: 'unknown' } : error;
         }
     }
     for (let failed = 1;; failed += 1) {

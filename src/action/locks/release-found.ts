@@ -9,7 +9,7 @@ import {
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { compare } from './ownership.ts';
-import { mayBeDone } from './release-one.ts';
+import { mayBeDone, refusesLists } from './release-one.ts';
 
 /** What a list says of a path. */
 export type Found =
@@ -18,9 +18,6 @@ export type Found =
   /** The token may not list, or the list is not whole. */
   | { readonly kind: 'unknown' }
   | { readonly kind: 'failed'; readonly error: ServiceError };
-
-/** A service may let a token take and release locks and not list them. */
-const refusesLists = ({ status = 0 }: ServiceError): boolean => [403, 404, 405, 501].includes(status);
 
 export async function findIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => Found> {
   try {

@@ -44,6 +44,9 @@ const longestPauseMs = 5_000;
 
 const never = new AbortController().signal;
 
+/** A service may let a token take and release locks and not list them. */
+export const refusesLists = ({ status = 0 }: ServiceError): boolean => [403, 404, 405, 501].includes(status);
+
 /** The service may have done what it gave no good answer to. */
 export function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   if (failure.kind === 'connection') return failure.mayHaveArrived;
@@ -66,9 +69,7 @@ async function releaseUnproven(parts: ReleaseParts, asked: ToRelease, within: Wi
       return await ownershipByList(client, asked, lock, within);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      // A service may let a token take locks and not list them.
-      const { status = 0 } = error;
-      return [403, 404, 405, 501].includes(status) ? { kind: 'unknown' } : error;
+      return refusesLists(error) ? { kind: 'unknown' } : error;
     }
   }
 
