@@ -32,6 +32,8 @@ export async function startSyncService(): Promise<SyncService> {
   const start = (): Promise<ServiceProcess> =>
     startServiceProcess({ folder, args: ['--allow-file-remotes', '--parallel-syncs', '4'] });
   let running: ServiceProcess | undefined = await start();
+  /** One that is asked for during another comes after it. */
+  let restarted = Promise.resolve();
   const balancer = await startTcpBalancer({
     targets: () => (running === undefined ? [] : [Number(new URL(running.baseUrl).port)]),
   });
@@ -54,11 +56,14 @@ export async function startSyncService(): Promise<SyncService> {
     workspace,
     token,
     remote,
-    async restart() {
-      const stopping = running;
-      running = undefined;
-      await stopping?.stop();
-      running = await start();
+    restart() {
+      restarted = restarted.then(async () => {
+        const stopping = running;
+        running = undefined;
+        await stopping?.stop();
+        running = await start();
+      });
+      return restarted;
     },
     async syncs(prefix) {
       const rows = await storage.read.selectFrom('syncs').selectAll().orderBy('created_at').execute();
