@@ -1,5 +1,6 @@
 import type { Branch } from '../../interface/resources.ts';
 import { GitError } from '../git/git-error.ts';
+import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import type { Remotes } from './remotes.ts';
@@ -16,10 +17,29 @@ export type BranchListing =
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;
 
+/** Whoever asks while a listing waits to begin gets the same one: it will be younger than the question. */
+function shareListings(remotes: Remotes): (workspace: StoredWorkspace) => Promise<RemoteBranches> {
+  const waiting = new Map<string, Promise<RemoteBranches>>();
+  return (workspace) => {
+    const key = JSON.stringify([workspace.id, workspace.remote]);
+    const shared = waiting.get(key);
+    if (shared !== undefined) return shared;
+    const forget = () => waiting.delete(key);
+    const listing = remotes.branches(workspace, listingPatience, forget).catch((error: unknown) => {
+      // It may have waited in vain, and never begun.
+      if (waiting.get(key) === listing) forget();
+      throw error;
+    });
+    waiting.set(key, listing);
+    return listing;
+  };
+}
+
 export function createListBranches(storage: Storage, remotes: Remotes): ListBranches {
+  const list = shareListings(remotes);
   return async (workspace) => {
     try {
-      const { branches, defaultBranch } = await remotes.branches(workspace, listingPatience);
+      const { branches, defaultBranch } = await list(workspace);
       const synced = await syncedBranches(storage, workspace.id);
       return {
         kind: 'listed',

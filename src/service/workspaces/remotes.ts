@@ -26,7 +26,8 @@ export interface RemotesOptions {
 
 /** What requests ask remotes. Whatever goes wrong is a GitError. */
 export interface Remotes {
-  branches(workspace: StoredWorkspace, limits: Limits): Promise<RemoteBranches>;
+  /** `onBegin` is called when the remote is about to be asked: it may have to wait until then. */
+  branches(workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches>;
   estimate(workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate>;
 }
 
@@ -40,7 +41,11 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
   };
 
   return {
-    branches: (workspace, limits) => inTurn(workspace.id, async () => git.branches(remoteOf(workspace), limits)),
+    branches: (workspace, limits, onBegin) =>
+      inTurn(workspace.id, async () => {
+        onBegin?.();
+        return git.branches(remoteOf(workspace), limits);
+      }),
     estimate: (workspace, branch, limits) =>
       inTurn(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import { GitError } from '../../../src/service/git/git-error.ts';
+import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import { createListBranches } from '../../../src/service/workspaces/branches.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { branchNamed } from '../../support/git-service.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  const [kind] = databaseKinds;
+  if (kind === undefined) throw new Error('There is no database.');
+  database = await kind.open();
+});
+afterAll(() => database.remove());
+
+const game = { id: 'game', remote: 'https://git.example.com/game.git' };
+const answer = (head: string): RemoteBranches => ({
+  branches: new Map<BranchName, string>([[branchNamed('main'), head]]),
+  defaultBranch: branchNamed('main'),
+});
+
+/** Remotes that are asked and answer when the test says so. */
+function setUp() {
+  const asked: { readonly remote: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
+  const list = createListBranches(database.storage, {
+    branches({ remote }, _limits, onBegin) {
+      const reply = Promise.withResolvers<RemoteBranches>();
+      asked.push({ remote, begin: () => onBegin?.(), reply });
+      return reply.promise;
+    },
+    estimate: () => Promise.reject(new Error('It is not asked for.')),
+  });
+  return { list, asked };
+}
+
+const headOf = (listing: Awaited<ReturnType<ReturnType<typeof createListBranches>>>): string | undefined =>
+  listing.kind === 'listed' ? listing.branches[0]?.head : listing.kind;
+
+test('whoever asks for branches before the remote has been asked gets that answer, and who comes later a new one', async () => {
+  const { list, asked } = setUp();
+  const early = Array.from({ length: 100 }, () => list(game));
+  expect(asked).toHaveLength(1);
+  asked[0]?.begin();
+  const late = Array.from({ length: 100 }, () => list(game));
+  expect(asked).toHaveLength(2);
+  asked[0]?.reply.resolve(answer('1'));
+  asked[1]?.begin();
+  asked[1]?.reply.resolve(answer('2'));
+  expect(new Set((await Promise.all(early)).map(headOf))).toEqual(new Set(['1']));
+  expect(new Set((await Promise.all(late)).map(headOf))).toEqual(new Set(['2']));
+});
+
+test('another remote is another question', async () => {
+  const { list, asked } = setUp();
+  const listings = [list(game), list({ ...game, remote: 'https://git.example.com/other.git' })];
+  expect(asked.map(({ remote }) => remote)).toEqual([game.remote, 'https://git.example.com/other.git']);
+  for (const [index, { begin, reply }] of asked.entries()) {
+    begin();
+    reply.resolve(answer(`${index}`));
+  }
+  expect((await Promise.all(listings)).map(headOf)).toEqual(['0', '1']);
+});
+
+test('after one that never began, because too many others did, the remote is asked again', async () => {
+  const { list, asked } = setUp();
+  const first = list(game);
+  asked[0]?.reply.reject(new GitError('busy', 'Too many remotes are being asked.'));
+  expect(headOf(await first)).toBe('busy');
+  const second = list(game);
+  expect(asked).toHaveLength(2);
+  asked[1]?.reply.resolve(answer('1'));
+  expect(headOf(await second)).toBe('1');
+});
