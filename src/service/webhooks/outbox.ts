@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { aboutMany, textOf } from '../storage/about-many.ts';
+import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { DeliveryStatus } from './delivery-status.ts';
@@ -25,44 +25,57 @@ export interface OccurredEvent {
   readonly subject: EventSubject;
 }
 
-/** Due at once, or when the one before it is over: settleDelivery() sees to that. */
+/**
+ * Due at once, or when the one before it is over: settleDelivery() sees to that. One before it is in the table already, or
+ * comes before it in the list.
+ */
 const insertDeliveries = aboutMany((db, members, now) =>
   db
     .insertInto('deliveries')
     .columns(['id', 'hook_id', 'ordering_key', 'event', 'status', 'attempts', 'next_attempt_at', 'created_at'])
     .expression((from) =>
-      from.selectFrom(members).select(({ selectFrom, exists, case: choose }) => [
-        textOf('id').as('id'),
-        textOf('hookId').as('hook_id'),
-        textOf('orderingKey').as('ordering_key'),
-        textOf('event').as('event'),
-        sql.lit<string>('pending' satisfies DeliveryStatus).as('status'),
-        sql.lit(0).as('attempts'),
-        choose()
-          .when(
-            exists(
-              selectFrom('deliveries')
-                .select('deliveries.id')
-                .where('deliveries.hook_id', '=', textOf('hookId'))
-                .where('deliveries.ordering_key', '=', textOf('orderingKey'))
-                .where('deliveries.finished_at', 'is', null),
-            ),
-          )
-          .then(null)
-          .else(now)
-          .end()
-          .as('next_attempt_at'),
-        now.as('created_at'),
-      ]),
+      from
+        .selectFrom(members)
+        .select(({ selectFrom, exists, case: choose }) => [
+          textOf('id').as('id'),
+          textOf('hookId').as('hook_id'),
+          textOf('orderingKey').as('ordering_key'),
+          textOf('event').as('event'),
+          sql.lit<string>('pending' satisfies DeliveryStatus).as('status'),
+          sql.lit(0).as('attempts'),
+          choose()
+            .when(numberOf('follows'), '=', 1)
+            .then(null)
+            .when(
+              exists(
+                selectFrom('deliveries')
+                  .select('deliveries.id')
+                  .where('deliveries.hook_id', '=', textOf('hookId'))
+                  .where('deliveries.ordering_key', '=', textOf('orderingKey'))
+                  .where('deliveries.finished_at', 'is', null),
+              ),
+            )
+            .then(null)
+            .else(now)
+            .end()
+            .as('next_attempt_at'),
+          now.as('created_at'),
+        ])
+        .orderBy(placeInList),
     ),
 );
 
-const deliveryOf =
-  ({ event, subject }: OccurredEvent) =>
-  (hook: HookRow) => {
-    const id = `msg_${randomUUID()}`;
-    return { id, hookId: hook.id, orderingKey: subject.orderingKey, event: JSON.stringify({ ...event, id }) };
-  };
+interface NewDelivery {
+  readonly id: string;
+  readonly hookId: string;
+  readonly orderingKey: string;
+  readonly event: string;
+  /** Whether another of the list comes before it, by the order of its key. */
+  readonly follows: 0 | 1;
+}
+
+/** Bounds the text of a statement: a hundred hooks may be told of hundreds of locks. */
+const maxInsertedAtOnce = 1_000;
 
 /** A hook, and how many deliveries may still be put down for it. */
 interface Outlet {
@@ -96,9 +109,10 @@ async function outletsOf(db: Database, workspaces: readonly string[]): Promise<O
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;
   const outlets = await outletsOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
-  for (const occurred of outlets.length === 0 ? [] : events) {
-    const { event, subject } = occurred;
-    const wanting: HookRow[] = [];
+  const deliveries: NewDelivery[] = [];
+  const keys = new Set<string>();
+  for (const { event, subject } of outlets.length === 0 ? [] : events) {
+    const { orderingKey } = subject;
     for (const outlet of outlets) {
       const { hook } = outlet;
       if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event.type, subject.branch)) continue;
@@ -106,11 +120,16 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
         outlet.dropped += 1;
         continue;
       }
-      wanting.push(hook);
       outlet.added += 1;
+      const id = `msg_${randomUUID()}`;
+      const key = JSON.stringify([hook.id, orderingKey]);
+      const follows = keys.has(key) ? 1 : 0;
+      keys.add(key);
+      deliveries.push({ id, hookId: hook.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
     }
-    // One statement for each event: a delivery has to find that of the event before.
-    if (wanting.length > 0) await insertDeliveries(db, now, wanting.map(deliveryOf(occurred)));
+  }
+  for (let begun = 0; begun < deliveries.length; begun += maxInsertedAtOnce) {
+    await insertDeliveries(db, now, deliveries.slice(begun, begun + maxInsertedAtOnce));
   }
   const changed = outlets.filter(({ added, dropped }) => added + dropped > 0);
   await changeBacklogs(

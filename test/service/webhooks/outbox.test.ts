@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
 import { settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
-import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
+import { recordEvent, recordEvents } from '../../../src/service/webhooks/outbox.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { claimNext } from './claim-next.ts';
 import { acquireIn, actor, hookedStorage, made, releaseIn } from './hooked-storage.ts';
@@ -58,6 +58,32 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
       expect.objectContaining({ type: 'lock.acquired', occurredAt: second.acquired_at, data: { lock: second } }),
     ]);
     expect(second.fence).toBeGreaterThan(first.fence);
+  });
+
+  test('of events that are put down together, the second of a path waits for the first', async () => {
+    const { hook, storage, deliveries } = hooked();
+    await hook(url);
+    await hook(otherUrl);
+    const data = { lock: await hooked().acquire('a') };
+    const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) => ({
+      event: { type, workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z', data } as const,
+      subject: { orderingKey: `lock:${path}`, branch: null },
+    });
+    await storage.commit('global', (db) =>
+      recordEvents(db, storage.now, [
+        ofLock('lock.expired', 'b'),
+        ofLock('lock.acquired', 'b'),
+        ofLock('lock.expired', 'c'),
+      ]),
+    );
+    const due = (await deliveries())
+      .slice(2)
+      .map(({ event, ordering_key, next_attempt_at }) => [event.type, ordering_key, next_attempt_at !== null]);
+    expect(due).toEqual([
+      ...[1, 2].map(() => ['lock.expired', 'lock:b', true]),
+      ...[1, 2].map(() => ['lock.acquired', 'lock:b', false]),
+      ...[1, 2].map(() => ['lock.expired', 'lock:c', true]),
+    ]);
   });
 
   test('a hook of another workspace hears nothing', async () => {
