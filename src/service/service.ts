@@ -2,12 +2,15 @@ import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
+import { sessionSecretIn } from './dashboard/access/cookie.ts';
 import type { Git } from './git/git.ts';
+import { bearerTokenIn } from './http/access.ts';
 import { createApp } from './http/app.ts';
-import { createFairTurns } from './http/fair-turns.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
+import { createRequestTurns } from './http/request-turns.ts';
 import { startServer } from './http/server.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
@@ -178,10 +181,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  const turns = createRequestTurns({
+    credentialOf: (incoming) => bearerTokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    addressOf: createClientAddress(trustedProxies),
+  });
   const app = createApp({
     storage,
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
-    fairTurns: createFairTurns(),
+    turns,
     freeDisk,
     noteUse: lastUse.note,
     ...createOnce(storage, (bytes) => {
@@ -226,6 +233,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     const server = await startServer(app, host, port, {
+      turns,
       events: reportEvents(log, metrics, () => performance.now()),
     });
     return {

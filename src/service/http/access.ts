@@ -5,9 +5,9 @@ import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
 import type { Environment } from './environment.ts';
-import type { FairTurns } from './fair-turns.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { Refusal } from './refusal.ts';
+import type { RequestTurns } from './request-turns.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
@@ -31,10 +31,15 @@ export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusa
 
 const howToSend = 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".';
 
+/** What stands where a token does; undefined where there is no such header, or one of another scheme. */
+export function bearerTokenIn(authorization: string | undefined): string | undefined {
+  const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
+  return scheme.toLowerCase() === 'bearer' ? token : undefined;
+}
+
 function tokenFrom(authorization: string | undefined): string {
-  if (authorization === undefined) throw tokenMissing(howToSend);
-  const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization) ?? [];
-  if (scheme.toLowerCase() !== 'bearer') throw tokenMissing(howToSend);
+  const token = bearerTokenIn(authorization);
+  if (token === undefined) throw tokenMissing(howToSend);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
   return token;
 }
@@ -42,7 +47,7 @@ function tokenFrom(authorization: string | undefined): string {
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
-  readonly fairTurns: FairTurns;
+  readonly turns: Pick<RequestTurns, 'identify' | 'measured'>;
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
@@ -66,8 +71,13 @@ export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
   });
 
 /** Counts a request against the limit of its token, and refuses what is beyond. */
-export function admitToken(c: Context<Environment>, { rateLimiter, noteUse }: AccessControl, bearer: Bearer): void {
+export function admitToken(
+  c: Context<Environment>,
+  { rateLimiter, turns, noteUse }: AccessControl,
+  bearer: Bearer,
+): void {
   noteUse(bearer.id);
+  turns.identify(c.env.incoming, bearer.id);
   const admission = rateLimiter.admit(bearer.id);
   c.set('answerHeaders', admission.headers);
   if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
@@ -102,7 +112,6 @@ export function requireAccess(
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
     admitBearer(c, control, bearer, access);
-    await control.fairTurns(bearer.id);
     await next();
   };
 }
@@ -120,11 +129,11 @@ export function requireReleaseAccess(
     }
     c.set('bearer', bearer);
     control.noteUse(bearer.id);
+    control.turns.identify(c.env.incoming, bearer.id);
     const admission = control.rateLimiter.admitRelease(bearer.id);
     c.set('releaseAdmission', admission);
     c.set('answerHeaders', admission.headers);
     try {
-      await control.fairTurns(bearer.id);
       await next();
     } finally {
       admission.settle();

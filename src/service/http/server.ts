@@ -7,6 +7,7 @@ import { mostConnections, openFilesLimit } from './most-connections.ts';
 import type { App } from './operation.ts';
 import { oneAfterTheOther } from './pipelined-requests.ts';
 import { originForm } from './raw-target.ts';
+import type { RequestTurns } from './request-turns.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** A client that needs longer to send a request is holding a connection rather than asking for something. */
@@ -38,7 +39,11 @@ export interface ServerEvents {
 const nobody = (): void => undefined;
 const unheard: ServerEvents = { onUnreadable: nobody, onDropped: nobody, onError: nobody };
 
+/** What asks only whether the process lives waits for nobody. */
+const withoutTurn = '/healthz';
+
 export interface ServerOptions {
+  readonly turns?: Pick<RequestTurns, 'wait' | 'connected'>;
   readonly patience?: Partial<Patience>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
@@ -72,7 +77,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
+  { turns, patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs } = { ...usualPatience, ...patience };
   const answer = getRequestListener(app.fetch, {
@@ -94,11 +99,19 @@ export async function startServer(
   server.maxHeadersCount = 0;
   const onRequest = oneAfterTheOther((incoming, outgoing) => {
     prepare(incoming);
-    void answer(incoming, outgoing);
+    if (turns === undefined || incoming.url === withoutTurn) {
+      void answer(incoming, outgoing);
+      return;
+    }
+    void turns.wait(incoming).then(() => {
+      // Nobody is there any more to be answered.
+      if (!outgoing.destroyed) void answer(incoming, outgoing);
+    });
   });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node's refusal has no body.
   server.on('checkExpectation', onRequest);
+  if (turns !== undefined) server.on('connection', turns.connected);
   answerUnreadable(server, events.onUnreadable);
   server.on('drop', events.onDropped);
   const close = createDrain(server);

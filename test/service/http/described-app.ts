@@ -16,7 +16,7 @@ export const describedApp = (parts: Partial<AppParts> = {}): App =>
     // Only what a request needs is asked of it.
     storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
     rateLimiter: { admit: notHere, admitRelease: notHere },
-    fairTurns: async () => undefined,
+    turns: { identify: () => undefined, measured: () => undefined },
     noteUse: () => undefined,
     freeDisk: endlessDisk,
     lockQuota: notHere,

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
-import { createFairTurns, maxBegunPerTurn } from '../../../src/service/http/fair-turns.ts';
+import { createFairTurns, maxPerTurn } from '../../../src/service/http/fair-turns.ts';
 
 /** Turns of the event loop, which the test ends itself. */
 function startTurns() {
   let ends: (() => void)[] = [];
   const begun: string[] = [];
-  const take = createFairTurns((work) => ends.push(work));
+  const turns = createFairTurns((work) => ends.push(work));
   return {
-    ask(tokenId: string, count = 1): void {
-      for (let index = 0; index < count; index += 1) void take(tokenId).then(() => begun.push(tokenId));
+    ...turns,
+    ask(key: string, count = 1): void {
+      for (let index = 0; index < count; index += 1) void turns.wait(key).then(() => begun.push(key));
     },
     /** Those that were begun since this was asked for. */
     async begun(): Promise<string[]> {
@@ -24,18 +25,18 @@ function startTurns() {
   };
 }
 
-const times = (count: number, tokenId: string): string[] => Array.from({ length: count }, () => tokenId);
+const times = (count: number, key: string): string[] => Array.from({ length: count }, () => key);
 
 test('whoever asks for one thing is next, however much another has asked for before', async () => {
   const turns = startTurns();
   turns.ask('flood', 1_000);
-  expect(await turns.begun()).toEqual(times(maxBegunPerTurn, 'flood'));
+  expect(await turns.begun()).toEqual(times(maxPerTurn, 'flood'));
   turns.ask('other');
   turns.endTurn();
-  expect(await turns.begun()).toEqual(['flood', 'other', ...times(maxBegunPerTurn - 2, 'flood')]);
+  expect(await turns.begun()).toEqual(['flood', 'other', ...times(maxPerTurn - 2, 'flood')]);
 });
 
-test('tokens that all ask much have their turns one after the other', async () => {
+test('keys that all ask much have their turns one after the other', async () => {
   const turns = startTurns();
   turns.ask('a', 100);
   await turns.begun();
@@ -47,13 +48,69 @@ test('tokens that all ask much have their turns one after the other', async () =
 
 test('everything that is asked is begun, a few in each turn, and then nothing is left to do', async () => {
   const turns = startTurns();
-  turns.ask('a', 3 * maxBegunPerTurn);
+  turns.ask('a', 3 * maxPerTurn);
   for (let turn = 0; turn < 3; turn += 1) {
-    expect(await turns.begun()).toEqual(times(maxBegunPerTurn, 'a'));
+    expect(await turns.begun()).toEqual(times(maxPerTurn, 'a'));
     turns.endTurn();
   }
-  turns.endTurn();
-  expect(turns.isIdle()).toBe(true);
+  while (!turns.isIdle()) turns.endTurn();
   turns.ask('b');
   expect(await turns.begun()).toEqual(['b']);
+});
+
+test('a key whose requests cost ten times as much has about a tenth of the turns where another waits', async () => {
+  const turns = startTurns();
+  for (let request = 0; request < 100; request += 1) turns.measured('costly', 10);
+  turns.ask('costly', 1_000);
+  turns.ask('usual', 1_000);
+  const begun: string[] = [];
+  for (let turn = 0; turn < 200; turn += 1) {
+    turns.endTurn();
+    begun.push(...(await turns.begun()));
+  }
+  const countOf = (key: string): number => begun.filter((each) => each === key).length;
+  expect(countOf('usual')).toBeGreaterThan(500);
+  expect(countOf('usual') / countOf('costly')).toBeGreaterThan(8);
+  expect(countOf('usual') / countOf('costly')).toBeLessThan(12);
+});
+
+test('of requests that cost more fewer are begun in a turn, also where nobody else waits', async () => {
+  const turns = startTurns();
+  for (let request = 0; request < 100; request += 1) turns.measured('costly', 4 * maxPerTurn);
+  turns.ask('costly', 1_000);
+  let begun = 0;
+  for (let turn = 0; turn < 100; turn += 1) {
+    begun += (await turns.begun()).length;
+    turns.endTurn();
+  }
+  expect(begun).toBeGreaterThanOrEqual(25);
+  expect(begun).toBeLessThanOrEqual(27);
+});
+
+test('a key whose requests cost what is usual again is no longer held back', async () => {
+  const turns = startTurns();
+  turns.measured('a', 1_000);
+  for (let request = 0; request < 100; request += 1) turns.measured('a', 0.2);
+  turns.ask('a', 100);
+  expect(await turns.begun()).toEqual(times(maxPerTurn, 'a'));
+});
+
+test('after a new connection others are accepted first, but not for ever', async () => {
+  const turns = startTurns();
+  turns.ask('a', 1_000);
+  await turns.begun();
+  turns.connected();
+  turns.endTurn();
+  expect(await turns.begun()).toEqual([]);
+  turns.endTurn();
+  expect(await turns.begun()).toHaveLength(maxPerTurn);
+
+  let turnsWithout = 0;
+  for (let turn = 0; turn < 200; turn += 1) {
+    turns.connected();
+    turns.endTurn();
+    if ((await turns.begun()).length === 0) turnsWithout += 1;
+  }
+  expect(turnsWithout).toBeGreaterThan(100);
+  expect(turnsWithout).toBeLessThan(200);
 });

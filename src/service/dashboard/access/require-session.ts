@@ -43,7 +43,6 @@ export function requireSession(
     if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
     c.set('session', { secret, now: session.now });
     admitBearer(c, control, session.bearer, access);
-    await control.fairTurns(session.bearer.id);
     return next();
   };
 }

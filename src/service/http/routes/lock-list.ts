@@ -13,6 +13,7 @@ import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
 import { longestPrefer, preferredWait } from '../prefer.ts';
 import type { Answer } from '../problem-answer.ts';
+import { measureCost } from '../request-turns.ts';
 import { sometimes } from '../response-headers.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../schemas.ts';
 
@@ -126,15 +127,17 @@ export function addLockListRoute(app: App, route: LockListRoute): void {
       const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix } = filter;
-      if (path === undefined || prefix !== undefined || cursor !== undefined) {
-        return answerPage(query, await listLocks(storage, query), {});
-      }
+      const answerWith = (headers: Readonly<Record<string, string>>): Promise<Answer> =>
+        measureCost(route.turns, [bearerOf(c).id], async () =>
+          answerPage(query, await listLocks(storage, query), headers),
+        );
+      if (path === undefined || prefix !== undefined || cursor !== undefined) return answerWith({});
       const seconds = preferredWait(c.req.header('prefer'));
       const waited =
         seconds === undefined
           ? undefined
           : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
-      return waited ?? answerPage(query, await listLocks(storage, query), { vary: 'Prefer' });
+      return waited ?? answerWith({ vary: 'Prefer' });
     },
   );
 }

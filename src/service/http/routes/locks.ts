@@ -26,6 +26,7 @@ import { addressedLockPath, addressedWorkspace, lockPathParameter, workspacePara
 import type { Answer } from '../problem-answer.ts';
 import { lastSegment } from '../raw-target.ts';
 import { invalid, Refusal } from '../refusal.ts';
+import { measureCost } from '../request-turns.ts';
 import { always, sometimes } from '../response-headers.ts';
 import { conditionHeader, keyHeader, lockRequestSchema, lockSchema, originHeader } from '../schemas.ts';
 
@@ -92,7 +93,7 @@ function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): A
   }
 }
 
-const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics }: LockRoutes) =>
+const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
   onceOfMany<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
@@ -103,7 +104,11 @@ const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics }
       return found?.live ? held(request.path, lockOf(found), found.remainingSeconds) : undefined;
     },
     async decide(db, requests) {
-      const acquisitions = await acquireLocks(db, storage.now, requests, lockQuota);
+      const acquisitions = await measureCost(
+        turns,
+        requests.map(({ bearer }) => bearer.id),
+        () => acquireLocks(db, storage.now, requests, lockQuota),
+      );
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
       return requests.flatMap(({ path }, index) => {
         const acquisition = acquisitions[index];
@@ -166,7 +171,12 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
   const acquire = createAcquire(routes);
   const commitRelease = storage.commitTogether(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
-    (db, requests) => releaseLocks(db, storage.now, requests),
+    (db, requests) =>
+      measureCost(
+        routes.turns,
+        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
+        () => releaseLocks(db, storage.now, requests),
+      ),
   );
 
   addOperation(

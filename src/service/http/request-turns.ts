@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { secretHash } from '../tokens/secret.ts';
+import { createFairTurns, type FairTurns } from './fair-turns.ts';
+
+export interface RequestTurns {
+  /** Fulfilled when it is the turn of this request. */
+  wait(incoming: IncomingMessage): Promise<void>;
+  /** Its credential is that of this token: what comes with it next has the turns of the token. */
+  identify(incoming: IncomingMessage, tokenId: string): void;
+  /** A request of this token has cost as much as so many usual ones. */
+  measured(tokenId: string, cost: number): void;
+  /** A connection was accepted. */
+  connected(): void;
+}
+
+/** About what a usual request takes. */
+const usualMs = 1;
+
+/**
+ * Measures what work for requests of these tokens takes, in equal parts. On SQLite nothing else runs meanwhile: a lock that
+ * a hundred hooks are told of takes the time of ten that none is told of.
+ */
+export async function measureCost<T>(
+  { measured }: Pick<RequestTurns, 'measured'>,
+  tokenIds: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const began = performance.now();
+  try {
+    return await work();
+  } finally {
+    const cost = (performance.now() - began) / tokenIds.length / usualMs;
+    for (const tokenId of tokenIds) measured(tokenId, cost);
+  }
+}
+
+export interface RequestTurnsOptions {
+  /** The secret that a request brings along, if it does. */
+  readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
+  readonly addressOf: (incoming: IncomingMessage) => string | null;
+  readonly turns?: FairTurns;
+}
+
+/** Of tokens and sessions that have sent something lately. */
+const maxKnown = 10_000;
+
+/**
+ * A turn has to be waited for before anything is done for a request, and so before it is known whether its credential is
+ * good. Those that were good before have the turns of their token; all others of an address share its turns.
+ */
+export function createRequestTurns({
+  credentialOf,
+  addressOf,
+  turns = createFairTurns(),
+}: RequestTurnsOptions): RequestTurns {
+  const tokenOf = new Map<string, string>();
+  const keyOf = new WeakMap<IncomingMessage, string>();
+
+  function findKey(incoming: IncomingMessage): string {
+    const secret = credentialOf(incoming);
+    const token = secret === undefined ? undefined : tokenOf.get(secretHash(secret));
+    return token === undefined ? `address ${addressOf(incoming)}` : `token ${token}`;
+  }
+
+  return {
+    wait(incoming) {
+      const key = findKey(incoming);
+      keyOf.set(incoming, key);
+      return turns.wait(key);
+    },
+    identify(incoming, tokenId) {
+      if (keyOf.get(incoming) === `token ${tokenId}`) return;
+      const secret = credentialOf(incoming);
+      if (secret === undefined) return;
+      const [oldest] = tokenOf.keys();
+      if (tokenOf.size >= maxKnown && oldest !== undefined) tokenOf.delete(oldest);
+      tokenOf.set(secretHash(secret), tokenId);
+      keyOf.set(incoming, `token ${tokenId}`);
+    },
+    connected: turns.connected,
+    measured: (tokenId, cost) => turns.measured(`token ${tokenId}`, cost),
+  };
+}
