@@ -18,12 +18,3 @@ test('the map has every folder of src/ once, each with a sentence, and none that
   expect(rows.map(({ folder }) => folder).toSorted()).toEqual(folders.toSorted());
   for (const { folder, what } of rows) expect(what, folder).toMatch(/^[A-Z].*\.$/);
 });
-
-test('the commands are scripts of the package, or npm itself', () => {
-  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const named = [...contributing.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
-  expect(named).toEqual(expect.arrayContaining(['check', 'build', 'fix']));
-  expect(named.filter((name) => scripts[name] === undefined)).toEqual([]);
-  const [, block = ''] = /^## Three commands\n+```sh\n(.*?)```/ms.exec(contributing) ?? [];
-  expect(block.trim().split('\n')).toHaveLength(3);
-});

@@ -1,14 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { pictures } from '../../docs/screenshots/pictures.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
-import { docs } from './pages.ts';
-
-const page = await readFile(new URL('dashboard.md', docs), 'utf8');
-const readme = await readFile(new URL('../README.md', docs), 'utf8');
+import { dashboard, docs, readme } from './pages.ts';
 
 test('every page that the table names is there, and needs what the table says', () => {
-  const rows = [...page.matchAll(/^\| `(\/[^`]*)` \| (?:`([a-z:]+)`|any token) \|/gm)];
+  const rows = [...dashboard.text.matchAll(/^\| `(\/[^`]*)` \| (?:`([a-z:]+)`|any token) \|/gm)];
   const named = rows.map(([, path, scope = 'any-token']) => ({ method: 'GET', path, need: scope }));
   expect(named.length).toBeGreaterThan(5);
   expect(expectedPages).toEqual(expect.arrayContaining(named));
@@ -18,7 +15,7 @@ test('every section of the dashboard is in the table', () => {
   const sections = expectedPages.filter(
     ({ method, path, need }) => method === 'GET' && need !== 'anyone' && /^\/(workspaces\/:id\/)?\w*$/.test(path),
   );
-  const missing = sections.filter(({ path }) => !page.includes(`| \`${path}\` |`));
+  const missing = sections.filter(({ path }) => !dashboard.text.includes(`| \`${path}\` |`));
   expect(missing.map(({ path }) => path).filter((path) => !path.endsWith('/summary'))).toEqual([]);
 });
 
@@ -26,6 +23,6 @@ test('every picture that is shown was taken, in both colour schemes, and none is
   const files = await readdir(new URL('images/', docs));
   const taken = pictures.flatMap(({ name }) => [`${name}-dark.png`, `${name}-light.png`]);
   expect(files.toSorted()).toEqual(taken.toSorted());
-  const shown = [...`${page}${readme}`.matchAll(/images\/([\w-]+\.png)/g)].map(([, file = '']) => file);
+  const shown = [...`${dashboard.text}${readme.text}`.matchAll(/images\/([\w-]+\.png)/g)].map(([, file = '']) => file);
   expect(files).toEqual(expect.arrayContaining(shown));
 });

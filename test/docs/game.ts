@@ -7,7 +7,7 @@ import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { workflow } from './readme.ts';
+import { workflow } from './pages.ts';
 
 export const hero = 'Content/Hero.uasset';
 export const arena = 'Content/Maps/Arena.umap';

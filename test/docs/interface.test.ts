@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
-import { codeIn, sectionsIn, tableRows } from './readme.ts';
+import { codeIn, interfacePage, section, tableRows } from './pages.ts';
 
 const scene = openScene();
 
@@ -13,12 +12,9 @@ const access = ({ security: [needed] = [] }: Operation): string =>
   needed === undefined ? 'none' : (needed.token?.[0] ?? 'any token');
 
 test('the table of the interface is what the service says of itself', async () => {
-  const [page] = sectionsIn(await readFile(new URL('../../docs/interface.md', import.meta.url), 'utf8'));
-  if (page === undefined) throw new Error('docs/interface.md is empty.');
-  const told = tableRows(page, 'Method and path').map(([what = '', scope = '']) => [
-    codeIn(what)[0],
-    codeIn(scope)[0] ?? scope,
-  ]);
+  const told = tableRows(section(interfacePage, 'The HTTP interface'), 'Method and path').map(
+    ([what = '', scope = '']) => [codeIn(what)[0], codeIn(scope)[0] ?? scope],
+  );
   const { body } = await scene.service.ask('GET', '/v1/openapi.json');
   // The document is of this form, as other tests make sure.
   const paths = Object.entries(body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>);

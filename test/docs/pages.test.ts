@@ -1,65 +1,75 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
 import { choose } from '../../src/service/cli/choose.ts';
 import { commands } from '../../src/service/cli/commands.ts';
-import { codeIn, docs, security, selfHosting, shipped, snippetsIn } from './pages.ts';
+import { codeIn, type Page, pages, readPage, snippets } from './pages.ts';
 
-describe.each([selfHosting, security])('docs/$name', (page) => {
-  test('shows the files as they are shipped', async () => {
-    const shown = [...page.text.matchAll(/^<!-- file: (\S+) -->\n```\w+\n(.*?)^```$/gms)];
-    expect(shown).toHaveLength((page.text.match(/<!-- file: /g) ?? []).length);
-    for (const [, path = '', text] of shown) expect(text, path).toBe(await shipped(path));
-  });
+const anchorsOf = ({ sections }: Page): readonly string[] =>
+  sections.map(({ title }) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
 
+/** GitHub has pages of its own beside the files of a repository. */
+const isOfGitHub = (link: string): boolean => link.startsWith('../../security/');
+
+describe.each(pages)('$name', (page) => {
   test('has links that lead somewhere', async () => {
-    const anchors = (text: string) =>
-      [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
-        title
-          .toLowerCase()
-          .replaceAll(/[^\w\- ]/g, '')
-          .replaceAll(' ', '-'),
-      );
-    for (const [, link = ''] of page.text.matchAll(/\]\(([^)]+)\)/g)) {
+    const links = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    for (const link of links.filter((each) => !/^https?:/.test(each) && !isOfGitHub(each))) {
       const [path = '', anchor] = link.split('#');
-      await access(new URL(path === '' ? page.name : path, docs));
-      if (anchor !== undefined) expect(anchors(path === '' ? page.text : await shipped(path)), link).toContain(anchor);
+      const target = path === '' ? page.url : new URL(path, page.url);
+      await access(target);
+      if (anchor !== undefined) expect(anchorsOf(await readPage(target.href)), link).toContain(anchor);
     }
   });
 
   test('has no wrong word in its shell', async () => {
-    const scripts = snippetsIn(page).filter(({ language }) => language === 'sh');
-    for (const { text } of scripts) await promisify(execFile)('bash', ['-n', '-c', text]);
+    for (const text of snippets(page, 'sh')) await promisify(execFile)('bash', ['-n', '-c', text]);
   });
 
   test('has YAML that can be read', () => {
-    for (const { language, text } of snippetsIn(page)) {
-      if (language === 'yaml') expect(parseDocument(text, { stringKeys: true }).errors).toEqual([]);
-    }
+    for (const text of snippets(page, 'yaml')) expect(parseDocument(text, { stringKeys: true }).errors).toEqual([]);
+  });
+
+  test('names npm scripts that there are', async () => {
+    const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    const named = [...page.text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
+    for (const name of named) expect(Object.keys(scripts)).toContain(name);
   });
 
   test('has only lines of commands that the command accepts', () => {
-    const scripts = snippetsIn(page)
-      .filter(({ language }) => language === 'sh')
-      .flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, '').split('\n'));
-    const lines = [...scripts, ...codeIn(page)].filter((line) => line.startsWith('workspace-service '));
+    const scripts = snippets(page, 'sh').flatMap((text) => text.replaceAll(/\\\n\s*/g, '').split('\n'));
+    const lines = [...scripts, ...codeIn(page.text)]
+      .map((line) => line.replace(/^npx /, ''))
+      .filter((line) => line.startsWith('workspace-service '));
     const environment = { WORKSPACE_SERVICE_REMOTE: 'https://ada:password@git.example.com/game.git' };
     for (const line of lines) {
       const choice = choose(line.split(' ').slice(1));
-      if (choice.kind === 'group help') continue;
+      if (choice.kind === 'group help' || line.endsWith(' --help')) continue;
       expect(choice, line).toMatchObject({ kind: 'command' });
       if (choice.kind === 'command') {
         expect(choice.command.prepare(choice.rest, environment), line).toMatchObject({ kind: 'right' });
       }
     }
   });
+});
 
+/** Those whose flags are of the service: the others name flags of the commands for developers. */
+const aboutTheService = pages.filter(
+  ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
+);
+
+describe.each(aboutTheService)('$name', (page) => {
   test('names only commands and flags that there are', () => {
     const flags = new Set([...commands.flatMap((command) => Object.keys(command.flags)), 'help']);
     const groups = new Set(commands.map(({ name }) => name.split(' ')[0]));
-    for (const code of codeIn(page)) {
+    for (const code of codeIn(page.text)) {
       const [first, second, ...rest] = code.split(' ');
       if (groups.has(first) && second !== undefined && /^[a-z]/.test(second)) {
         expect(commands.map(({ name }) => name)).toContain(`${first} ${second}`);

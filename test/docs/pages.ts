@@ -1,45 +1,112 @@
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 
-export const docs = new URL('../../docs/', import.meta.url);
+const root = new URL('../../', import.meta.url);
+export const docs = new URL('docs/', root);
+
+export interface Section {
+  readonly title: string;
+  /** From below its title to the next one, of whatever level. */
+  readonly text: string;
+}
 
 export interface Page {
   readonly name: string;
+  readonly url: URL;
   readonly text: string;
+  readonly sections: readonly Section[];
 }
 
-async function page(name: string): Promise<Page> {
-  return { name, text: await readFile(new URL(name, docs), 'utf8') };
+/** A line of a snippet that begins with `#` is no title. */
+function sectionsIn(markdown: string): readonly Section[] {
+  const sections: { title: string; lines: string[] }[] = [];
+  let inSnippet = false;
+  for (const line of markdown.split('\n')) {
+    if (line.startsWith('```')) inSnippet = !inSnippet;
+    const [, title] = inSnippet ? [] : (/^#+ (.+)$/.exec(line) ?? []);
+    if (title !== undefined) sections.push({ title, lines: [] });
+    else sections.at(-1)?.lines.push(line);
+  }
+  return sections.map(({ title, lines }) => ({ title, text: lines.join('\n') }));
 }
 
-export const selfHosting = await page('self-hosting.md');
-export const security = await page('security.md');
-
-export interface Snippet {
-  readonly language: string;
-  readonly text: string;
+/** By its path in the repository. */
+export async function readPage(path: string): Promise<Page> {
+  const url = new URL(path, root);
+  const text = await readFile(url, 'utf8');
+  return { name: basename(path), url, text, sections: sectionsIn(text) };
 }
 
-export const snippetsIn = ({ text }: Page): readonly Snippet[] =>
-  [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', snippet = '']) => ({
-    language,
-    text: snippet,
-  }));
+export const readme = await readPage('README.md');
+export const recipes = await readPage('docs/recipes.md');
+export const actionPage = await readPage('docs/action.md');
+export const interfacePage = await readPage('docs/interface.md');
+export const dashboard = await readPage('docs/dashboard.md');
+export const selfHosting = await readPage('docs/self-hosting.md');
+export const security = await readPage('docs/security.md');
+
+async function pagesIn(folder: string): Promise<readonly Page[]> {
+  const names = await readdir(new URL(folder, root));
+  return Promise.all(names.filter((name) => name.endsWith('.md')).map((name) => readPage(`${folder}${name}`)));
+}
+
+export const pages = [...(await pagesIn('./')), ...(await pagesIn('docs/'))];
+
+export function section({ name, sections }: Page, title: string): Section {
+  const found = sections.find((each) => each.title === title);
+  if (found === undefined) throw new Error(`${name} has no section "${title}".`);
+  return found;
+}
+
+/** The snippets of a language, in their order. */
+export const snippets = ({ text }: Page | Section, language: string): readonly string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, snippet = '']) => snippet);
 
 /** The only snippet with these words. */
-export function snippetWith(from: Page, words: string): string {
-  const [found, ...more] = snippetsIn(from).filter(({ text }) => text.includes(words));
+export function snippetWith(page: Page, words: string): string {
+  const [found, ...more] = snippets(page, '\\w+').filter((text) => text.includes(words));
   if (found === undefined || more.length > 0) {
-    throw new Error(`${from.name} has ${more.length === 0 ? 'no' : 'more than one'} snippet with "${words}".`);
+    throw new Error(`${page.name} has ${more.length === 0 ? 'no' : 'more than one'} snippet with "${words}".`);
   }
-  return found.text;
+  return found;
 }
 
-/** The texts that are written as code, between the snippets. */
-export const codeIn = ({ text }: Page): readonly string[] =>
+/** The rows of the table of a section whose first column has this head. */
+export function tableRows({ title, text }: Section, head: string): readonly (readonly string[])[] {
+  const table = text.split('\n\n').find((block) => block.trimStart().startsWith(`| ${head} |`));
+  if (table === undefined) throw new Error(`The section "${title}" has no table with the head "${head}".`);
+  const [, , ...rows] = table.trim().split('\n');
+  return rows.map((row) => row.replaceAll(/^\| | \|$/g, '').split(' | '));
+}
+
+/** The texts that are written as code, outside of the snippets. */
+export const codeIn = (text: string): readonly string[] =>
   [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 /** A shipped file, by its path below `docs`. */
 export const shipped = (path: string): Promise<string> => readFile(new URL(path, docs), 'utf8');
 
-export const shippedPath = (path: string): string => fileURLToPath(new URL(path, docs));
+/** Who publishes the action is not known to it: what the pages write instead. */
+export const ourAction = '<owner>/workspace-automation';
+
+/** What a workflow can name: the major tag of the latest release, or `main` as long as there is none. */
+export const ourVersion = await readFile(new URL('CHANGELOG.md', root), 'utf8').then((changelog) => {
+  const [, major] = /^## \[([1-9]\d*)\.\d+\.\d+\]/m.exec(changelog) ?? [];
+  return major === undefined ? 'main' : `v${major}`;
+});
+
+/** The workflows of the pages, each with the title of its section. */
+export const workflows = [readme, recipes].flatMap(({ sections }) =>
+  sections.flatMap((each) =>
+    snippets(each, 'yaml').map((content, index, all) => ({
+      name: all.length === 1 ? each.title : `${each.title}, ${index + 1}`,
+      content,
+    })),
+  ),
+);
+
+export function workflow(name: string): string {
+  const found = workflows.find((each) => each.name === name);
+  if (found === undefined) throw new Error(`No page has a workflow "${name}".`);
+  return found.content;
+}

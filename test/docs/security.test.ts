@@ -6,8 +6,7 @@ import { runMain } from '../service/cli/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { security } from './pages.ts';
-import { codeIn, sectionsIn, tableRows } from './readme.ts';
+import { codeIn, section, security, tableRows } from './pages.ts';
 
 let service: ServiceProcess;
 beforeAll(async () => {
@@ -19,8 +18,7 @@ const request = (method: string, path: string, json?: unknown, headers: Readonly
   ask(service.baseUrl, method, `/workspaces/sample${path}`, { token: service.token, json, headers });
 
 test('the table of scopes has all of them', () => {
-  const tokens = sectionsIn(security.text).find(({ title }) => title === 'Tokens');
-  const rows = tokens === undefined ? [] : tableRows(tokens, 'Scope');
+  const rows = tableRows(section(security, 'Tokens'), 'Scope');
   expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
 });
 

@@ -14,18 +14,9 @@ import { temporaryFolder } from '../support/git-folders.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { runSnippet } from './as-documented.ts';
-import { selfHosting, shipped, snippetWith } from './pages.ts';
-import { codeIn, sectionsIn, tableRows } from './readme.ts';
+import { codeIn, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
-
-const sections = sectionsIn(selfHosting.text);
-
-function section(title: string) {
-  const found = sections.find((each) => each.title === title);
-  if (found === undefined) throw new Error(`There is no section "${title}".`);
-  return found;
-}
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
@@ -43,7 +34,7 @@ test('the settings are all flags that there are, with what the help says of them
       unique(flags.map(({ otherwise }) => otherwise)).join('; '),
     ];
   });
-  expect(tableRows(section('Settings'), 'Variable')).toEqual(expected);
+  expect(tableRows(section(selfHosting, 'Settings'), 'Variable')).toEqual(expected);
 });
 
 describe('on Kubernetes, what a Service sets', () => {
@@ -67,7 +58,7 @@ describe('on Kubernetes, what a Service sets', () => {
 });
 
 test('the variables that are said to reach git do', () => {
-  const paragraphs = section('How git gets in').text;
+  const paragraphs = section(selfHosting, 'How git gets in').text;
   const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
   for (const name of named) {
     expect(paragraphs).toContain(`\`${name}\``);
@@ -120,7 +111,7 @@ describe('the metrics', () => {
   afterAll(() => service.stop());
 
   const there = () => [...text.matchAll(/^# TYPE (\S+) \S+$/gm)].map(([, name = '']) => name);
-  const rows = tableRows(section('Metrics'), 'Metric');
+  const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
 
   test('are all in the table, and no others', (context) => {
     const documented = rows.flatMap(([names = '']) => codeIn(names));

@@ -7,7 +7,7 @@ import { welcome } from '../../src/service/cli/serve/welcome.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { ask } from '../support/running-service.ts';
 import { startCommand, startServiceProcess } from '../support/service-process.ts';
-import { section, snippets } from './readme.ts';
+import { interfacePage, readme, section, snippets } from './pages.ts';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
@@ -25,8 +25,9 @@ async function inShell(
 }
 
 test('the lines of curl do what they say, with what `npm start` prints', async () => {
-  const [start = '', lines = ''] = snippets(section('The service'), 'sh');
+  const [start = ''] = snippets(section(readme, 'Run the service'), 'sh');
   expect(start.trim().split('\n')).toEqual(['npm ci', 'npm start']);
+  const [lines = ''] = snippets(section(interfacePage, 'Try it with curl'), 'sh');
   expect(lines).toContain('curl');
   const cwd = await temporaryFolder();
   const service = await startServiceProcess();
@@ -52,7 +53,7 @@ test('the lines of curl do what they say, with what `npm start` prints', async (
 });
 
 test('the commands for a team make a workspace, a token, and a service that takes it', async () => {
-  const [lines = ''] = snippets(section('For a team'), 'sh');
+  const [, lines = ''] = snippets(section(readme, 'Run the service'), 'sh');
   const commands = lines.trim().split('\n');
   expect(commands.every((line) => line.startsWith('npx workspace-service '))).toBe(true);
   const serve = commands.at(-1) ?? '';

@@ -5,7 +5,7 @@ import { openScene } from '../e2e/scene.ts';
 import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { codeIn, section, tableRows } from './readme.ts';
+import { actionPage, codeIn, section, tableRows } from './pages.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 
@@ -38,7 +38,7 @@ const trials: Readonly<Record<string, Trial>> = {
   'register-hook': { with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' } },
 };
 
-const rows = tableRows(section('Scopes and permissions'), 'Operation').map(([what = '', needs = '']) => ({
+const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Operation').map(([what = '', needs = '']) => ({
   what: codeIn(what).join(' '),
   needs: codeIn(needs)[0] ?? needs,
 }));
@@ -97,8 +97,8 @@ describe.each(free)('$what', ({ what, needs }) => {
 });
 
 test('what a scope includes is what it grants', () => {
-  const { text } = section('Scopes and permissions');
-  expect(text).toContain('`locks:admin` includes `locks:write`, and that includes `locks:read`; `admin` includes all.');
+  const { text } = section(actionPage, 'Scopes and permissions');
+  expect(text).toContain('`locks:admin` includes `locks:write`, which includes `locks:read`; `admin` includes all.');
   const including = scopes.map((scope) => [scope, scopes.filter((each) => each !== scope && grants([scope], each))]);
   expect(including.filter(([, others]) => others?.length !== 0)).toEqual([
     ['locks:write', ['locks:read']],

@@ -3,7 +3,7 @@ import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import { runWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
 import { arena, hero, openGame, recipe } from './game.ts';
-import { codeIn, section, tableRows } from './readme.ts';
+import { actionPage, codeIn, section, tableRows } from './pages.ts';
 
 const byAda = (event = 'pull_request'): JobEvent => {
   const pull_request = { number: 7, head: { ref: 'topic' }, base: { ref: 'main' }, user: { login: 'ada' } };
@@ -53,7 +53,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
     ['in a pull request', byAda()],
     ['in a push', pushEvent('main', { before: '1'.repeat(40), after: '2'.repeat(40) })],
   ])('needs %s what the table of permissions says', async (what, event) => {
-    const rows = tableRows(section('Scopes and permissions'), 'Step');
+    const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Step');
     const [, permission = ''] = rows.find(([step]) => step?.includes(what)) ?? [];
     const { result, log } = await check({ instead: () => notAccessible }, event);
     expect(result).toBe('failure');

@@ -3,11 +3,14 @@ import { tagEvent } from '../support/runner/github-context.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { arena, cave, hero, openGame, recipe } from './game.ts';
 
-describe('the shortest workflow', () => {
+describe('"Lock an asset while a job runs"', () => {
   const game = openGame();
 
   test('has the lock while the script runs, and not when the job has ended', async () => {
-    const result = await runWorkflowJob({ workflow: recipe('The shortest workflow'), ...(await game.given()) });
+    const result = await runWorkflowJob({
+      workflow: recipe('Lock an asset while a job runs'),
+      ...(await game.given()),
+    });
     expect(result).toMatchObject({ result: 'success', annotations: [] });
     expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
     expect(await game.locked()).toEqual([]);
@@ -15,7 +18,7 @@ describe('the shortest workflow', () => {
 
   test('gives the lock back when the script fails', async () => {
     const given = await game.given({ script: '#!/usr/bin/env bash\nexit 3\n' });
-    const result = await runWorkflowJob({ workflow: recipe('The shortest workflow'), ...given });
+    const result = await runWorkflowJob({ workflow: recipe('Lock an asset while a job runs'), ...given });
     expect(result.result).toBe('failure');
     expect(result.log).toContain('Released 1 lock at the end of the job.');
     expect(await game.locked()).toEqual([]);

@@ -1,10 +1,10 @@
-import { access, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { codeIn, readme, section, sections, tableRows } from './readme.ts';
+import { actionPage, codeIn, readme, section, tableRows } from './pages.ts';
 
 const actionYml = await readFile(ourActionFile, 'utf8');
 const action: {
@@ -14,18 +14,18 @@ const action: {
 
 describe('the tables of inputs and outputs', () => {
   test('say what action.yml says; where they do not, run `npm run docs`', () => {
-    expect(readme).toBe(withTables(readme, actionYml));
+    expect(readme.text).toBe(withTables(readme.text, actionYml));
   });
 
   test('have every input and every output', () => {
     const names = (title: string, head: string) =>
-      tableRows(section(title), head).map(([name = '']) => codeIn(name)[0]);
+      tableRows(section(readme, title), head).map(([name = '']) => codeIn(name)[0]);
     expect(names('Inputs', 'Input')).toEqual(Object.keys(action.inputs));
     expect(names('Outputs', 'Output')).toEqual(Object.keys(action.outputs));
   });
 
   test('name the operations that use an input', () => {
-    const shown = tableRows(section('Inputs'), 'Input').map(([name = '', who = '']) => {
+    const shown = tableRows(section(readme, 'Inputs'), 'Input').map(([name = '', who = '']) => {
       if (who === 'all') return [codeIn(name)[0], 'all'];
       const named = codeIn(who);
       return [
@@ -42,7 +42,7 @@ describe('the tables of inputs and outputs', () => {
 
   test('keep a table from being broken by what a description may have', () => {
     const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
-    const [row] = withTables(readme, odd)
+    const [row] = withTables(readme.text, odd)
       .split('\n')
       .filter((line) => line.startsWith('| `a`'));
     expect(row).toBe('| `a` | `lock` |  | One \\| two. |');
@@ -50,7 +50,7 @@ describe('the tables of inputs and outputs', () => {
 });
 
 describe('the table of status words', () => {
-  const rows = tableRows(section('Status words and exits'), 'Operation');
+  const rows = tableRows(section(actionPage, 'Status words and exits'), 'Operation');
 
   test('has every operation', () => {
     expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
@@ -65,27 +65,4 @@ describe('the table of status words', () => {
       if (who !== '`sync`') expect(codeIn(words)).toHaveLength(codeIn(told).length);
     }
   });
-});
-
-test('every file and every section that the README leads to is there', async () => {
-  const targets = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
-  const anchors = sections.map(
-    ({ title }) =>
-      `#${title
-        .toLowerCase()
-        .replaceAll(/[^\w -]/g, '')
-        .replaceAll(' ', '-')}`,
-  );
-  expect(targets).not.toHaveLength(0);
-  for (const target of targets.filter((each) => !/^https?:/.test(each))) {
-    if (target.startsWith('#')) expect(anchors).toContain(target);
-    else await expect(access(new URL(`../../${target}`, import.meta.url)), target).resolves.toBeUndefined();
-  }
-});
-
-test('every npm script that the README names is there', async () => {
-  const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
-  const named = [...readme.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
-  expect(named).toContain('docs');
-  for (const name of named) expect(Object.keys(scripts)).toContain(name);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { runWorkflowJob, startWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { arena, openGame, recipe } from './game.ts';
-import { workflow } from './readme.ts';
+import { workflow } from './pages.ts';
 
 describe('"Wait for a busy asset"', () => {
   const game = openGame();

@@ -4,7 +4,7 @@ import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { ourAction, readme, section, snippets, workflows } from './readme.ts';
+import { ourAction, ourVersion, readme, recipes, section, snippets, workflows } from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 
@@ -38,7 +38,7 @@ const ourSteps = (content: string): readonly Step[] =>
 
 test('every recipe that is promised is there', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
-    'The shortest workflow',
+    'Lock an asset while a job runs',
     'Lock during a release',
     'Wait for a busy asset',
     'Across jobs',
@@ -73,7 +73,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
 
   test('gives an operation of the action no input that it does not look at', () => {
     for (const { uses, with: inputs = {} } of ourSteps(content)) {
-      expect(uses).toBe(`${ourAction}@v1`);
+      expect(uses).toBe(`${ourAction}@${ourVersion}`);
       const { operation, ...others } = inputs;
       expect(operations).toContain(operation);
       for (const name of Object.keys(others)) {
@@ -95,19 +95,21 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
   });
 });
 
+const text = `${readme.text}${recipes.text}`;
+
 test('the variables and secrets of the workflows are ones that the text tells of', () => {
   const used = workflows.flatMap(({ content }) =>
     [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
   );
-  const [setUp = ''] = snippets(section('The shortest workflow'), 'sh');
+  const [setUp = ''] = snippets(section(readme, 'Lock an asset while a job runs'), 'sh');
   for (const name of new Set(used)) {
-    const [toldOf] = readme.split('\n').filter((line) => line.includes(`\`${name}\``));
+    const [toldOf] = text.split('\n').filter((line) => line.includes(`\`${name}\``));
     expect(setUp.includes(name) || toldOf !== undefined, name).toBe(true);
   }
 });
 
-test('the action is written with the same placeholder everywhere', () => {
-  const names = [...readme.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
+test('the action is written with the same placeholder everywhere, and a version that there is', () => {
+  const names = [...text.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(workflows.length);
-  for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@v1$`));
+  for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@${ourVersion}$`));
 });

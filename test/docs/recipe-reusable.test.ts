@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
 import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
-import { codeIn, ourAction, section, tableRows, workflow } from './readme.ts';
+import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflow } from './pages.ts';
 
-const reusable = section('Reusable workflows');
+const reusable = section(recipes, 'Reusable workflows');
 const prefix = `${ourAction}/.github/workflows/`;
 
 const rows = tableRows(reusable, 'Workflow').map(([, uses = '', what = '']) => ({
   uses: codeIn(uses)[0] ?? '',
-  file: codeIn(uses)[0]?.replace(prefix, '').replace('@v1', '') ?? '',
+  file: codeIn(uses)[0]?.replace(prefix, '').replace(`@${ourVersion}`, '') ?? '',
   named: codeIn(what),
 }));
 
@@ -18,7 +18,9 @@ test('every workflow that can be called is in the table', async () => {
   const files = await readdir(dirname(workflowFile('ci.yml')));
   const callable = [];
   for (const file of files) if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(file);
-  expect(rows.map(({ uses }) => uses).toSorted()).toEqual(callable.map((file) => `${prefix}${file}@v1`).toSorted());
+  expect(rows.map(({ uses }) => uses).toSorted()).toEqual(
+    callable.map((file) => `${prefix}${file}@${ourVersion}`).toSorted(),
+  );
 });
 
 test.each(rows)('the table names inputs and outputs that $file has', async ({ file, named }) => {
@@ -37,7 +39,7 @@ describe('the workflow that calls another', () => {
   const caller = parseWorkflow(workflow('Reusable workflows'));
   const calls = Object.values(caller.jobs).map((job) => ({
     job,
-    file: job.uses?.replace(prefix, '').replace('@v1', '') ?? '',
+    file: job.uses?.replace(prefix, '').replace(`@${ourVersion}`, '') ?? '',
   }));
 
   test('gives it inputs and secrets that it has, and all that it requires', async () => {
