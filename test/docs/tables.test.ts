@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { actionPage, codeIn, readme, section, tableRows } from './pages.ts';
+import { actionPage, codeIn, decisions, readme, section, tableRows } from './pages.ts';
 
 const actionYml = await readFile(ourActionFile, 'utf8');
 const action: {
@@ -65,4 +65,13 @@ describe('the table of status words', () => {
       if (who !== '`sync`') expect(codeIn(words)).toHaveLength(codeIn(told).length);
     }
   });
+});
+
+test('the tables of dependencies have every package once, and no others', async () => {
+  const { dependencies, devDependencies } = JSON.parse(
+    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  const { text } = section(decisions, 'Dependencies');
+  const told = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = '']) => codeIn(names));
+  expect(told.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
 });
