@@ -146,7 +146,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     const { workspace, options } = await setUp({ run: 'echo ran', env: 'A=1\n-----BEGIN KEY-----\n' });
     const { result, step } = await runWorkflowJob(options);
     expect(result).toBe('failure');
-    expect(step('run').log).toBe('##[error]A line does not have the form NAME=value. A value has one line only.');
+    expect(step('run').log).toBe('##[error]A line does not have the form NAME=value. Values cannot span lines.');
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
@@ -180,7 +180,7 @@ describe("the caller's checkout", () => {
 
   test('is there before the lock for each line that can be a pattern, and for no other', async () => {
     const { jobs } = await readWorkflow('locked-release.yml');
-    const step = jobs['release']?.steps.find(({ name }) => name === 'Check out, to see what the patterns stand for');
+    const step = jobs['release']?.steps.find(({ name }) => name === 'Check out to expand patterns');
     const checksOut = (paths: string, glob = true) =>
       conditionHolds(step?.if, { contexts: { inputs: { paths, glob } }, status: 'success' });
     for (const line of ['a*', 'a?', '!a', 'a[', 'a]', 'a{', 'a}']) {

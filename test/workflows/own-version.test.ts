@@ -31,9 +31,9 @@ test('the steps that fetch the action are the same in each workflow', async () =
     }),
   );
   expect(first?.[0]?.map(({ name }) => name)).toEqual([
-    'Stop where nothing tells which version of the action this is',
+    'Fail if the version of the action is unknown',
     'Fetch the action',
-    'Move it beside the workspace',
+    'Move the action beside the workspace',
   ]);
   for (const other of others) expect(other).toEqual(first);
 });

@@ -112,7 +112,7 @@ describe('nothing is published', () => {
     expect(first.log).toMatch(/The version in package\.json is 1\.0\.1, and the tag is v1\.0\.0/);
     expect(first.log).toMatch(/CHANGELOG\.md has no section "## \[1\.0\.0\]/);
     expect(first.log).not.toMatch(/neither on main/);
-    expect(first.step('Make the bundle anew and compare').conclusion).toBe('skipped');
+    expect(first.step('Rebuild the bundle and compare').conclusion).toBe('skipped');
 
     scene.prepare({ version: '1.1.0', notes: null }, 'topic', 'main');
     scene.tag('v1.1.0');
@@ -131,7 +131,7 @@ describe('nothing is published', () => {
     const { step, result } = await scene.compare('v1.2.1');
     expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
     expect(result).toBe('failure');
-    const { log } = step('Make the bundle anew and compare');
+    const { log } = step('Rebuild the bundle and compare');
     expect(log).toContain('dist/ is not what the sources make.');
     expect(log).toContain(' M dist/index.js');
   });
