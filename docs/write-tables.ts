@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 
-/** Writes the tables of README.md that say what action.yml says. */
+/** Writes the tables of inputs and outputs in README.md from action.yml. */
 
 interface Entry {
   readonly description: string;
@@ -52,11 +52,11 @@ function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> 
   });
   return new Map([
     ['inputs', table(['Input', 'Used by', 'Default', 'Meaning'], inputRows)],
-    ['outputs', table(['Output', 'Of', 'Meaning'], outputRows)],
+    ['outputs', table(['Output', 'Set by', 'Meaning'], outputRows)],
   ]);
 }
 
-/** The text with each table anew between its two comments. */
+/** The text with each table rewritten between its two comments. */
 export function withTables(markdown: string, actionYml: string): string {
   // A test holds action.yml to this form.
   const action = parse(actionYml) as ActionFile;

@@ -15,11 +15,11 @@ const anchorsOf = ({ sections }: Page): readonly string[] =>
       .replaceAll(' ', '-'),
   );
 
-/** GitHub has pages of its own beside the files of a repository. */
+/** Relative links can also lead to pages of GitHub that are no files. */
 const isOfGitHub = (link: string): boolean => link.startsWith('../../security/');
 
 describe.each(pages)('$name', (page) => {
-  test('has links that lead somewhere', async () => {
+  test('has links whose targets and anchors exist', async () => {
     const links = [...page.text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
     for (const link of links.filter((each) => !/^https?:/.test(each) && !isOfGitHub(each))) {
       const [path = '', anchor] = link.split('#');
@@ -29,21 +29,21 @@ describe.each(pages)('$name', (page) => {
     }
   });
 
-  test('has no wrong word in its shell', async () => {
+  test('has shell snippets that bash can parse', async () => {
     for (const text of snippets(page, 'sh')) await promisify(execFile)('bash', ['-n', '-c', text]);
   });
 
-  test('has YAML that can be read', () => {
+  test('has YAML that can be parsed', () => {
     for (const text of snippets(page, 'yaml')) expect(parseDocument(text, { stringKeys: true }).errors).toEqual([]);
   });
 
-  test('names npm scripts that there are', async () => {
+  test('names only npm scripts that exist', async () => {
     const { scripts } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
     const named = [...page.text.matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
     for (const name of named) expect(Object.keys(scripts)).toContain(name);
   });
 
-  test('has only lines of commands that the command accepts', () => {
+  test('shows only command lines that the command accepts', () => {
     const scripts = snippets(page, 'sh').flatMap((text) => text.replaceAll(/\\\n\s*/g, '').split('\n'));
     const lines = [...scripts, ...codeIn(page.text)]
       .map((line) => line.replace(/^npx /, ''))
@@ -60,13 +60,13 @@ describe.each(pages)('$name', (page) => {
   });
 });
 
-/** Those whose flags are of the service: the others name flags of the commands for developers. */
+/** The others also name flags of npm scripts. */
 const aboutTheService = pages.filter(
   ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
 );
 
 describe.each(aboutTheService)('$name', (page) => {
-  test('names only commands and flags that there are', () => {
+  test('names only commands and flags that exist', () => {
     const flags = new Set([...commands.flatMap((command) => Object.keys(command.flags)), 'help']);
     const groups = new Set(commands.map(({ name }) => name.split(' ')[0]));
     for (const code of codeIn(page.text)) {

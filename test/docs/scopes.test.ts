@@ -95,14 +95,3 @@ describe.each(free)('$what', ({ what, needs }) => {
     expect(log).toContain('401 Unauthorized');
   });
 });
-
-test('what a scope includes is what it grants', () => {
-  const { text } = section(actionPage, 'Scopes and permissions');
-  expect(text).toContain('`locks:admin` includes `locks:write`, which includes `locks:read`; `admin` includes all.');
-  const including = scopes.map((scope) => [scope, scopes.filter((each) => each !== scope && grants([scope], each))]);
-  expect(including.filter(([, others]) => others?.length !== 0)).toEqual([
-    ['locks:write', ['locks:read']],
-    ['locks:admin', ['locks:read', 'locks:write']],
-    ['admin', scopes.filter((scope) => scope !== 'admin')],
-  ]);
-});
