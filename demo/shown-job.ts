@@ -103,7 +103,7 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
       for (;;) {
         ending.signal.throwIfAborted();
         shownLine = createLogLines();
-        beforeFirstLine = ['##[group]Post Run octo-org/workspace-automation@v1', '##[endgroup]'];
+        beforeFirstLine = ['##[group]Post Run octo-org/workspace-automation@main', '##[endgroup]'];
         // It says what it has done when all is done; what comes of it is seen before.
         if (operations.pop() === 'lock') showBefore();
         const step = await job.nextPost();
