@@ -3,7 +3,7 @@ import { openPageIn } from '../../test/support/browser/open-page.ts';
 import type { Picture } from './pictures.ts';
 import { pictureTime, screenshot } from './take.ts';
 
-/** Takes each picture of a page of its own; gives the files. A page in which something goes wrong is not shown to anyone. */
+/** Takes each picture on a page of its own and returns the files. If something goes wrong in a page, it fails. */
 export async function takePictures(
   browser: Browser,
   pictures: readonly Picture[],

@@ -84,7 +84,7 @@ async function insertDelivery(db: Database, hook: string, now: number, index: nu
     .execute();
 }
 
-/** A webhook of the workspace "game" whose receiver has a bad evening. Gives its page. */
+/** A webhook of the workspace "game" whose receiver fails for an evening. Returns the path of its page. */
 async function furnish({ commit, now }: Storage): Promise<string> {
   const headers = parseExtraHeaders({ authorization: 'Bearer of-the-receiver' });
   if (!headers.ok) throw new Error(headers.why);

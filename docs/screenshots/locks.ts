@@ -41,7 +41,7 @@ const locks: readonly HeldFor[] = [
   { path: 'Movies/Trailer.mov', owner: 'film pipeline', run: '1266', minutesAgo: 1_500, secondsLeft: 173_520 },
 ];
 
-/** What the page takes for now. Its clock stands still, so what is held relative to that looks the same each time. */
+/** The current time of the page. Its clock stands still, so that relative times look the same in each picture. */
 const nowOf = async (page: Page): Promise<number> => Number(await page.locator('html').getAttribute('data-now'));
 
 async function hold({ commit }: Storage, at: number): Promise<void> {
@@ -78,7 +78,7 @@ export const lockPictures: readonly Picture[] = [
         await page.locator('#live').getByText('Live').waitFor();
         await hold(storage, await nowOf(page));
         await page.getByText(`${locks.length} locks`).waitFor();
-        // As when it is left: the service ends before the picture is taken, and the page would say so.
+        // As if it had left the page: the service ends before the picture is taken, and the page would say so.
         await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
       }),
   },

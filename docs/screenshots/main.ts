@@ -5,7 +5,7 @@ import { launchBrowser } from '../../test/support/browser/launch.ts';
 import { takePictures } from './album.ts';
 import { pictures } from './pictures.ts';
 
-/** `npm run screenshots`: takes the pictures of the docs anew. Nothing else writes to docs/images. */
+/** `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. */
 
 const folder = fileURLToPath(new URL('../images', import.meta.url));
 

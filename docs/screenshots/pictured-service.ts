@@ -19,10 +19,10 @@ export interface PicturedService {
   open(page: Page, path: string): Promise<void>;
 }
 
-/** A picture may have it, and is the same each time. */
+/** Fixed, so that a picture that shows it is the same each time. */
 export const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
 
-/** A service whose remotes are only told of, so that their addresses can be in a picture. It is there for `use` alone. */
+/** A service whose remotes do not exist, so that pictures can show any address. It lives only while `use` runs. */
 export async function withPicturedService(
   remotes: Readonly<Record<string, RemoteBranches>>,
   use: (service: PicturedService) => Promise<void>,

@@ -5,9 +5,9 @@ import { syncPictures } from './syncs.ts';
 import { tokenPictures } from './tokens.ts';
 
 export interface Picture {
-  /** Of its files in docs/images. */
+  /** Of the files in docs/images. */
   readonly name: string;
-  /** Brings an empty page, whose clock stands at `pictureTime`, to what the picture is to show. */
+  /** Leads an empty page, whose clock stands at `pictureTime`, to what the picture shows. */
   readonly show: (page: Page) => Promise<void>;
 }
 
