@@ -7,18 +7,18 @@ test.each([
   [['--keep'], { kind: 'run', keep: true }],
   [['-h'], { kind: 'help' }],
   [['--keep', '--help', '--nonsense'], { kind: 'help' }],
-])('%j is understood', (args, request) => {
+])('%j are understood', (args, request) => {
   expect(readArguments(args)).toEqual(request);
 });
 
-test('help is shown and nothing is started', async () => {
+test('--help prints the usage and starts nothing', async () => {
   const demo = await startDemo(['--help']);
   expect(await demo.ended).toBe(0);
   expect(demo.stdout()).toMatch(/^Usage: npm run demo \[-- --keep\]\n/);
   expect(demo.stderr()).toBe('');
 });
 
-test('what is not known is told, with exit code 2', async () => {
+test('an unknown argument is an error with exit code 2', async () => {
   const demo = await startDemo(['--keep', '--kep']);
   expect(await demo.ended).toBe(2);
   expect(demo.stdout()).toBe('');

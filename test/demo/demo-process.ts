@@ -16,7 +16,7 @@ const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
 const running = new Set<() => void>();
 
-/** A test that was ended half-way must not be outlived by what it has started: the test runner ends its workers with SIGTERM. */
+/** Nothing may outlive a test that is stopped half-way: the test runner ends its workers with SIGTERM. */
 function endAll(): void {
   for (const end of running) end();
 }
@@ -30,16 +30,16 @@ export interface DemoProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
   stdout(): string;
   stderr(): string;
-  /** When this is on stdout. */
+  /** Resolves when this is on stdout. */
   shows(pattern: RegExp): Promise<RegExpExecArray>;
   signal(name: NodeJS.Signals): void;
-  /** Nobody reads its output any more. */
+  /** Closes the reading end of its output. */
   stopReading(): void;
-  /** Fails if a process or a file of it is left. */
+  /** Fails if it left a process or a file behind. */
   expectNothingLeft(): Promise<void>;
 }
 
-/** The demo as npm starts it, without a terminal, in a process group and a folder for temporary files of its own. */
+/** The demo as npm starts it, without a terminal, in its own process group and temporary folder. */
 export async function startDemo(
   args: readonly string[] = [],
   environment: NodeJS.ProcessEnv = {},
@@ -90,14 +90,14 @@ export async function startDemo(
     signal: (name) => void child.kill(name),
     stopReading: () => void child.stdout.destroy(),
     async expectNothingLeft() {
-      // A process that has ended is gone from its group when its parent, or the system, has taken note.
+      // An ended process leaves its group only after its parent, or the system, has reaped it.
       if (!onWindows) await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);
       expect(await readdir(folder)).toEqual([]);
     },
   };
 }
 
-/** What is said when it fails, such as that there is no such process any more. */
+/** The error as text, such as that there is no such process. */
 function captured(act: () => void): string {
   try {
     act();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { needSignals, startDemo } from './demo-process.ts';
 
-describe('the demo ends everything that it has started', () => {
+describe('the demo ends everything that it started', () => {
   test('when it is interrupted while a sync and a waiting job run', async (context) => {
     needSignals(context);
     const demo = await startDemo();
@@ -13,7 +13,7 @@ describe('the demo ends everything that it has started', () => {
     expect(demo.stdout()).toMatch(/Stopped\. Nothing runs any more, and the temporary folder is gone\.\n$/);
   });
 
-  test('when nobody reads its output any more', async () => {
+  test('when its output is closed', async () => {
     const demo = await startDemo(['--keep']);
     await demo.shows(/The service/);
     demo.stopReading();
@@ -22,7 +22,7 @@ describe('the demo ends everything that it has started', () => {
     expect(demo.stderr()).toBe('');
   });
 
-  test('when it does not succeed, which it says in a sentence', async () => {
+  test('when it fails, and says why', async () => {
     const demo = await startDemo([], { PATH: '' });
     expect(await demo.ended).toBe(1);
     await demo.expectNothingLeft();

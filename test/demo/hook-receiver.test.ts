@@ -26,7 +26,7 @@ async function setUp() {
   return { receiver, shown, call };
 }
 
-test('a call with the right signature is shown, and counts', async () => {
+test('a call with a valid signature is shown and counted', async () => {
   const { receiver, shown, call } = await setUp();
   const both = receiver.arrived(2);
   await call(receiver.secret);
@@ -36,7 +36,7 @@ test('a call with the right signature is shown, and counts', async () => {
   expect(shown).toEqual(Array(2).fill('lock.released: Content/Hero.uasset, by ada (signature verified)'));
 });
 
-test('a call with another signature is not shown, and whoever waits for calls is told', async () => {
+test('a call with an invalid signature is not shown, and fails those who wait for calls', async () => {
   const { receiver, shown, call } = await setUp();
   await call(`whsec_${Buffer.alloc(32).toString('base64')}`);
   await expect(receiver.arrived(1)).rejects.toThrow('A webhook call could not be verified');

@@ -39,7 +39,7 @@ test('the demo tells the whole story, and leaves nothing behind', async () => {
     '  webhook │ ✓ lock.released: Content/Maps/Arena.umap, by release-bot (signature verified)',
     '  webhook │ ✓ sync.succeeded: main is at <commit> (signature verified)',
   ]);
-  // It waits while the release has the map, and goes on when that gives it back.
+  // It waits while the release job holds the map, and continues when that releases it.
   const end = story.indexOf('The end of the jobs');
   expect(story.indexOf('Waiting, 5 min left')).toBeLessThan(end);
   expect(story.indexOf('after waiting for')).toBeGreaterThan(end);

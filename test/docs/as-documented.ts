@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Nobody here is another user, and no service belongs to systemd: what is done as whom is left out, and told. */
+/** Tests run as one user and without systemd: these stand-ins drop the user, and print what systemctl would do. */
 const standIns = `
 sudo() { while [[ $1 == --* ]]; do shift; done; "$@"; }
 systemctl() { echo "systemctl $*"; }
 `;
 
-/** Runs a snippet of a page as it is, but for the places and names in it that are other ones here. */
+/** Runs a snippet of a page as it is, except for the paths and names that differ in a test. */
 export async function runSnippet(
   snippet: string,
   replaced: Readonly<Record<string, string>>,

@@ -41,7 +41,7 @@ const query = (text: string): unknown[] => {
 
 const audit = (): unknown[] => query('select actor, action from audit');
 
-test('a backup of a running service on SQLite brings back what it had', async (context) => {
+test('a backup of a running service on SQLite restores what it had', async (context) => {
   if (!(await has('sqlite3'))) leaveOut(context, 'There is no sqlite3 on this machine.');
   const history = await beforeBackup(service, {});
   query(`insert into sign_in_links (hash, created_at, expires_at) values ('h', 1, 9e15)`);
@@ -49,7 +49,7 @@ test('a backup of a running service on SQLite brings back what it had', async (c
   expect(recorded.at(-1)).toMatchObject({ action: 'lock.force-released' });
   await runSnippet(snippetWith(selfHosting, 'VACUUM INTO'), places());
   const later = await afterBackup(service, {}, history);
-  // As after a crash, with a journal that belongs to the database that is lost.
+  // As after a crash, with a journal that belongs to the lost database.
   await service.kill();
   expect(await readdir(folder)).toContain('service.db-wal');
 
@@ -62,11 +62,11 @@ test('a backup of a running service on SQLite brings back what it had', async (c
   service = await startServiceProcess({ folder });
   await expectRestored(service, {}, later);
   expect(query('select hash from sign_in_links where used_at is null')).toEqual([]);
-  // The start in development has made another token.
+  // Starting with --dev created another token.
   expect(audit()).toEqual([...recorded, expect.objectContaining({ action: 'token.created' })]);
 });
 
-test('a mirror that is removed is fetched again, whole', async () => {
+test('a removed mirror is fetched again in full', async () => {
   await syncSample(service);
   expect(await service.stop()).toBe(0);
   const mirrors = join(folder, 'mirrors');

@@ -11,7 +11,7 @@ import { interfacePage, readme, section, snippets } from './pages.ts';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
-/** Runs a snippet as a person would paste it, but ends at the first command that fails. */
+/** Runs a snippet as if pasted into a shell, but stops at the first command that fails. */
 async function inShell(
   snippet: string,
   { cwd, env = {} }: { readonly cwd: string; readonly env?: NodeJS.ProcessEnv },
@@ -24,7 +24,7 @@ async function inShell(
   return stdout;
 }
 
-test('the lines of curl do what they say, with what `npm start` prints', async () => {
+test('the curl commands work with what `npm start` prints', async () => {
   const [start = ''] = snippets(section(readme, 'Run the service'), 'sh');
   expect(start.trim().split('\n')).toEqual(['npm ci', 'npm start']);
   const [lines = ''] = snippets(section(interfacePage, 'Try it with curl'), 'sh');
@@ -34,7 +34,7 @@ test('the lines of curl do what they say, with what `npm start` prints', async (
   try {
     const exported = welcome(service.baseUrl, service).filter((line) => line.trim().startsWith('export '));
     expect(exported).toHaveLength(3);
-    // An answer that is an error would not make curl fail by itself.
+    // By itself, curl does not fail when the answer is an error.
     const strict = 'curl() { command curl --fail-with-body --write-out "\\n" "$@"; }\n';
     const stdout = await inShell(`${exported.join('\n')}\n${strict}${lines}`, { cwd });
     const [branches, lock, sync, ...rest] = stdout
@@ -52,7 +52,7 @@ test('the lines of curl do what they say, with what `npm start` prints', async (
   }
 });
 
-test('the commands for a team make a workspace, a token, and a service that takes it', async () => {
+test('the commands for a team create a workspace, a token, and a service that accepts it', async () => {
   const [, lines = ''] = snippets(section(readme, 'Run the service'), 'sh');
   const commands = lines.trim().split('\n');
   expect(commands.every((line) => line.startsWith('npx workspace-service '))).toBe(true);
@@ -62,7 +62,7 @@ test('the commands for a team make a workspace, a token, and a service that take
   const cwd = await temporaryFolder();
   const env = { WORKSPACE_SERVICE_DATA: join(cwd, 'data'), NODE: process.execPath, COMMAND: command };
   const asInstalled = 'npx() { shift; "$NODE" "$COMMAND" "$@"; }\n';
-  // There is no server of this name to be asked for its branches.
+  // No server of this name exists that could list its branches.
   const setUp = commands.slice(0, -1).map((line) => line.replace(/ --remote /, ' --no-check$&'));
   const stdout = await inShell(asInstalled + setUp.join('\n'), { cwd, env });
   const [token = ''] = /^wsa_\S+$/m.exec(stdout) ?? [];

@@ -11,7 +11,7 @@ const rows = [...contributing.matchAll(/^\| `(src[^`]*)` \| (.*) \|$/gm)].map(([
   what,
 }));
 
-test('the map has every folder of src/ once, each with a sentence, and none that there is not', () => {
+test('the map has a sentence for each folder of src/, and no other folders', () => {
   const folders = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));

@@ -4,7 +4,7 @@ import { pictures } from '../../docs/screenshots/pictures.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { dashboard, docs, readme } from './pages.ts';
 
-test('every page that the table names is there, and needs what the table says', () => {
+test('every page in the table exists, and needs the scope that the table says', () => {
   const rows = [...dashboard.text.matchAll(/^\| `(\/[^`]*)` \| (?:`([a-z:]+)`|any token) \|/gm)];
   const named = rows.map(([, path, scope = 'any-token']) => ({ method: 'GET', path, need: scope }));
   expect(named.length).toBeGreaterThan(5);
@@ -19,7 +19,7 @@ test('every section of the dashboard is in the table', () => {
   expect(missing.map(({ path }) => path).filter((path) => !path.endsWith('/summary'))).toEqual([]);
 });
 
-test('every picture that is shown was taken, in both colour schemes, and none is left over', async () => {
+test('every picture exists in both colour schemes, and each file belongs to one', async () => {
   const files = await readdir(new URL('images/', docs));
   const taken = pictures.flatMap(({ name }) => [`${name}-dark.png`, `${name}-light.png`]);
   expect(files.toSorted()).toEqual(taken.toSorted());

@@ -13,18 +13,18 @@ export const hero = 'Content/Hero.uasset';
 export const arena = 'Content/Maps/Arena.umap';
 export const cave = 'Content/Maps/Cave.umap';
 
-/** The workspace that the recipes are written for, at a service of its own. */
+/** The workspace of the recipes, at a service of its own. */
 export interface Game extends Pick<Scene, 'service'> {
   readonly remote: Repository;
-  /** What a recipe gets: its variables and secrets, and a checkout whose scripts say what is locked while they run. */
+  /** What a recipe needs: variables, secrets, and a checkout whose scripts print what is locked while they run. */
   given(changes?: { readonly script?: string }): Promise<Pick<WorkflowJobOptions, 'vars' | 'secrets' | 'uses'>>;
-  /** By grace, if nobody else is named. */
+  /** Held by grace unless another name is given. */
   lock(path: string, name?: string): Promise<void>;
   release(path: string): Promise<void>;
   locked(): Promise<readonly string[]>;
 }
 
-/** A script of the project that is checked out: it tells what it was told, and what is locked at that moment. */
+/** A script of the checked-out project: it prints its variables, and what is locked at that moment. */
 const telling = (baseUrl: string, token: string): string => `#!/usr/bin/env node
 const told = ['WAITED_SECONDS', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
 for (const name of told) console.log(name + ' ' + process.env[name]);

@@ -10,7 +10,7 @@ import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-servic
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-test('git finds a password in .netrc of the home folder, as the page on self-hosting says', async () => {
+test('git finds a password in ~/.netrc, as self-hosting.md says', async () => {
   const folder = await temporaryFolder();
   const home = await temporaryFolder();
   createRepository(folder, 'game.git').commit(...manyCommits(1));

@@ -11,12 +11,12 @@ interface Operation {
 const access = ({ security: [needed] = [] }: Operation): string =>
   needed === undefined ? 'none' : (needed.token?.[0] ?? 'any token');
 
-test('the table of the interface is what the service says of itself', async () => {
+test('the table of the interface matches the OpenAPI document', async () => {
   const told = tableRows(section(interfacePage, 'The HTTP interface'), 'Method and path').map(
     ([what = '', scope = '']) => [codeIn(what)[0], codeIn(scope)[0] ?? scope],
   );
   const { body } = await scene.service.ask('GET', '/v1/openapi.json');
-  // The document is of this form, as other tests make sure.
+  // Other tests check the form of the document.
   const paths = Object.entries(body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>);
   const described = paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, access(operation)]),

@@ -17,7 +17,7 @@ export interface Page {
   readonly sections: readonly Section[];
 }
 
-/** A line of a snippet that begins with `#` is no title. */
+/** In snippets, a line that starts with `#` is no title. */
 function sectionsIn(markdown: string): readonly Section[] {
   const sections: { title: string; lines: string[] }[] = [];
   let inSnippet = false;
@@ -63,7 +63,7 @@ export function section({ name, sections }: Page, title: string): Section {
 export const snippets = ({ text }: Page | Section, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, snippet = '']) => snippet);
 
-/** The only snippet with these words. */
+/** The only snippet that contains these words. */
 export function snippetWith(page: Page, words: string): string {
   const [found, ...more] = snippets(page, '\\w+').filter((text) => text.includes(words));
   if (found === undefined || more.length > 0) {
@@ -80,14 +80,14 @@ export function tableRows({ title, text }: Section, head: string): readonly (rea
   return rows.map((row) => row.replaceAll(/^\| | \|$/g, '').split(' | '));
 }
 
-/** The texts that are written as code, outside of the snippets. */
+/** The inline code, outside of snippets. */
 export const codeIn = (text: string): readonly string[] =>
   [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 /** A shipped file, by its path below `docs`. */
 export const shipped = (path: string): Promise<string> => readFile(new URL(path, docs), 'utf8');
 
-/** Who publishes the action is not known to it: what the pages write instead. */
+/** The pages do not know who publishes the action, so they use a placeholder. */
 export const ourAction = '<owner>/workspace-automation';
 
 /** What a workflow can name: the major tag of the latest release, or `main` as long as there is none. */

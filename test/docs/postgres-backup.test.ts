@@ -9,7 +9,7 @@ import { selfHosting, snippetWith } from './pages.ts';
 import { afterBackup, beforeBackup, expectRestored } from './service-history.ts';
 
 test.skipIf(postgresServer === undefined)(
-  'a backup of a running service on PostgreSQL brings back what it had (needs TEST_DATABASE_URL)',
+  'a backup of a running service on PostgreSQL restores what it had (needs TEST_DATABASE_URL)',
   async () => {
     expect(await has('pg_dump')).toBe(true);
     const folder = await mkdtemp(join(tmpdir(), 'workspace-backup-'));

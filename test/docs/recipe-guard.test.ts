@@ -40,7 +40,7 @@ describe('"Refuse a pull request that touches locked files"', () => {
     },
   );
 
-  test('takes the locks of the author for none, and those of files that are not changed', async () => {
+  test('ignores the locks of the author, and those of unchanged files', async () => {
     await game.lock(hero, 'ada');
     await game.lock(arena);
     await expect(check(changing(hero))).resolves.toMatchObject({

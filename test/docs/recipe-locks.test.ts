@@ -6,7 +6,7 @@ import { arena, cave, hero, openGame, recipe } from './game.ts';
 describe('"Lock an asset while a job runs"', () => {
   const game = openGame();
 
-  test('has the lock while the script runs, and not when the job has ended', async () => {
+  test('holds the lock while the script runs, and no longer when the job has ended', async () => {
     const result = await runWorkflowJob({
       workflow: recipe('Lock an asset while a job runs'),
       ...(await game.given()),
@@ -16,7 +16,7 @@ describe('"Lock an asset while a job runs"', () => {
     expect(await game.locked()).toEqual([]);
   });
 
-  test('gives the lock back when the script fails', async () => {
+  test('releases the lock if the script fails', async () => {
     const given = await game.given({ script: '#!/usr/bin/env bash\nexit 3\n' });
     const result = await runWorkflowJob({ workflow: recipe('Lock an asset while a job runs'), ...given });
     expect(result.result).toBe('failure');
@@ -28,7 +28,7 @@ describe('"Lock an asset while a job runs"', () => {
 describe('"Lock during a release"', () => {
   const game = openGame();
 
-  test('has all paths for the release, and gives some back before the upload', async () => {
+  test('holds all paths for the release, and releases some before the upload', async () => {
     const event = tagEvent('v1.0');
     const result = await runWorkflowJob({ workflow: recipe('Lock during a release'), event, ...(await game.given()) });
     expect(result).toMatchObject({ result: 'success', annotations: [] });
@@ -37,7 +37,7 @@ describe('"Lock during a release"', () => {
     expect(await game.locked()).toEqual([]);
   });
 
-  test('has none of them when one is held', async () => {
+  test('holds none of the paths if somebody else holds one', async () => {
     await game.lock(cave);
     const result = await runWorkflowJob({ workflow: recipe('Lock during a release'), ...(await game.given()) });
     expect(result.result).toBe('failure');
@@ -51,7 +51,7 @@ describe('"Across jobs"', () => {
   const across = recipe('Across jobs');
 
   test.each(['success', 'failure', 'cancelled'] as const)(
-    'has the locks from the first job to the last, which releases them whatever became of the one between: %s',
+    'holds the locks from the first job to the last, which releases them whatever the result of the one between: %s',
     async (outcome) => {
       const given = await game.given();
       const first = await runWorkflowJob({ workflow: across, job: 'lock', ...given });
@@ -69,7 +69,7 @@ describe('"Across jobs"', () => {
     },
   );
 
-  test('releases nothing when the first job got nothing', async () => {
+  test('releases nothing if the first job locked nothing', async () => {
     await game.lock(arena);
     const given = await game.given();
     const first = await runWorkflowJob({ workflow: across, job: 'lock', ...given });

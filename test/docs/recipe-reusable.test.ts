@@ -14,7 +14,7 @@ const rows = tableRows(reusable, 'Workflow').map(([, uses = '', what = '']) => (
   named: codeIn(what),
 }));
 
-test('every workflow that can be called is in the table', async () => {
+test('every reusable workflow is in the table', async () => {
   const files = await readdir(dirname(workflowFile('ci.yml')));
   const callable = [];
   for (const file of files) if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(file);
@@ -23,26 +23,26 @@ test('every workflow that can be called is in the table', async () => {
   );
 });
 
-test.each(rows)('the table names inputs and outputs that $file has', async ({ file, named }) => {
+test.each(rows)('the table names only inputs and outputs of $file', async ({ file, named }) => {
   const { inputs = {}, outputs = {} } = (await readWorkflow(file)).on.workflow_call ?? {};
   for (const name of named) expect([...Object.keys(inputs), ...Object.keys(outputs)]).toContain(name);
 });
 
-/** As far as a workflow says it with one word for each. */
+/** For permissions of the form `name: access`. */
 const permissionsIn = (of: { readonly permissions?: unknown }): readonly string[] =>
   Object.entries(of.permissions ?? {}).map(([what, access]) => `${what}: ${access}`);
 
 const neededBy = async (file: string): Promise<readonly string[]> =>
   Object.values((await readWorkflow(file)).jobs).flatMap(permissionsIn);
 
-describe('the workflow that calls another', () => {
+describe('the calling workflow', () => {
   const caller = parseWorkflow(workflow('Reusable workflows'));
   const calls = Object.values(caller.jobs).map((job) => ({
     job,
     file: job.uses?.replace(prefix, '').replace(`@${ourVersion}`, '') ?? '',
   }));
 
-  test('gives it inputs and secrets that it has, and all that it requires', async () => {
+  test('passes only inputs and secrets that exist, and all required ones', async () => {
     expect(calls).toHaveLength(1);
     for (const { job, file } of calls) {
       const called = await readWorkflow(file);
@@ -52,12 +52,12 @@ describe('the workflow that calls another', () => {
     }
   });
 
-  test('grants what it needs', async () => {
+  test('grants the permissions that the called workflow needs', async () => {
     for (const { file } of calls)
       expect(permissionsIn(caller)).toEqual(expect.arrayContaining([...(await neededBy(file))]));
   });
 
-  test('is not enough for the guard, as the text says', async () => {
+  test('needs one more permission for the guard, as the text says', async () => {
     const more = (await neededBy('lock-guard.yml')).filter((each) => !permissionsIn(caller).includes(each));
     expect(more).toEqual(['pull-requests: read']);
     expect(reusable.text).toContain('`pull-requests: read`');

@@ -13,7 +13,7 @@ const branchesOf = async ({ service }: Game) => {
 describe('"Sync and wait"', () => {
   const game = openGame();
 
-  test('has the branch of the push synced before the next step', async () => {
+  test('syncs the branch of the push before the next step', async () => {
     const event = pushEvent('main');
     const result = await runWorkflowJob({ workflow: recipe('Sync and wait'), event, ...(await game.given()) });
     expect(result).toMatchObject({ result: 'success', annotations: [] });
@@ -26,7 +26,7 @@ describe('"Sync and wait"', () => {
 describe('"Build when a sync ends"', () => {
   const game = openGame();
 
-  test('starts the build, with what was synced', async () => {
+  test('starts a build that knows what was synced', async () => {
     const github = await startWebhookReceiver();
     try {
       const run = { apiUrl: new URL(github.url('/')).origin };
@@ -38,7 +38,7 @@ describe('"Build when a sync ends"', () => {
       expect(registered.result).toBe('success');
       expect(registered.annotations).toEqual([]);
 
-      // The hook is for main alone, so that of topic tells nobody.
+      // The hook is for main only, so a sync of topic sends nothing.
       const { secret } = await game.service.token();
       await game.service.ask('POST', '/v1/workspaces/game/sync', { token: secret, json: { branch: 'topic' } });
       const sync = await runWorkflowJob({ workflow: recipe('Sync and wait'), event: pushEvent('main'), ...given });

@@ -7,7 +7,7 @@ import { workflow } from './pages.ts';
 describe('"Wait for a busy asset"', () => {
   const game = openGame();
 
-  test('waits for the lock of somebody else, and has it then', async () => {
+  test('waits until somebody else releases the lock, and then takes it', async () => {
     await game.lock(arena);
     const job = await startWorkflowJob({ workflow: recipe('Wait for a busy asset'), ...(await game.given()) });
     const step = await job.begun('lock');
@@ -19,7 +19,7 @@ describe('"Wait for a busy asset"', () => {
     expect(await game.locked()).toEqual([]);
   });
 
-  test('says whom to ask when the time is over', async () => {
+  test('says whom to ask when the time is up', async () => {
     await game.lock(arena);
     const short = workflow('Wait for a busy asset').replace('wait: 30m', 'wait: 1s');
     const result = await runWorkflowJob({ workflow: parseWorkflow(short), ...(await game.given()) });

@@ -26,7 +26,7 @@ if (kind === undefined) throw new Error('There is no database to test on.');
 
 const { cert, key } = selfSigned('localhost');
 
-/** As the page tells to set it. */
+/** The setting that the page shows. */
 const [, trustedProxy = ''] =
   /^WORKSPACE_SERVICE_TRUSTED_PROXY=(.*)$/m.exec(snippetWith(selfHosting, 'TRUSTED_PROXY=')) ?? [];
 
@@ -68,7 +68,7 @@ interface Answer {
 }
 
 interface Sent {
-  /** Of this machine. */
+  /** An address of this machine to send from. */
   readonly from?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
@@ -95,7 +95,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     tap.heads();
   });
 
-  /** The target goes over the wire as it is here. */
+  /** Sends the target unchanged. */
   async function send(method: string, target: string, { from, headers = {}, json, raw }: Sent = {}): Promise<Answer> {
     const body = raw ?? (json === undefined ? undefined : JSON.stringify(json));
     const sent = request({
@@ -132,7 +132,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     return body.locks.map(({ path }: { path: string }) => path);
   };
 
-  test('a job locks whatever a path can be, and its end releases it', async () => {
+  test('a job locks any valid path, and its end releases it', async () => {
     const workspace = await service.workspace();
     const job = await startJob({
       env: {
@@ -150,11 +150,11 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await locked(workspace)).toEqual([]);
-    // At the first try, with all slashes encoded, and not by another spelling after that.
+    // At the first attempt, with all slashes encoded, not in another spelling later.
     expect(tap.heads().map((head) => head.split(' ')[0])).toEqual(awkwardPaths.map(() => 'DELETE'));
   });
 
-  test('a target arrives as it was sent, byte for byte', async () => {
+  test('a target arrives byte for byte', async () => {
     const workspace = await service.workspace();
     const lockPath = pathLike.map(parseLockPath).filter((parsed) => parsed.ok);
     await fc.assert(
@@ -170,7 +170,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     );
   });
 
-  test('a refusal comes through as the service has said it', async () => {
+  test('an error arrives as the service sent it', async () => {
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const [, path = ''] = awkwardPaths;
@@ -204,7 +204,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const [, , path = ''] = awkwardPaths;
-    // A client that takes compressed answers must not get another ETag for it.
+    // A client that accepts compressed answers must get the same ETag.
     const headers = { 'accept-encoding': 'gzip, br, zstd' };
     const { etag = '' } = (await send('POST', locks, { json: lockOf(path), headers })).headers;
     const renewed = await send('POST', locks, { json: lockOf(path), headers: { ...headers, 'if-match': etag } });
@@ -216,7 +216,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     expect(await locked(workspace)).toEqual([]);
   });
 
-  test('a body of 1 MiB gets in, and it is the service that refuses a larger one', async () => {
+  test('a body of 1 MiB gets through, and the service refuses a larger one', async () => {
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
     const body = JSON.stringify({ ...lockOf('Content/Large.uasset'), note: '' });
@@ -281,22 +281,22 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     });
   });
 
-  test('the log of the proxy leads to the log of the service, and has no token, query or referrer', async () => {
+  test('the log of the proxy has the request id of the service, and no token, query or referrer', async () => {
     const { headers } = await send('GET', '/v1/workspaces?token=hidden-query', {
       headers: { referer: 'https://localhost/sign-in?link=hidden-referrer' },
     });
     const id = String(headers['x-request-id']);
     expect(service.log()).toContain(id);
-    // It is written when the request is over, which is a moment after its answer.
+    // The proxy writes it a moment after the answer.
     const log = await expect.poll(proxy.log, { timeout: 10_000 }).toContain(id).then(proxy.log);
     expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');
   });
 
-  test('a service that was started again is asked at once', async () => {
+  test('a restarted service gets requests at once', async () => {
     await tap.close();
-    // Once for a connection that was still open, and once for none that opens.
+    // Once for a connection that was still open, and once for one that cannot be opened.
     for (let times = 0; times < 2; times += 1) {
       expect((await send('GET', '/healthz')).status).toBeGreaterThanOrEqual(502);
     }

@@ -22,11 +22,11 @@ beforeAll(async () => {
 
 interface Trial {
   readonly with: Readonly<Record<string, string>>;
-  /** Who holds the path before: the token of the step itself, as far as it may, or somebody else. */
+  /** Who holds the path before the step: its own token, if that may, or somebody else. */
   readonly holder?: 'itself' | 'another';
 }
 
-/** A step that needs what a row of the table says, by what is written as code in its first column. */
+/** For each row of the table, a step that needs its scope; the key is the code in the first column. */
 const trials: Readonly<Record<string, Trial>> = {
   'list-workspaces': { with: { operation: 'list-workspaces' } },
   'list-branches': { with: { operation: 'list-branches' } },
@@ -81,7 +81,7 @@ describe.each(scoped)('$what', ({ what, needs }) => {
 });
 
 describe.each(free)('$what', ({ what, needs }) => {
-  test('works with a token that has a scope for something else alone', async () => {
+  test('works with a token that has only an unrelated scope', async () => {
     expect(needs).toBe('any token');
     await expect(tryWith(['hooks:write'], trials[what])).resolves.toMatchObject({
       conclusion: 'success',
@@ -89,7 +89,7 @@ describe.each(free)('$what', ({ what, needs }) => {
     });
   });
 
-  test('does not work with something that is no token', async () => {
+  test('does not work without a valid token', async () => {
     const { conclusion, log } = await tryWith([], trials[what], { WORKSPACE_TOKEN: 'wsa_of_another_service' });
     expect(conclusion).toBe('failure');
     expect(log).toContain('401 Unauthorized');

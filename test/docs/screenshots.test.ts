@@ -28,7 +28,7 @@ const picture = (name: string, path: string): Picture => ({
 
 const contents = (files: readonly string[]) => Promise.all(files.map((file) => readFile(file, 'base64')));
 
-test('pictures are of both colour schemes, small, and the same on the next day', async ({ browser }) => {
+test('pictures come in both colour schemes, are small, and do not change from day to day', async ({ browser }) => {
   const take = async () => takePictures(browser, [picture('locks', '/')], await temporaryFolder());
   const files = await take();
   expect(files.map((file) => basename(file))).toEqual(['locks-light.png', 'locks-dark.png']);
@@ -38,7 +38,7 @@ test('pictures are of both colour schemes, small, and the same on the next day',
   expect(await contents(await take())).toEqual([light, dark]);
 });
 
-test('a page in which something goes wrong is in no picture', async ({ browser }) => {
+test('a page with an error is not pictured', async ({ browser }) => {
   const taken = takePictures(browser, [picture('broken', '/broken')], await temporaryFolder());
   await expect(taken).rejects.toThrow(/^No picture of broken:\nConsole: a complaint/);
 });

@@ -17,14 +17,14 @@ afterAll(() => service.stop());
 const request = (method: string, path: string, json?: unknown, headers: Readonly<Record<string, string>> = {}) =>
   ask(service.baseUrl, method, `/workspaces/sample${path}`, { token: service.token, json, headers });
 
-test('the table of scopes has all of them', () => {
+test('the table of scopes is complete', () => {
   const rows = tableRows(section(security, 'Tokens'), 'Scope');
   expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
 });
 
-// What the page says that is easily forgotten, because no other test would want it so.
+// Statements of the page that no other test covers.
 
-test('a secret that was made for a hook is told again to the same request with the same key, and to no other', async () => {
+test('a generated hook secret is repeated only to the same request with the same key', async () => {
   const hook = { url: 'https://1.1.1.1/hook', events: ['sync.failed'] };
   const key = { 'idempotency-key': 'one' };
   const { secret } = (await request('POST', '/hooks', hook, key)).body;
@@ -34,7 +34,7 @@ test('a secret that was made for a hook is told again to the same request with t
   expect((await request('POST', '/hooks', hook)).body).not.toHaveProperty('secret');
 });
 
-test('without If-Match a release hits what the same token has there now, and with it only the lock that is meant', async () => {
+test('without If-Match a release hits any lock of the same token, and with it only the named one', async () => {
   const lock = { path: 'shared', type: 'exclusive', ttl: '1h' };
   const first = await request('POST', '/locks', lock);
   await request('DELETE', '/locks/shared');
@@ -44,7 +44,7 @@ test('without If-Match a release hits what the same token has there now, and wit
   expect((await request('DELETE', '/locks/shared')).status).toBe(204);
 });
 
-test('the database has no token, but what git and the deliveries need', async () => {
+test('the database stores no token, but the secrets that git and deliveries need', async () => {
   const password = 'password-of-the-remote';
   const header = 'value-of-the-header';
   const query = 'query-of-the-address';
@@ -63,7 +63,7 @@ test('the database has no token, but what git and the deliveries need', async ()
   for (const secret of [password, header, query, hook.body.secret]) expect(stored.includes(secret)).toBe(true);
 });
 
-test('the files are for their user alone', async (context) => {
+test('the files are readable for their user only', async (context) => {
   if (process.platform === 'win32') leaveOut(context, 'Windows has no modes of files.');
   const modeOf = async (name: string) => ((await stat(join(service.folder, name))).mode & 0o777).toString(8);
   expect(await modeOf('.')).toBe('700');

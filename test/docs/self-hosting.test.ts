@@ -20,7 +20,7 @@ const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
-test('the settings are all flags that there are, with what the help says of them', () => {
+test('the table of settings has every flag, with the words of the help', () => {
   const names = unique(commands.flatMap(({ flags }) => Object.keys(flags)));
   const expected = names.map((name) => {
     const having = commands.filter(({ flags }) => Object.hasOwn(flags, name));
@@ -37,8 +37,8 @@ test('the settings are all flags that there are, with what the help says of them
   expect(tableRows(section(selfHosting, 'Settings'), 'Variable')).toEqual(expected);
 });
 
-describe('on Kubernetes, what a Service sets', () => {
-  test('is refused as a port, and gives way to the command line', async () => {
+describe('on Kubernetes, the variable that a Service sets', () => {
+  test('is rejected as a port, and overridden by the command line', async () => {
     const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
     const { code, stderr } = await runMain(['serve'], environment);
     expect(code).toBe(2);
@@ -47,9 +47,9 @@ describe('on Kubernetes, what a Service sets', () => {
     expect(serve?.prepare(['--port', '8080'], environment)).toMatchObject({ kind: 'right' });
   });
 
-  test('would be taken for the address to listen on, if it is called "workspace"', async () => {
+  test('would become the address to listen on if the Service is called "workspace"', async () => {
     const folder = await temporaryFolder();
-    // An address for documentation, which no machine has.
+    // An address reserved for documentation, which no machine has.
     const environment = { ...process.env, WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: folder };
     const { code, stderr } = await runMain(['serve', '--port', '0'], environment);
     expect(code).toBe(1);
@@ -57,7 +57,7 @@ describe('on Kubernetes, what a Service sets', () => {
   });
 });
 
-test('the variables that are said to reach git do', () => {
+test('the variables that the page names reach git', () => {
   const paragraphs = section(selfHosting, 'How git gets in').text;
   const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
   for (const name of named) {
@@ -66,27 +66,27 @@ test('the variables that are said to reach git do', () => {
   }
 });
 
-describe('the unit of systemd', () => {
-  test('is one that systemd understands in full', async (context) => {
+describe('the systemd unit', () => {
+  test('is understood by systemd in full', async (context) => {
     const run = promisify(execFile);
     const version = await run('systemd-analyze', ['--version']).catch(() => undefined);
     if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
     const folder = await temporaryFolder();
     const file = join(folder, 'workspace-service.service');
-    // The command is not installed here, and systemd looks for it.
+    // systemd looks for the command, which is not installed here.
     const unit = (await shipped('self-hosting/workspace-service.service')).replace(
       'ExecStart=/usr/local/bin/workspace-service ',
       `ExecStart=${process.execPath} `,
     );
     expect(unit).toContain(process.execPath);
     await writeFile(file, unit);
-    // What it does not know, it says and ignores, and ends with 0.
+    // It reports unknown settings but still exits with 0.
     const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
     const about = (stdout + stderr).split('\n').filter((line) => line.includes('workspace-service.service'));
     expect(about).toEqual([]);
   });
 
-  test('starts the command that the page installs, with the settings that it makes', async () => {
+  test('starts the command and reads the settings that the page installs', async () => {
     const unit = await shipped('self-hosting/workspace-service.service');
     expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
     expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
@@ -116,7 +116,7 @@ describe('the metrics', () => {
   test('are all in the table, and no others', (context) => {
     const documented = rows.flatMap(([names = '']) => codeIn(names));
     expect(documented).toEqual(unique(documented));
-    // Some of those of a process are known on Linux alone.
+    // Some process metrics exist on Linux only.
     if (process.platform !== 'linux') leaveOut(context, 'Not every metric is there on this system.');
     expect(documented.toSorted()).toEqual(there().toSorted());
   });
@@ -132,7 +132,7 @@ describe('the metrics', () => {
     }
   });
 
-  test('begin at zero for each end of a sync and of an attempt, so that the first failure is an increase', () => {
+  test('start at zero for each result of a sync and an attempt, so that the first failure is an increase', () => {
     const told = (name: string) => codeIn(rows.find(([names = '']) => codeIn(names).includes(name))?.[2] ?? '');
     for (const status of told('workspace_syncs_total')) {
       expect(text).toContain(`workspace_syncs_total{status="${status}"} 0\n`);
@@ -143,7 +143,7 @@ describe('the metrics', () => {
     expect(text).toContain('workspace_locks_expired_total 0\n');
   });
 
-  test('are enough for the alerts', () => {
+  test('have everything that the alerts use', () => {
     const { groups } = parse(snippetWith(selfHosting, 'alert: '));
     const expressions: string[] = groups.flatMap(({ rules }: { rules: { expr: string }[] }) =>
       rules.map(({ expr }) => expr),
@@ -166,7 +166,7 @@ describe('the metrics', () => {
   });
 });
 
-test('the way to see whether a proxy is right tells what the page says', async () => {
+test('the command that checks a proxy prints what the page says', async () => {
   const [kind] = databaseKinds;
   if (kind === undefined) throw new Error('There is no database to test on.');
   const service = await startTestService(kind);
@@ -203,13 +203,13 @@ test('commands run as the user of the service, with its settings', async () => {
   await access(join(home, 'service.db'));
 });
 
-test('the setting that opens a network is one', () => {
+test('the setting that allows a network is valid', () => {
   const [, value = ''] = /="(.*)"/.exec(snippetWith(selfHosting, 'ALLOW_HOOK_NETWORK=')) ?? [];
   const serve = commands.find(({ name }) => name === 'serve');
   expect(serve?.prepare(['--allow-hook-network', value], {})).toMatchObject({ kind: 'right' });
 });
 
-test('every file that the page tells to install is there', async () => {
+test('every file that the page installs exists', async () => {
   for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
     await access(new URL(`../../${file}`, import.meta.url));
   }

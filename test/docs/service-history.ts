@@ -5,12 +5,12 @@ import type { ServiceProcess } from '../support/service-process.ts';
 
 const sample = '/workspaces/sample';
 
-/** What a service has come to hold before its backup was made, and after. */
+/** What a service held before its backup, and after. */
 export interface History {
   readonly token: string;
   readonly sync: string;
   readonly hook: string;
-  /** Of somebody who was signed in to the dashboard. */
+  /** Of a dashboard session. */
   readonly cookie: string;
   readonly fence: number;
 }
@@ -26,7 +26,7 @@ async function command(service: ServiceProcess, environment: NodeJS.ProcessEnv, 
   return JSON.parse(stdout);
 }
 
-/** A sync that has ended well. */
+/** A sync that succeeded. */
 export async function syncSample({
   baseUrl,
   token,
@@ -53,13 +53,13 @@ async function isSignedIn({ baseUrl }: ServiceProcess, cookie: string): Promise<
   return answer.status === 200;
 }
 
-/** Two locks, a token, a hook, a sync that has ended, a lock that was taken away, and somebody who has signed in. */
+/** Two locks, a token, a hook, a finished sync, a lock released by force, and a dashboard session. */
 export async function beforeBackup(service: ServiceProcess, environment: NodeJS.ProcessEnv): Promise<History> {
   const made = await command(service, environment, 'token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
   const token: string = made.secret;
   const hook = await ask(service.baseUrl, 'POST', `${sample}/hooks`, {
     token: service.token,
-    // A public address, so that no name has to be resolved; nothing is ever sent to it.
+    // A public address, so that no name must be resolved; nothing is sent to it.
     json: { url: 'https://1.1.1.1/hook', events: ['sync.failed'] },
   });
   expect(hook.status).toBe(201);
@@ -71,7 +71,7 @@ export async function beforeBackup(service: ServiceProcess, environment: NodeJS.
   return { token, sync, hook: hook.body.id, cookie, fence: 0 };
 }
 
-/** What the backup does not know of: a lock more, one less, and a token that was revoked. Gives the last fence. */
+/** What the backup misses: a new lock, a released one, and a revoked token. Returns the last fence. */
 export async function afterBackup(
   service: ServiceProcess,
   environment: NodeJS.ProcessEnv,
@@ -85,7 +85,7 @@ export async function afterBackup(
   return { ...history, fence: body.fence };
 }
 
-/** All that the backup had is there, and what the page says of the rest holds. */
+/** Everything in the backup is there, and what the page says about the rest is true. */
 export async function expectRestored(
   service: ServiceProcess,
   environment: NodeJS.ProcessEnv,

@@ -13,7 +13,7 @@ const action: {
 } = parse(actionYml);
 
 describe('the tables of inputs and outputs', () => {
-  test('say what action.yml says; where they do not, run `npm run docs`', () => {
+  test('match action.yml; if not, run `npm run docs`', () => {
     expect(readme.text).toBe(withTables(readme.text, actionYml));
   });
 
@@ -34,13 +34,13 @@ describe('the tables of inputs and outputs', () => {
       ];
     });
     const used = Object.entries(inputTable).map(([name, { usedBy }]) => [name, usedBy]);
-    // Which operation comes first is a matter of what its description says first.
+    // The order of the operations follows the description.
     const sorted = (rows: typeof shown) =>
       rows.map(([name, who]) => [name, typeof who === 'string' ? who : who?.toSorted()]);
     expect(sorted(shown)).toEqual(sorted(used as typeof shown));
   });
 
-  test('keep a table from being broken by what a description may have', () => {
+  test('escape what would break a table', () => {
     const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
     const [row] = withTables(readme.text, odd)
       .split('\n')
@@ -56,7 +56,7 @@ describe('the table of status words', () => {
     expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
   });
 
-  test('has the words that action.yml has, for each operation', () => {
+  test('has the words of action.yml for each operation', () => {
     const description = action.outputs['status']?.description ?? '';
     for (const [who = '', words = ''] of rows) {
       const [, told = ''] = new RegExp(`${codeIn(who).join(', ')}: ([^.]*)\\.`).exec(description) ?? [];

@@ -10,7 +10,7 @@ const action = await readFile(ourActionFile, 'utf8');
 
 const outputs = Object.keys(parse(action).outputs);
 
-/** The language service knows which characters the name of an owner has. */
+/** The language service rejects `<owner>` as the name of an account. */
 const check = (content: string) =>
   findingsIn('.github/workflows/recipe.yml', content.replaceAll('<owner>', 'octo-org'), {
     [ourAction.replace('<owner>', 'octo-org')]: action,
@@ -21,7 +21,7 @@ interface Step {
   readonly with?: Readonly<Record<string, unknown>>;
 }
 
-/** As the tests below have found it to be. */
+/** The tests below check this form. */
 interface Workflow {
   readonly name?: string;
   readonly on?: unknown;
@@ -36,7 +36,7 @@ const ourSteps = (content: string): readonly Step[] =>
     .flatMap(({ steps = [] }) => steps)
     .filter(({ uses }) => uses?.startsWith(ourAction));
 
-test('every recipe that is promised is there', () => {
+test('every promised recipe exists', () => {
   expect(workflows.map(({ name }) => name)).toEqual([
     'Lock an asset while a job runs',
     'Lock during a release',
@@ -51,7 +51,7 @@ test('every recipe that is promised is there', () => {
 });
 
 describe.each(workflows)('the workflow of "$name"', ({ content }) => {
-  test('is YAML, without even a warning', () => {
+  test('is YAML without errors or warnings', () => {
     const { errors, warnings } = parseDocument(content, { version: '1.2' });
     expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
   });
@@ -60,7 +60,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     expect(await check(content)).toEqual([]);
   });
 
-  test('would not be with an input that the action does not have', async () => {
+  test('would be invalid with an unknown input', async () => {
     const steps = ourSteps(content);
     if (steps.length === 0) return;
     const misspelt = await check(content.replaceAll('workspace: game', 'wrkspace: game'));
@@ -71,7 +71,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     expect(read(content)).toHaveProperty('permissions');
   });
 
-  test('gives an operation of the action no input that it does not look at', () => {
+  test('gives each operation only inputs that it uses', () => {
     for (const { uses, with: inputs = {} } of ourSteps(content)) {
       expect(uses).toBe(`${ourAction}@${ourVersion}`);
       const { operation, ...others } = inputs;
@@ -83,11 +83,11 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
     }
   });
 
-  test('reads no output that the action does not have', () => {
+  test('reads only outputs that exist', () => {
     for (const [text, name] of content.matchAll(/\bsteps\.\w+\.outputs\.(\w+)/g)) expect(outputs, text).toContain(name);
   });
 
-  test('hands scripts what others wrote in their environment only', () => {
+  test('passes values to scripts only through their environment', () => {
     const scripts = Object.values(read(content).jobs).flatMap(({ steps = [] }) =>
       steps.flatMap((step) => ('run' in step ? [step.run] : [])),
     );
@@ -97,7 +97,7 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
 
 const text = `${readme.text}${recipes.text}`;
 
-test('the variables and secrets of the workflows are ones that the text tells of', () => {
+test('the text explains every variable and secret of the workflows', () => {
   const used = workflows.flatMap(({ content }) =>
     [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
   );
@@ -108,7 +108,7 @@ test('the variables and secrets of the workflows are ones that the text tells of
   }
 });
 
-test('the action is written with the same placeholder everywhere, and a version that there is', () => {
+test('the action has the same placeholder everywhere, and a version that exists', () => {
   const names = [...text.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(workflows.length);
   for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@${ourVersion}$`));

@@ -4,17 +4,17 @@ import { checkOutAction, checkoutFolder } from '../support/workflow/checkouts.ts
 import type { WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import type { UsedStep } from '../support/workflow/used-action.ts';
 
-/** The commit that a workflow of ours is called at. */
+/** The commit at which our workflow is called. */
 export const ownCommit = '5f1c8a3de2b7946081f2c53a7d9e4b6081f2c53a';
 
 export interface Calling {
-  /** What GitHub tells of the called workflow; nothing on a server that does not. */
+  /** What GitHub says about the called workflow; empty for a server that does not. */
   readonly own?: Readonly<Record<string, string>>;
   /** Puts the caller's files into the workspace. */
   readonly files?: (workspace: string) => Promise<void>;
 }
 
-/** What was checked out: `own` for the action, `caller`, each with its version. */
+/** What was checked out: the repository of the action or `caller`, each with its version. */
 export interface CalledWorkflow extends Pick<WorkflowJobOptions, 'contexts' | 'uses'> {
   readonly checkouts: readonly string[];
 }
@@ -30,7 +30,7 @@ export function calledWorkflow({
     const { repository = '', ref = '', 'persist-credentials': persists } = step.with;
     if (persists !== 'false') throw new Error('No step of ours needs the credentials of the checkout.');
     const folder = await checkoutFolder(step);
-    // As it begins where there is no clone of that repository yet: with nothing in its folder.
+    // Without a clone of that repository, checkout empties its folder first.
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
     checkouts.push([repository === '' ? 'caller' : repository, ref].join('@'));
     await (repository === '' ? files(folder) : checkOutAction(folder, step.with));

@@ -13,7 +13,7 @@ const root = dirname(ourActionFile);
 const workflow = await readWorkflow('ci.yml');
 const { gate, ...others } = workflow.jobs;
 
-/** What runs here is running because of these already, or would install what is installed. */
+/** These started this test, or would install what is installed. */
 const leftOut = new Map([
   ['npm ci', 'It would install the dependencies once more.'],
   ['npm cit', 'It runs the tests, this one among them.'],
@@ -32,7 +32,7 @@ const jobNamed = (name: string): WorkflowJob => {
   return job;
 };
 
-/** All that a job needs of a checkout: the bundle, and the service that the tests have built. */
+/** What a job needs of a checkout: the bundle, and the service that the tests built. */
 const checkout: UsesHandler = async ({ job }) => {
   await putActionInto(job.folders.workspace);
   for (const name of ['.ci', 'bin']) await symlink(join(root, name), join(job.folders.workspace, name));
@@ -46,7 +46,7 @@ async function endService({ job }: RunningWorkflowJob): Promise<void> {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has already ended.
   }
 }
 
@@ -65,20 +65,20 @@ async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}):
 const runSteps = ({ steps }: WorkflowJob) => steps.filter((step) => step.run !== undefined);
 
 describe('every step of a script', () => {
-  test('either runs here or is named with the reason why not', () => {
+  test('either runs here or is listed with a reason', () => {
     const elsewhere = Object.keys(workflow.jobs).filter((name) => !runHere.includes(name));
     const scripts = elsewhere.flatMap((name) => runSteps(jobNamed(name)).map((step) => step.run?.trim()));
     expect(scripts.filter((script) => !leftOut.has(script ?? ''))).toEqual([]);
   });
 
-  test('that is named is there', () => {
+  test('that is listed exists', () => {
     const scripts = Object.values(workflow.jobs).flatMap((job) => runSteps(job).map((step) => step.run?.trim()));
     expect([...leftOut.keys()].filter((script) => !scripts.includes(script))).toEqual([]);
   });
 });
 
-describe('the jobs from end to end', () => {
-  test('use every operation, and the job after finds the locks released by the post-step', async () => {
+describe('the end-to-end jobs', () => {
+  test('use every operation, and the next job finds that the post-step released the locks', async () => {
     const saved = join(await temporaryFolder(), 'workspace-data');
     let key: string | undefined;
     const first = await run('end-to-end', {
@@ -93,7 +93,7 @@ describe('the jobs from end to end', () => {
     ).toEqual([]);
     expect(first.result).toBe('success');
     expect(first.posts.length).toBeGreaterThan(0);
-    // What the post of actions/cache does; that it is the last to run is the next test.
+    // What the post-step of actions/cache does; a test below checks that it runs last.
     await cp(join(first.job.folders.workspace, 'workspace-data'), saved, { recursive: true });
 
     const second = await run(
@@ -114,7 +114,7 @@ describe('the jobs from end to end', () => {
     expect(key).toBe('end-to-end-7-2');
   });
 
-  test('fail, and show what the service said, when it does not start', async () => {
+  test('fail and show the log of the service if it does not start', async () => {
     const spoilt: UsesHandler = async (step) => {
       await checkout(step);
       await writeFile(join(step.job.folders.workspace, 'workspace-data'), 'a file');
@@ -127,7 +127,7 @@ describe('the jobs from end to end', () => {
     expect(step('List the workspaces').conclusion).toBe('skipped');
   });
 
-  test('keep the data after all other post-steps: the step that keeps them stands before every use of the action', () => {
+  test('save the data after all other post-steps: the step that saves them comes before every use of the action', () => {
     const { steps } = jobNamed('end-to-end');
     const keeping = steps.findIndex(({ uses }) => uses?.startsWith('actions/cache@'));
     const ours = steps.flatMap(({ uses }, index) => (uses === './' ? [index] : []));
@@ -135,7 +135,7 @@ describe('the jobs from end to end', () => {
     expect(ours.filter((index) => index < keeping)).toEqual([]);
   });
 
-  test('leave out no operation', async () => {
+  test('use every operation of the action', async () => {
     const operations = jobNamed('end-to-end').steps.map((step) => step.with['operation']);
     const action = await readFile(ourActionFile, 'utf8');
     const [, sentence = ''] = /What to do: (.*?)\.\n/s.exec(action) ?? [];
@@ -157,17 +157,17 @@ describe('the gate', () => {
     expect([gate?.needs ?? []].flat().toSorted()).toEqual(Object.keys(others).toSorted());
   });
 
-  test('lets pass what succeeded', async () => {
+  test('passes if every job succeeded', async () => {
     expect(await run('gate', {}, all('success'))).toMatchObject({ result: 'success' });
   });
 
-  test.each(['failure', 'cancelled', 'skipped'] as const)('stops a run in which a job ended as %s', async (result) => {
+  test.each(['failure', 'cancelled', 'skipped'] as const)('fails if a job ended as %s', async (result) => {
     const ended = await run('gate', {}, all(result));
     expect(ended).toMatchObject({ result: 'failure' });
     expect(ended.log).toContain(result);
   });
 
-  test('runs whatever the others did, and lets nothing pass that waited for nobody', async () => {
+  test('always runs, and fails if it waited for no job', async () => {
     expect(await run('gate', {}, { needs: {} })).toMatchObject({ result: 'failure' });
   });
 });

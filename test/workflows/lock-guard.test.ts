@@ -19,7 +19,7 @@ interface Guarded {
   readonly event?: JobEvent;
 }
 
-/** The check of a pull request that changes the files above; grace has a lock on each of the paths. */
+/** Checks a pull request that changes the files above, while grace holds the given paths. */
 async function guard({ locked, ignoreOwner, event = pullRequest }: Guarded) {
   const workspace = await scene.service.workspace();
   for (const path of locked) await scene.lock(workspace, path);
@@ -51,7 +51,7 @@ test('a pull request that changes locked files fails, with an annotation on each
   expect(JSON.parse(workflowOutputs['locks'] ?? '')).toMatchObject([{ owner: 'grace' }, { owner: 'grace' }]);
 });
 
-test("the locks of those who are to be ignored, such as the author's, do not count", async () => {
+test('the locks of ignored owners, such as the author, do not count', async () => {
   expect(await guard({ locked: ['Content/Hero.uasset'], ignoreOwner: 'linus\ngrace' })).toMatchObject({
     result: 'success',
     annotations: [],
@@ -59,14 +59,14 @@ test("the locks of those who are to be ignored, such as the author's, do not cou
   });
 });
 
-test('a pull request that changes no locked file passes, also where its event is of the target', async () => {
+test('a pull request that changes no locked file passes, also on pull_request_target', async () => {
   const event = { ...pullRequest, name: 'pull_request_target', ref: 'refs/heads/main' };
   const { result, workflowOutputs, checkouts } = await guard({ locked: ['Content/Other.uasset'], event });
   expect({ result, workflowOutputs }).toMatchObject({ result: 'success', workflowOutputs: { status: 'free' } });
   expect(checkouts, 'nothing of the pull request').toEqual([`octo-org/workspace-automation@${ownCommit}`]);
 });
 
-test('a run whose files cannot be known fails: nothing passes that was not looked at', async () => {
+test('a run whose changed files are unknown fails: nothing passes unchecked', async () => {
   const event = { ...pushEvent(), name: 'schedule', payload: {} };
   expect(await guard({ locked: [], event })).toMatchObject({ result: 'failure', workflowOutputs: { status: '' } });
 });

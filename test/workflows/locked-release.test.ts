@@ -38,7 +38,7 @@ const askForLocks = `node --input-type=module --eval '
   console.log((await answer.json()).locks.map(({ path }) => path).join(" and "));
 '`;
 
-test('the paths are locked while the script runs, and free again after it', async () => {
+test('the paths are locked while the script runs, and free afterwards', async () => {
   const { workspace, token, called, options } = await setUp({
     run: `${askForLocks}\necho "result=https://example.com/1" >> "$GITHUB_OUTPUT"`,
     inputs: { paths: 'Content/Hero.uasset\nContent/Boss.uasset' },
@@ -77,7 +77,7 @@ describe('the locks are released', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('when the script has emptied the whole workspace', async () => {
+  test('when the script emptied the workspace', async () => {
     const { workspace, options } = await setUp({ run: 'cd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete' });
     expect(await runWorkflowJob(options)).toMatchObject({ result: 'success', posts: [{ conclusion: 'success' }] });
     expect(await scene.locked(workspace)).toEqual([]);
@@ -85,7 +85,7 @@ describe('the locks are released', () => {
 });
 
 describe('the script', () => {
-  test('is run as it is, whatever it looks like', async () => {
+  test('runs exactly as written', async () => {
     const { options } = await setUp({
       run: `cat <<'END'
 \${{ github.token }} \${{ secrets.token }} $(id) \`id\` "double" 'single' \\ %0A $HOME é
@@ -100,7 +100,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     ]);
   });
 
-  test('is text to the workflow, whatever the text', async () => {
+  test('is never interpreted by the workflow, whatever the text', async () => {
     const { options } = await setUp({ run: '' });
     const part = fc.constantFrom(
       '${{',
@@ -130,7 +130,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     );
   });
 
-  test('has the variables of the secret env, masked, and neither the token nor itself in its environment', async () => {
+  test('gets the variables of the secret env, masked, and neither the token nor its own text', async () => {
     const { options, token } = await setUp({
       run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT"; env',
       env: `UPLOAD_TOKEN=100%25very-secret==\r\n\nEMPTY=\nTEXT= a 'b' "c" $(id) \n`,
@@ -142,7 +142,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     expect(log).not.toMatch(/^(INPUT_|LOCKED_RELEASE_|WORKSPACE_TOKEN)/m);
   });
 
-  test('is not run with a secret env that cannot be read, and no value is shown', async () => {
+  test('does not run with an invalid secret env, and no value is shown', async () => {
     const { workspace, options } = await setUp({ run: 'echo ran', env: 'A=1\n-----BEGIN KEY-----\n' });
     const { result, step } = await runWorkflowJob(options);
     expect(result).toBe('failure');
@@ -150,7 +150,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('runs in its folder of the checkout', async () => {
+  test('runs in the given folder of the checkout', async () => {
     const files = async (workspace: string) => void (await mkdir(join(workspace, 'tools')));
     const { options } = await setUp({ run: 'pwd', inputs: { 'working-directory': 'tools' }, files });
     const { job, step } = await runWorkflowJob(options);
@@ -159,7 +159,7 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
 });
 
 describe("the caller's checkout", () => {
-  test('is clean: nothing of the action lies in it, for git, for patterns and for the script', async () => {
+  test('is clean: git, patterns and the script see nothing of the action', async () => {
     const files = async (workspace: string) => {
       await mkdir(join(workspace, 'Content'));
       for (const name of ['Hero', 'Boss']) await writeFile(join(workspace, 'Content', `${name}.uasset`), name);
@@ -178,7 +178,7 @@ describe("the caller's checkout", () => {
     expect(called.checkouts.slice(1)).toEqual(['caller@main', 'caller@main']);
   });
 
-  test('is there before the lock for each line that can be a pattern, and for no other', async () => {
+  test('happens before the lock only if a line can be a pattern', async () => {
     const { jobs } = await readWorkflow('locked-release.yml');
     const step = jobs['release']?.steps.find(({ name }) => name === 'Check out to expand patterns');
     const checksOut = (paths: string, glob = true) =>
@@ -190,7 +190,7 @@ describe("the caller's checkout", () => {
     expect(checksOut("Content/Hero (1)/a-b_c.d+e,f;g&h'i~.uasset\n")).toBe(false);
   });
 
-  test('is not asked for when no line can be a pattern', async () => {
+  test('happens only after the lock if patterns are off', async () => {
     const { options, called } = await setUp({ run: 'true', inputs: { paths: 'Content/a[1].fbx', glob: false } });
     expect(await runWorkflowJob(options)).toMatchObject({ result: 'success' });
     expect(called.checkouts.slice(1)).toEqual(['caller@']);
@@ -198,7 +198,7 @@ describe("the caller's checkout", () => {
 });
 
 describe('a path that somebody else holds', () => {
-  test('fails the job before anything is checked out or run', async () => {
+  test('fails the job before it checks out or runs anything', async () => {
     const { workspace, options, called } = await setUp({ run: 'echo ran' });
     await scene.lock(workspace, 'Content/Hero.uasset');
     const job = await runWorkflowJob(options);
@@ -208,7 +208,7 @@ describe('a path that somebody else holds', () => {
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
   });
 
-  test('is waited for, and only then is the branch checked out', async () => {
+  test('is waited for, and the branch is checked out afterwards', async () => {
     const { workspace, options, called } = await setUp({ run: 'true', inputs: { wait: '1m', ref: 'main' } });
     await scene.lock(workspace, 'Content/Hero.uasset');
     const running = await startWorkflowJob(options);

@@ -20,7 +20,7 @@ async function yamlIn(folder: string): Promise<readonly TextFile[]> {
 
 export const workflows = await yamlIn(dirname(workflowFile('ci.yml')));
 
-/** As they are once an organisation has copied them and GitHub has put in the branch. */
+/** As they are after an organisation copied them and GitHub filled in the branch. */
 export const templates = (await yamlIn(templatesFolder)).map(({ name, text }) => ({
   name,
   text: text.replaceAll('<owner>', 'octo-org').replaceAll('$default-branch', 'main'),

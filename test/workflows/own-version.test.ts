@@ -7,7 +7,7 @@ import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/w
 import { calledWorkflow, ownCommit } from './called.ts';
 import { reusableWorkflows } from './our-workflows.ts';
 
-/** With a token that no service has seen, and a service that is not there: the action says so, once it was found. */
+/** With an invalid address: if the workflow finds the action, the action reports it. */
 const run = (workflow: string, own: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}) => {
   const called = calledWorkflow({ own });
   const needed = workflow === 'locked-release.yml' ? { paths: 'a.uasset', run: 'true' } : {};
@@ -53,7 +53,7 @@ describe.each(reusableWorkflows)('%s', (workflow) => {
     expect((await dist(action)).toSorted()).toEqual((await dist(dirname(ourActionFile))).toSorted());
   });
 
-  test('says what it needs where nothing tells which commit that is', async () => {
+  test('says what it needs if its own commit is unknown', async () => {
     const { result, checkouts, annotations } = await run(workflow, {});
     expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
     expect(annotations).toMatchObject([
@@ -62,30 +62,30 @@ describe.each(reusableWorkflows)('%s', (workflow) => {
   });
 });
 
-describe('the version that a caller names', () => {
+describe('a version that the caller sets', () => {
   const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
 
   test.each([
-    ['where the server does not tell it', {}],
-    ['before what the server tells', own],
-  ])('is taken %s', async (_, told) => {
+    ['if the server does not know its own', {}],
+    ["instead of the server's own", own],
+  ])('is used %s', async (_, told) => {
     const { checkouts, log } = await run('sync-branch.yml', told, given);
     expect(checkouts).toEqual(['corp/workspace-automation@v1']);
     expect(log).toMatch(ran);
   });
 
-  test.each(['action-repository', 'action-ref'] as const)('is not mixed with it: %s alone is refused', async (name) => {
+  test.each(['action-repository', 'action-ref'] as const)('needs both inputs: %s alone is rejected', async (name) => {
     const { result, checkouts } = await run('sync-branch.yml', own, { [name]: given[name] });
     expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
   });
 
-  test('is not mixed with half of what a server tells', async () => {
+  test('is required if the server provides only half of its own', async () => {
     const { checkouts } = await run('sync-branch.yml', { workflow_repository: 'octo-org/workspace-automation' });
     expect(checkouts).toEqual([]);
   });
 });
 
-test('an action of an earlier run that is still there is replaced', async () => {
+test('a copy of the action from an earlier run is replaced', async () => {
   const text = await readFile(workflowFile('sync-branch.yml'), 'utf8');
   const before = '- run: mkdir ../.workspace-automation && touch ../.workspace-automation/old';
   const after = '- { id: after, if: always(), run: ls ../.workspace-automation }';

@@ -8,7 +8,7 @@ import { reusableWorkflows, workflows } from './our-workflows.ts';
 const action = await readFile(ourActionFile, 'utf8');
 const ours = workflows.filter(({ name }) => reusableWorkflows.some((each) => each === name));
 
-test('each of them is there', () => {
+test('each of them exists', () => {
   expect(ours.map(({ name }) => name).toSorted()).toEqual(reusableWorkflows.toSorted());
 });
 
@@ -16,23 +16,23 @@ describe.each(ours)('$name', ({ name, text }) => {
   const { on, jobs } = parseWorkflow(text);
   const call = on.workflow_call;
 
-  test('can be called, and starts in no other way', () => {
+  test('can only be called', () => {
     expect(Object.keys(on)).toEqual(['workflow_call']);
   });
 
-  test('says of each input, secret and output what it is', () => {
+  test('describes each input, secret and output', () => {
     const declared = { ...call?.inputs, ...call?.secrets, ...call?.outputs };
     expect(Object.keys(declared).length).toBeGreaterThan(5);
     for (const [each, { description }] of Object.entries(declared)) expect(description, each).toMatch(/^\S.{15,}[.`]$/);
   });
 
-  test('has an input either required or with a default', () => {
+  test('has only inputs that are required or have a default', () => {
     for (const [each, input] of Object.entries(call?.inputs ?? {})) {
       expect(input.required, each).toBe(input.default === undefined);
     }
   });
 
-  test('looks at each input and secret that it declares', () => {
+  test('uses each input and secret that it declares', () => {
     const [, body = ''] = text.split(/^jobs:$/m);
     const used = (context: string) =>
       new Set([...body.matchAll(new RegExp(`\\b${context}\\.([\\w-]+)`, 'g'))].map(([, each]) => each));
@@ -40,7 +40,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     expect([...used('secrets')].toSorted()).toEqual(Object.keys(call?.secrets ?? {}).toSorted());
   });
 
-  test('hands on each output of its job', () => {
+  test('returns each output of its job', () => {
     const [[id = '', job] = []] = Object.entries(jobs);
     const values = Object.values(call?.outputs ?? {}).map(({ value }) => value);
     expect(values.toSorted()).toEqual(
@@ -50,7 +50,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     );
   });
 
-  test('gives the action inputs that it has', async () => {
+  test('passes only inputs that the action has', async () => {
     const asIfPublished = (content: string) =>
       findingsIn(
         `.github/workflows/${name}`,
@@ -62,7 +62,7 @@ describe.each(ours)('$name', ({ name, text }) => {
     expect(misspelt.map(({ at }) => at)).toEqual(['wrkspace']);
   });
 
-  test('asks for no permission but to read', () => {
+  test('asks for read permissions only', () => {
     const wanted = Object.values(jobs).map(({ permissions }) => permissions);
     const reads = { contents: 'read', ...(name === 'lock-guard.yml' && { 'pull-requests': 'read' }) };
     expect(wanted).toEqual([reads]);

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { templates, workflows } from './our-workflows.ts';
 
-/** Each `uses:` with what is behind it in the line. The language service has found that they are lines of their own. */
+/** Each `uses:` with the rest of its line. */
 const usesLines = (text: string) =>
   [...text.matchAll(/^\s*(?:- )?uses: *(\S+)(.*)$/gm)].map(([, action = '', comment = '']) => ({ action, comment }));
 
@@ -11,7 +11,7 @@ const usesIn = (text: string): readonly (string | undefined)[] =>
   Object.values(parseWorkflow(text).jobs).flatMap(({ uses, steps }) => [uses, ...steps.map((step) => step.uses)]);
 
 describe.each([...workflows, ...templates])('$name', ({ text }) => {
-  test('gives no permission but to the jobs that ask for one', () => {
+  test('gives permissions only to jobs that ask for them', () => {
     expect(parseWorkflow(text).permissions).toEqual({});
   });
 
@@ -33,7 +33,7 @@ describe.each(workflows)('$name', ({ text }) => {
     }
   });
 
-  test('says of each job what it may do, and leaves no token behind in a checkout', () => {
+  test('sets the permissions of each job, and leaves no token in a checkout', () => {
     for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
       expect(job.permissions, name).toBeDefined();
       for (const step of job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'))) {
@@ -42,18 +42,18 @@ describe.each(workflows)('$name', ({ text }) => {
     }
   });
 
-  test('ends each job in some time', () => {
+  test('has a time limit for each job', () => {
     for (const [name, job] of Object.entries(parseWorkflow(text).jobs)) {
       if (job.uses === undefined) expect(job['timeout-minutes'], name).toBeDefined();
     }
   });
 
-  test('is YAML 1.2 without a key that stands there twice', () => {
+  test('is YAML 1.2 without duplicate keys', () => {
     expect(() => parse(text, { uniqueKeys: true, strict: true })).not.toThrow();
   });
 });
 
-test('the workflows name one action by one version', () => {
+test('all workflows use the same version of an action', () => {
   const versions = new Map<string, Set<string>>();
   for (const { action, comment } of workflows.flatMap(({ text }) => usesLines(text))) {
     const [name = ''] = action.split('@');

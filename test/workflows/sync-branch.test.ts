@@ -39,7 +39,7 @@ test('the branch of the run is synced when the job ends, and the outputs say so'
   expect(Number(workflowOutputs['estimated_objects'])).toBeGreaterThan(0);
 });
 
-test('the branch can be another one; in a pull request it is the head branch', async () => {
+test('the branch can be set; in a pull request it defaults to the head branch', async () => {
   expect(await sync({ inputs: { branch: 'topic' } })).toMatchObject({ workflowOutputs: { branch: 'topic' } });
   const event = pullRequestEvent({ number: 7, head: 'topic' });
   expect(await sync({ event })).toMatchObject({ result: 'success', workflowOutputs: { branch: 'topic' } });
@@ -51,7 +51,7 @@ test('a sync that fails fails the job, and the outputs still say which one it wa
   expect(workflowOutputs).toMatchObject({ status: 'failed', branch: 'main', sync_id: expect.stringMatching(/./) });
 });
 
-test('a sync that is not to be waited for is queued', async () => {
+test('without a wait, the sync is only queued', async () => {
   expect(await sync({ inputs: { wait: '0s' } })).toMatchObject({
     result: 'success',
     workflowOutputs: { status: 'queued', sync_id: expect.stringMatching(/./) },

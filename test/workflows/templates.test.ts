@@ -35,7 +35,7 @@ const properties = z.strictObject({
   filePatterns: z.array(z.string()).optional(),
 });
 
-test('there is one for each workflow that can be called, with its properties', async () => {
+test('each reusable workflow has a template with properties', async () => {
   const expected = reusableWorkflows.flatMap((name) => [name, name.replace('.yml', '.properties.json')]);
   expect((await readdir(templatesFolder)).toSorted()).toEqual(expected.toSorted());
 });
@@ -60,12 +60,12 @@ describe.each(templates)('the template $name', ({ name, text }) => {
     expect(await findingsIn(`.github/workflows/${name}`, text)).toEqual([]);
   });
 
-  test('calls the workflow of its name, at a version that there is', () => {
+  test('calls the workflow of its name, at a version that exists', () => {
     expect(Object.keys(jobs)).toHaveLength(1);
     expect(job?.uses).toBe(`octo-org/workspace-automation/.github/workflows/${name}@${ourVersion}`);
   });
 
-  test('gives it what it declares, of the right type, and all that it requires', async () => {
+  test('passes only declared inputs of the right type, and all required ones', async () => {
     const call = (await readWorkflow(name)).on.workflow_call;
     const types = { boolean: 'boolean', number: 'number', string: 'string', choice: 'string', environment: 'string' };
     for (const [each, value] of Object.entries(job?.with ?? {})) {
@@ -82,7 +82,7 @@ describe.each(templates)('the template $name', ({ name, text }) => {
     }
   });
 
-  test('gives it the permissions that its job asks for: with less, GitHub does not start it', async () => {
+  test('grants the permissions that the called job needs: with fewer, GitHub does not start it', async () => {
     const [called] = Object.values((await readWorkflow(name)).jobs);
     expect(job?.permissions).toEqual(called?.permissions);
   });

@@ -148,7 +148,9 @@ describe('serve --dev', () => {
     expect(command.stdout().split(token)).toHaveLength(2);
     expect(command.stdout()).toContain('not one for production');
     expect(command.stdout()).toMatch(/^ {2}curl -H "Authorization: Bearer \$WORKSPACE_TOKEN" /m);
-    const step = /^ {2}- uses: <owner>\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(command.stdout());
+    const step = /^ {2}- uses: <owner>\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(
+      command.stdout(),
+    );
     expect(step?.[0]).toContain(`      base-url: ${baseUrl}\n`);
     expect(step?.[0]).toContain('      workspace: sample\n');
 
