@@ -25,6 +25,22 @@ export interface ReceivedBody {
   readonly tooLarge: boolean;
 }
 
+export interface Received extends ReceivedBody {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
+  readonly endIsUnsure: boolean;
+}
+
+/** Throws when the answer was cut off on its way. */
+export function readAnswer(received: Received, texts: ServiceText): Answer {
+  const { status, headers, endIsUnsure } = received;
+  const body = readBody(received, headers, texts);
+  const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
+  if (endIsUnsure && claimsJson && body.kind === 'other') throw new Error('the answer was cut in its middle');
+  return { status, headers, body };
+}
+
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */
 export function readBody(
   { bytes, tooLarge }: ReceivedBody,

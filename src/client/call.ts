@@ -1,19 +1,18 @@
 import { createAdmission } from './admission.ts';
 import type { Answer } from './answer.ts';
-import { type Attempt, type AttemptContext, endedBy, type SendOnce } from './attempt.ts';
 import { backoff } from './backoff.ts';
 import type { SentRequest } from './connection.ts';
+import { connectionFailure } from './connection-failure.ts';
 import type { Failure, Refused } from './failure.ts';
-import type { Leave } from './gate.ts';
 import type { JsonObject } from './json.ts';
-import { judge, type RetryReason } from './judgement.ts';
+import { type Attempt, judge, type RetryReason } from './judgement.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
 import type { Clock, ServerClock } from './server-clock.ts';
 import { ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createThrottle } from './throttle.ts';
-import { abortedBy, type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
+import { type StartTimer, startTimeLimit, type TimeLimit, unlessAborted } from './time-limit.ts';
 
 /** The limits of one operation: of its calls, its retries and its sleeps together. */
 export interface Within {
@@ -69,10 +68,15 @@ export interface Retry {
   readonly why: string;
 }
 
+/** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
+export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
+
 export interface CallParts {
   readonly baseUrl: URL;
   readonly clock: Clock;
-  readonly sendOnce: SendOnce;
+  readonly send: Send;
+  /** For each attempt. */
+  readonly timeoutMs: number;
   /** What is more waits until one of them is free. */
   readonly maxConnections: number;
   readonly secrets: readonly string[];
@@ -88,6 +92,14 @@ export interface CallParts {
   /** Little remains of a rate limit, so that the next request waits for so long. */
   readonly onPaced: (delayMs: number) => void;
   readonly startTimer?: StartTimer | undefined;
+}
+
+interface AttemptContext {
+  readonly texts: ServiceText;
+  /** Of the whole call. */
+  readonly signal: AbortSignal;
+  readonly paced: boolean;
+  readonly limitMs: number;
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -114,9 +126,8 @@ export function createCall(parts: CallParts): Call {
     body: body === undefined ? null : JSON.stringify(body),
   });
 
-  function heed(tried: Attempt, texts: ServiceText, paced: boolean): void {
-    if (tried.kind !== 'answered') return;
-    const { answer, sentAt } = tried;
+  /** What an answer says of the limit counts before the next request gets the connection. */
+  function heed(answer: Answer, sentAt: number, texts: ServiceText, paced: boolean): void {
     serverClock.saw(answer.headers);
     parts.onAnswer(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
@@ -126,15 +137,25 @@ export function createCall(parts: CallParts): Call {
     else throttle.served();
   }
 
-  /** What an answer says of the limit counts before the next request gets the connection. */
-  async function tryOnce(wire: SentRequest, context: AttemptContext, paced: boolean, leave: Leave): Promise<Attempt> {
+  /** Undefined when the whole call ended before the attempt did. */
+  async function attempt(wire: SentRequest, context: AttemptContext): Promise<Attempt | undefined> {
+    const { texts, signal, paced, limitMs } = context;
+    const sentAt = clock();
+    const limit = startTimeLimit(limitMs, [signal], parts.startTimer);
+    let answer: Answer;
     try {
-      const tried = await parts.sendOnce(wire, context).finally(() => paced && throttle.ended());
-      heed(tried, context.texts, paced);
-      return tried;
+      answer = await unlessAborted(parts.send(wire, limit.signal, texts), limit.signal);
+    } catch (error) {
+      if (limit.isOver()) return { kind: 'lost', failure: { kind: 'timeout', limitMs }, mayBeDone: true };
+      if (signal.aborted) return undefined;
+      const failure = connectionFailure(error, texts);
+      return { kind: 'lost', failure, mayBeDone: failure.mayHaveArrived };
     } finally {
-      leave();
+      limit.stop();
+      if (paced) throttle.ended();
     }
+    heed(answer, sentAt, texts, paced);
+    return { kind: 'answered', answer };
   }
 
   async function run(request: Request, { deadline }: Within, limit: TimeLimit): Promise<Outcome> {
@@ -143,6 +164,7 @@ export function createCall(parts: CallParts): Call {
     const path = pathOf(request.target);
     const { secrets: ownSecrets = [] } = request;
     const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
+    const limitMs = parts.timeoutMs + answerDelayMs;
     const retries = most === 'once' ? 0 : parts.retries;
     // To give back is never held up by what is still to be asked for.
     const paced = request.paced ?? request.method !== 'DELETE';
@@ -158,6 +180,10 @@ export function createCall(parts: CallParts): Call {
     const context = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
     const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, context()));
     const course = (): Course => ({ texts, sentAt: sentAt ?? clock(), mayBeDone, fail, refuse });
+    const interruption = ({ limited }: { limited?: boolean } = {}): Failure =>
+      limit.signal.aborted && !limit.isOver()
+        ? { kind: 'aborted' }
+        : { kind: 'deadline', last, retryAfterMs: undefined, limited };
     const giveUp = (failure: Failure): Outcome => ({ kind: 'given-up', error: fail(failure), ...course() });
 
     const unsendable = unsendableHeader(wire.headers);
@@ -169,30 +195,31 @@ export function createCall(parts: CallParts): Call {
     }
 
     for (;;) {
-      if (limit.ending() === 'aborted') return giveUp({ kind: 'aborted' });
-      if (clock() >= deadline || limit.signal.aborted)
-        return giveUp({ kind: 'deadline', last, retryAfterMs: undefined });
+      if (limit.signal.aborted || clock() >= deadline) return giveUp(interruption());
 
       const admission = await admit({ paced, deadline, signal: limit.signal });
       if (admission.kind === 'too-late') {
         const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
         return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
       }
-      const limited = (admission.kind === 'ended' && admission.limited) || undefined;
-      if (limited) last ??= limitedBy;
-      const tried =
-        admission.kind === 'admitted'
-          ? await tryOnce(wire, { texts, operation: limit, answerDelayMs }, paced, admission.leave)
-          : endedBy(limit, undefined);
-      sentAt ??= tried.sentAt;
-      if (tried.sentAt !== undefined) attempts += 1;
+      if (admission.kind === 'ended') {
+        if (!admission.limited) return giveUp(interruption());
+        last ??= limitedBy;
+        return giveUp(interruption({ limited: true }));
+      }
+      sentAt ??= clock();
+      attempts += 1;
+      const tried = await attempt(wire, { texts, signal: limit.signal, paced, limitMs }).finally(admission.leave);
+      if (tried === undefined) {
+        mayBeDone = true;
+        return giveUp(interruption());
+      }
       const judgement = judge(tried, context(), mayBeDone);
       if (judgement.kind === 'end') return { kind: 'answered', answer: judgement.answer, ...course() };
 
       const { failure } = judgement;
       mayBeDone ||= judgement.mayBeDone;
-      if (judgement.kind === 'stop')
-        return giveUp(failure.kind === 'deadline' ? { ...failure, last, limited } : failure);
+      if (judgement.kind === 'stop') return giveUp(failure);
 
       const { reason, retryAfterMs } = judgement;
       last = failure;
@@ -214,12 +241,12 @@ export function createCall(parts: CallParts): Call {
   }
 
   return async (request, within) => {
-    const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(abortedBy);
-    const limit = startTimeLimit(within.deadline - clock(), 'deadline', outers, parts.startTimer);
+    const outer = [parts.closed, ...(within.signal ? [within.signal] : [])];
+    const limit = startTimeLimit(within.deadline - clock(), outer, parts.startTimer);
     try {
       return await run(request, within, limit);
     } finally {
-      limit.lift();
+      limit.stop();
     }
   };
 }

@@ -1,7 +1,6 @@
 import { createAcquireLock } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
-import type { Answer } from './answer.ts';
-import { createSendOnce } from './attempt.ts';
+import { type Answer, readAnswer } from './answer.ts';
 import { createCall, type Retry, type Within } from './call.ts';
 import { mostConnections, openConnection } from './connection.ts';
 import { deprecationIn } from './deprecation.ts';
@@ -12,8 +11,8 @@ import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { type Clock, createServerClock, steadyClock } from './server-clock.ts';
 import type { ServiceText } from './service-text.ts';
-import { sleep } from './sleep.ts';
 import { createSync } from './sync.ts';
+import { sleep } from './time-limit.ts';
 import { createWaitForRelease } from './wait-for-release.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -29,9 +28,9 @@ export type { HookRequest, RegisteredHook } from './register-hook.ts';
 export type { LockProof, Release, ReleaseRequest } from './release-lock.ts';
 export { type Clock, steadyClock } from './server-clock.ts';
 export { ServiceError } from './service-error.ts';
-export { sleep } from './sleep.ts';
 export type { StartedSync, SyncAddress, SyncReport, SyncRequest } from './sync.ts';
 export type { SyncState } from './sync-state.ts';
+export { sleep } from './time-limit.ts';
 export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
 
 export interface ClientOptions {
@@ -82,7 +81,8 @@ export function createClient(options: ClientOptions) {
     baseUrl,
     clock,
     serverClock,
-    sendOnce: createSendOnce({ connection, clock, timeoutMs: requestTimeoutMs }),
+    send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
+    timeoutMs: requestTimeoutMs,
     maxConnections: mostConnections,
     retries: options.retries ?? 4,
     secrets: [options.token],

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { largestBody, type ReceivedBody } from './answer.ts';
+import { largestBody, type Received, type ReceivedBody } from './answer.ts';
 
 /** More would only wait for each other at the other end. */
 export const mostConnections = 16;
@@ -11,13 +11,6 @@ export interface SentRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-}
-
-export interface Received extends ReceivedBody {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
-  readonly endIsUnsure: boolean;
 }
 
 export interface Connection {

@@ -1,8 +1,12 @@
 import { type Answer, isSuccess } from './answer.ts';
-import type { Attempt } from './attempt.ts';
-import type { Failure } from './failure.ts';
+import type { ConnectionFailed, Failure, TimedOut } from './failure.ts';
 import { type RefusalContext, refusalOf } from './refusal.ts';
 import { isStillRunning } from './still-running.ts';
+
+export type Attempt =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  /** No answer, or not the whole of it. */
+  | { readonly kind: 'lost'; readonly failure: TimedOut | ConnectionFailed; readonly mayBeDone: boolean };
 
 const worthRetrying = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
@@ -52,11 +56,6 @@ export function judge(tried: Attempt, context: RefusalContext, keyMayHaveArrived
       const { failure, mayBeDone } = tried;
       if (failure.kind === 'connection' && failure.untrusted) return { kind: 'stop', failure, mayBeDone };
       return { kind: 'again', reason: 'failed', failure, mayBeDone, retryAfterMs: undefined };
-    }
-    case 'ended': {
-      const failure: Failure =
-        tried.by === 'aborted' ? { kind: 'aborted' } : { kind: 'deadline', last: undefined, retryAfterMs: undefined };
-      return { kind: 'stop', failure, mayBeDone: tried.sentAt !== undefined };
     }
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { sleep } from '../../src/client/sleep.ts';
+import { sleep } from '../../src/client/time-limit.ts';
 
 test('a sleep that is longer than any timer does not end at once, and ends with the signal', async () => {
   const awake = new AbortController();

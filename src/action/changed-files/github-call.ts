@@ -1,4 +1,4 @@
-import { createSendOnce } from '../../client/attempt.ts';
+import { readAnswer } from '../../client/answer.ts';
 import { type Call, createCall, type Retry } from '../../client/call.ts';
 import { openConnection } from '../../client/connection.ts';
 import { type Clock, createServerClock } from '../../client/server-clock.ts';
@@ -33,14 +33,8 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     baseUrl: apiUrl,
     clock,
     serverClock: createServerClock(clock),
-    sendOnce: createSendOnce({
-      connection: {
-        send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-        close: connection.close,
-      },
-      clock,
-      timeoutMs: requestTimeoutMs,
-    }),
+    send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),
+    timeoutMs: requestTimeoutMs,
     maxConnections: atOnce,
     retries: options.retries,
     secrets: [token],

@@ -1,4 +1,4 @@
-import type { Received } from '../../client/connection.ts';
+import type { Received } from '../../client/answer.ts';
 import { dateOf } from '../../client/server-clock.ts';
 
 /** What to wait where GitHub does not say it. */
