@@ -1,7 +1,7 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { type Call, createCall } from '../../src/client/call.ts';
+import { createServerClock } from '../../src/client/clock.ts';
 import { mostConnections, type SentRequest } from '../../src/client/connection.ts';
-import { createServerClock } from '../../src/client/server-clock.ts';
 import type { Random } from './chance.ts';
 import type { VirtualTime } from './virtual-time.ts';
 

@@ -4,11 +4,11 @@ import type { Ttl } from '../interface/ttl.ts';
 import type { Addresses } from './addresses.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import type { Call, Outcome, Within } from './call.ts';
+import type { Clock } from './clock.ts';
+import { timestamp } from './clock.ts';
 import { etagOf, holderIn, type KnownLock, readLock, unwrapped } from './known-lock.ts';
 import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
-import type { Clock } from './server-clock.ts';
 import type { ServiceError } from './service-error.ts';
-import { timestamp } from './timestamp.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
 export interface LockRequest {

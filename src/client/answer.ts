@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { looksLikeHtml } from './html-to-text.ts';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
-import type { ServiceText } from './service-text.ts';
+import { looksLikeHtml, type ServiceText } from './service-text.ts';
 
 export type AnswerBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
@@ -73,4 +72,19 @@ export function headerOf({ headers }: Answer, name: string): string | undefined 
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];
   return first?.trim() === '' ? undefined : first?.trim();
+}
+
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
+
+/** The targets of a Link header (RFC 8288) by their relations; of several with the same relation the first. */
+export function parseLinks(header: string | undefined): ReadonlyMap<string, string> {
+  const targets = new Map<string, string>();
+  // A target, and its parameters: texts in quotes among them can have commas and semicolons.
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:[^,"<]|"[^"]*")*)/g)) {
+    const [, quoted, plain] = relation.exec(parameters) ?? [];
+    for (const name of (quoted ?? plain ?? '').toLowerCase().split(/\s+/)) {
+      if (name !== '' && !targets.has(name)) targets.set(name, target);
+    }
+  }
+  return targets;
 }

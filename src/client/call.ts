@@ -1,17 +1,15 @@
-import { createAdmission } from './admission.ts';
 import type { Answer } from './answer.ts';
-import { backoff } from './backoff.ts';
+import type { Clock, ServerClock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
-import { connectionFailure } from './connection-failure.ts';
-import type { Failure, Refused } from './failure.ts';
+import { connectionFailure } from './connection.ts';
 import type { JsonObject } from './json.ts';
-import { type Attempt, judge, type RetryReason } from './judgement.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
-import type { Clock, ServerClock } from './server-clock.ts';
+import { type Attempt, backoff, judge, type RetryReason } from './retry.ts';
+import type { Failure, Refused } from './service-error.ts';
 import { ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
-import { createThrottle } from './throttle.ts';
+import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit, unlessAborted } from './time-limit.ts';
 
 /** The limits of one operation: of its calls, its retries and its sleeps together. */

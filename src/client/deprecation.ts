@@ -1,5 +1,4 @@
-import { type Answer, headerOf } from './answer.ts';
-import { parseLinks } from './link-header.ts';
+import { type Answer, headerOf, parseLinks } from './answer.ts';
 import type { ServiceText } from './service-text.ts';
 
 const longest = 300;

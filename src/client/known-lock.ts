@@ -1,8 +1,8 @@
 import type { Timestamp } from '../interface/resources.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
+import { timestampIn } from './clock.ts';
 import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { plainName, type ServiceText } from './service-text.ts';
-import { timestampIn } from './timestamp.ts';
 
 /** What a service tells of a lock, as far as it does. */
 export interface KnownLock {

@@ -2,10 +2,9 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Addresses, Slashes } from './addresses.ts';
 import { type Answer, isSuccess } from './answer.ts';
 import type { Call, Outcome, Within } from './call.ts';
+import type { Clock } from './clock.ts';
 import { etagOf, holderIn, type KnownLock, readLock } from './known-lock.ts';
-import { isOwnError } from './own-error.ts';
-import { unusableThoughOptional } from './refusal.ts';
-import type { Clock } from './server-clock.ts';
+import { isOwnError, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 

@@ -1,5 +1,89 @@
-import { answerIn, type Failure } from './failure.ts';
-import { sentenceOf } from './sentence.ts';
+import { STATUS_CODES } from 'node:http';
+import { formatDuration } from '../interface/duration.ts';
+
+/** What was wrong with one part of a request. */
+export interface RefusedField {
+  /** `ttl`, `hook/url`; undefined when the service named none. */
+  readonly field: string | undefined;
+  readonly detail: string;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly status: number;
+  /** The service's own, in one line; undefined when it said nothing. */
+  readonly words: string | undefined;
+  readonly requestId: string | undefined;
+  readonly fields: readonly RefusedField[];
+  /** Of a 403 that says so (RFC 6750). */
+  readonly missingScope: string | undefined;
+  readonly retryAfterMs: number | undefined;
+}
+
+/** Redirects are never followed, because the token would travel. */
+export interface Redirected {
+  readonly kind: 'redirected';
+  readonly status: number;
+  /** Origin and path, without a query; undefined when the service named none. */
+  readonly target: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+/** An answer of success that cannot be used. */
+export interface Unusable {
+  readonly kind: 'not-json' | 'not-understood' | 'too-large';
+  readonly status: number;
+  /** Half a sentence: what is wrong with it. */
+  readonly why: string;
+  readonly excerpt: string;
+  readonly requestId: string | undefined;
+}
+
+/** No answer to one attempt within the limit for each. */
+export interface TimedOut {
+  readonly kind: 'timeout';
+  readonly limitMs: number;
+}
+
+export interface ConnectionFailed {
+  readonly kind: 'connection';
+  /** The system's name of it, such as ECONNRESET. */
+  readonly code: string | undefined;
+  readonly words: string;
+  /** Whether the request can have arrived at the service. */
+  readonly mayHaveArrived: boolean;
+  /** A certificate that is not trusted now will not be in a second. */
+  readonly untrusted: boolean;
+}
+
+/** The deadline of the operation came first. */
+export interface OutOfTime {
+  readonly kind: 'deadline';
+  /** What the last attempt ended with; undefined when none came to its end. */
+  readonly last: Failure | undefined;
+  /** The service asked to wait for so long, which is beyond the deadline. */
+  readonly retryAfterMs: number | undefined;
+  /** It had to wait for the service's rate limit. */
+  readonly limited?: boolean | undefined;
+}
+
+export interface Aborted {
+  readonly kind: 'aborted';
+}
+
+/** Nothing was sent: no request can be made of what was given. */
+export interface Unsendable {
+  readonly kind: 'unsendable';
+  readonly why: string;
+}
+
+export type Failure = Refused | Redirected | Unusable | TimedOut | ConnectionFailed | OutOfTime | Aborted | Unsendable;
+
+/** What of the answer is known that a failure is about; undefined when there was none. */
+export function answerIn(failure: Failure): Refused | Redirected | Unusable | undefined {
+  if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
+  return 'status' in failure ? failure : undefined;
+}
 
 export interface FailedCall {
   readonly method: string;
@@ -33,4 +117,96 @@ export class ServiceError extends Error {
   get requestId(): string | undefined {
     return answerIn(this.failure)?.requestId;
   }
+}
+
+const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+
+function timeText(ms: number): string {
+  if (ms < 1_000) return `${Math.ceil(ms)} ms`;
+  const seconds = Math.ceil(ms / 1_000);
+  return formatDuration({ seconds: seconds < 120 ? seconds : Math.ceil(seconds / 60) * 60 });
+}
+
+const endsSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+const inParentheses = (requestId: string | undefined): string =>
+  requestId === undefined ? '' : ` (request id ${requestId})`;
+
+const mostFieldsShown = 5;
+
+function fieldsText(fields: readonly RefusedField[], words: string): string {
+  const untold = fields.filter(({ detail }) => !words.includes(detail));
+  const shown = untold
+    .slice(0, mostFieldsShown)
+    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${endsSentence(detail)}`);
+  const more = untold.length - shown.length;
+  return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
+}
+
+function adviceOn({ status, missingScope }: Refused): string {
+  if (missingScope !== undefined) return ` Use a token that has the scope ${missingScope}.`;
+  if (status === 401) return ' Use a token that is valid: this one may have expired or been revoked.';
+  return '';
+}
+
+function refusedText(refused: Refused): string {
+  const words = refused.words ?? '';
+  const said = words === '' ? '' : `: ${words}`;
+  const fields = fieldsText(refused.fields, words);
+  return (
+    endsSentence(`was refused with ${statusText(refused.status)}${inParentheses(refused.requestId)}${said}`) +
+    fields +
+    adviceOn(refused)
+  );
+}
+
+function redirectedText({ status, target, requestId }: Redirected): string {
+  const to = target === undefined ? '' : ` to ${target}`;
+  return `was redirected with ${statusText(status)}${to}${inParentheses(requestId)}. Redirects are not followed, because the token would travel with them: give the address where the service really is.`;
+}
+
+function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
+  if (last === undefined && limited) {
+    return 'was not sent: the service limits how many requests it takes, and others came first in the time there was.';
+  }
+  if (last === undefined) return 'got no answer in the time there was for it.';
+  const before = failureText(last);
+  if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
+  return `${before} The service asks to wait for ${timeText(retryAfterMs)}, and there is less time left.`;
+}
+
+function failureText(failure: Failure): string {
+  switch (failure.kind) {
+    case 'refused':
+      return refusedText(failure);
+    case 'redirected':
+      return redirectedText(failure);
+    case 'not-json':
+    case 'not-understood':
+    case 'too-large': {
+      const { status, requestId, why, excerpt } = failure;
+      const begins = excerpt === '' ? '' : ` It begins with: ${excerpt}`;
+      return endsSentence(
+        `was answered with ${statusText(status)}${inParentheses(requestId)}, but the answer cannot be used: ${endsSentence(why)}${begins}`,
+      );
+    }
+    case 'timeout':
+      return `got no whole answer within ${timeText(failure.limitMs)}.`;
+    case 'connection':
+      return failure.untrusted
+        ? `${endsSentence(`was not sent, because the server cannot be trusted: ${failure.words}`)} If its certificate is of an authority of your own, name that one in NODE_EXTRA_CA_CERTS.`
+        : endsSentence(`lost its connection: ${failure.words}`);
+    case 'deadline':
+      return outOfTimeText(failure);
+    case 'aborted':
+      return 'was stopped.';
+    case 'unsendable':
+      return endsSentence(`was not sent: ${failure.why}`);
+  }
+}
+
+/** What happened to what, why, in whose words, and what to do, in one line. */
+export function sentenceOf({ method, path, attempts }: FailedCall, failure: Failure): string {
+  const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
+  return `${method} ${path} ${failureText(failure)}${tried}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createServerClock, dateOf } from '../../src/client/server-clock.ts';
+import { createServerClock, dateOf } from '../../src/client/clock.ts';
 
 const noon = Date.UTC(2026, 2, 1, 12);
 

@@ -16,23 +16,18 @@ import { readKept } from '../../src/action/ledger/kept.ts';
 import { readHandedLocks } from '../../src/action/locks/handed-locks.ts';
 import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
 import { createRedactor, inHtml, oneLine } from '../../src/action/report/safe-text.ts';
-import { readBody } from '../../src/client/answer.ts';
+import { parseLinks, readBody } from '../../src/client/answer.ts';
+import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
-import { fieldsOf, wordsOf } from '../../src/client/error-words.ts';
-import { htmlToText } from '../../src/client/html-to-text.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
-import { parseLinks } from '../../src/client/link-header.ts';
-import { readBranch, readNamed, readWorkspace } from '../../src/client/named-entry.ts';
-import { isOwnError } from '../../src/client/own-error.ts';
+import { readBranch, readNamed, readWorkspace } from '../../src/client/lists.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { refusalOf } from '../../src/client/refusal.ts';
+import { fieldsOf, isOwnError, refusalOf, wordsOf } from '../../src/client/refusal.ts';
+import { isStillRunning } from '../../src/client/retry.ts';
 import { parseRetryAfter } from '../../src/client/retry-after.ts';
-import { dateOf } from '../../src/client/server-clock.ts';
-import { createServiceText, plainName } from '../../src/client/service-text.ts';
-import { isStillRunning } from '../../src/client/still-running.ts';
-import { syncStateOf } from '../../src/client/sync-state.ts';
-import { timestampIn } from '../../src/client/timestamp.ts';
+import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
+import { syncStateOf } from '../../src/client/sync.ts';
 import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -179,7 +174,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/html-to-text.ts htmlToText'],
+    of: ['src/client/service-text.ts htmlToText'],
     parse: (text) => htmlToText(`<html>${text}`),
     shapes: [
       ['', '<script>', ''],
@@ -191,7 +186,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/link-header.ts parseLinks'],
+    of: ['src/client/answer.ts parseLinks'],
     parse: parseLinks,
     shapes: [
       ['', '<a>;rel="', ''],
@@ -225,12 +220,12 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/server-clock.ts dateOf'],
+    of: ['src/client/clock.ts dateOf'],
     parse: (text) => dateOf({ date: text, age: text }),
     shapes: [['', '(', '']],
   },
   {
-    of: ['src/client/timestamp.ts timestampIn'],
+    of: ['src/client/clock.ts timestampIn'],
     parse: timestampIn,
     shapes: [
       ['2026-03-01T00:00:00.', '0', 'x'],
@@ -242,19 +237,19 @@ export const parsers: readonly Parser[] = [
     parse: (text) => deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
   },
   {
-    of: ['src/client/error-words.ts wordsOf', 'src/client/error-words.ts fieldsOf'],
+    of: ['src/client/refusal.ts wordsOf', 'src/client/refusal.ts fieldsOf'],
     parse: (text) => [
       wordsOf({ error: text, message: text }, texts),
       fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
     ],
   },
   {
-    of: ['src/client/own-error.ts isOwnError'],
+    of: ['src/client/refusal.ts isOwnError'],
     parse: (text) => isOwnError(answer(404, { message: text })),
     shapes: [['page ', 'not ', '']],
   },
   {
-    of: ['src/client/still-running.ts isStillRunning'],
+    of: ['src/client/retry.ts isStillRunning'],
     parse: (text) => isStillRunning(answer(409, { title: text }), true),
   },
   {
@@ -266,7 +261,7 @@ export const parsers: readonly Parser[] = [
         texts,
       }),
   },
-  { of: ['src/client/sync-state.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
+  { of: ['src/client/sync.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
   { of: ['src/client/service-text.ts plainName'], parse: plainName },
   {
     of: ['src/client/service-text.ts createServiceText'],
@@ -285,11 +280,7 @@ export const parsers: readonly Parser[] = [
     shapes: [['"', 'a', '']],
   },
   {
-    of: [
-      'src/client/named-entry.ts readNamed',
-      'src/client/named-entry.ts readWorkspace',
-      'src/client/named-entry.ts readBranch',
-    ],
+    of: ['src/client/lists.ts readNamed', 'src/client/lists.ts readWorkspace', 'src/client/lists.ts readBranch'],
     parse: (text) => [readWorkspace(text), readBranch({ ref: text }), readNamed(['a'])({ a: text })],
   },
   { of: ['src/client/workspace-id.ts parseWorkspaceId'], parse: parseNamedWorkspace },

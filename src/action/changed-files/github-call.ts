@@ -1,7 +1,7 @@
 import { readAnswer } from '../../client/answer.ts';
 import { type Call, createCall, type Retry } from '../../client/call.ts';
+import { type Clock, createServerClock } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
-import { type Clock, createServerClock } from '../../client/server-clock.ts';
 import { asTooMany } from './rate-limit.ts';
 
 /** GitHub would rather have one request after the other: it has a limit for those at once, which all of a job share. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sync } from '../../../src/action/operations/sync.ts';
 import type { Outcome } from '../../../src/action/outcome.ts';
 import type { Client, StartedSync, SyncAddress, SyncReport, Within } from '../../../src/client/client.ts';
-import type { Failure } from '../../../src/client/failure.ts';
+import type { Failure } from '../../../src/client/service-error.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import type { WorkspaceId } from '../../../src/client/workspace-id.ts';
 

@@ -1,9 +1,30 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Addresses } from './addresses.ts';
 import type { Within } from './call.ts';
+import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, type Pages, readPages } from './pages.ts';
+import { plainName } from './service-text.ts';
 import type { WorkspaceId } from './workspace-id.ts';
+
+/** A workspace or a branch: what it is called, and everything that the service says of it. */
+export interface NamedEntry {
+  readonly name: string;
+  readonly raw: JsonObject;
+}
+
+/** Reads entries that are bare names, or objects that have their name under one of these. */
+export const readNamed =
+  (names: readonly string[]) =>
+  (entry: Json): NamedEntry | undefined => {
+    const name = typeof entry === 'string' ? entry : firstName(asObject(entry), names);
+    if (name === undefined || name === '') return undefined;
+    return { name: plainName(name), raw: asObject(entry) };
+  };
+
+export const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
+
+export const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 
 export interface LockFilter {
   /** Only the lock on this path. */

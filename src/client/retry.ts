@@ -1,7 +1,9 @@
-import { type Answer, isSuccess } from './answer.ts';
-import type { ConnectionFailed, Failure, TimedOut } from './failure.ts';
-import { type RefusalContext, refusalOf } from './refusal.ts';
-import { isStillRunning } from './still-running.ts';
+import { problemTypePrefix } from '../interface/problem.ts';
+import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
+import { nameIn } from './json.ts';
+import { holderIn } from './known-lock.ts';
+import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
+import type { ConnectionFailed, Failure, TimedOut } from './service-error.ts';
 
 export type Attempt =
   | { readonly kind: 'answered'; readonly answer: Answer }
@@ -58,4 +60,34 @@ export function judge(tried: Attempt, context: RefusalContext, keyMayHaveArrived
       return { kind: 'again', reason: 'failed', failure, mayBeDone, retryAfterMs: undefined };
     }
   }
+}
+
+const ours = `${problemTypePrefix}request-in-progress`;
+
+/**
+ * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
+ * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
+ */
+export function isStillRunning(answer: Answer, keyMayHaveArrived: boolean): boolean {
+  if (answer.status !== 409) return false;
+  const body = objectIn(answer);
+  const type = nameIn(body['type']) ?? '';
+  if (type.startsWith(problemTypePrefix)) return type === ours;
+  if (holderIn(answer) !== undefined) return false;
+  const words = `${type} ${rawWordsOf(body) ?? ''}`;
+  if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
+  return keyMayHaveArrived && headerOf(answer, 'retry-after') !== undefined;
+}
+
+const first = 500;
+const longest = 10_000;
+
+/** Everybody who was sent away at the same moment was told the same time to wait. */
+const spread = 250;
+
+/** How long to wait after so many failed attempts, unless the server has said it. */
+export function backoff(failed: number, retryAfterMs: number | undefined, random: () => number): number {
+  const half = Math.min(longest, first * 2 ** (failed - 1)) / 2;
+  if (retryAfterMs === undefined) return half + random() * half;
+  return Math.max(retryAfterMs + random() * spread, half);
 }
