@@ -41,11 +41,7 @@ export function readAnswer(received: Received, texts: ServiceText): Answer {
 }
 
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */
-export function readBody(
-  { bytes, tooLarge }: ReceivedBody,
-  headers: IncomingHttpHeaders,
-  texts: ServiceText,
-): AnswerBody {
+function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): AnswerBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const why = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;

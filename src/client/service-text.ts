@@ -1,4 +1,4 @@
-import { spellingsOf } from './secret-spellings.ts';
+import { redact, spellingsOf } from '../interface/redact.ts';
 
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
@@ -21,14 +21,6 @@ export interface ServiceText {
   data(text: string): string;
 }
 
-const mask = '***';
-
-const longestFirst = (texts: readonly string[]): readonly string[] =>
-  [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
-
-const maskAll = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
-
 function cut(text: string, most: number): string {
   if (text.length <= most) return text;
   // Not between the halves of a surrogate pair.
@@ -36,23 +28,23 @@ function cut(text: string, most: number): string {
 }
 
 export function createServiceText(secrets: readonly string[]): ServiceText {
-  const anywhere = longestFirst(secrets.flatMap(spellingsOf));
+  const anywhere = spellingsOf(secrets);
   const inData = anywhere.filter((secret) => secret.length >= shortestInData);
   const longest = anywhere[0]?.length ?? 0;
   const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
 
   /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
   function shown(text: string, most: number, goesOn: boolean): string {
-    // Masked before it is cut: half a secret is one too.
-    const masked = maskAll(text.replaceAll(unsafe, ' ').trim(), anywhere);
-    return cut(goesOn ? masked.slice(0, Math.max(0, masked.length - longest)) : masked, most);
+    // Redacted before it is cut: half a secret is one too.
+    const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
+    return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - longest)) : redacted, most);
   }
 
   return {
     line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
     excerpt: (body, most) => shown(htmlToText(body.slice(0, mostRead)), most, body.length > mostRead),
     // An answer may have millions of texts, most of them shorter than any secret.
-    data: (text) => (text.length < shortest ? text : maskAll(text, inData)),
+    data: (text) => (text.length < shortest ? text : redact(text, inData)),
   };
 }
 

@@ -1,7 +1,7 @@
 import { formatDuration } from '../../interface/duration.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
-import { redact } from './redact.ts';
+import { createRemoteRedactor } from './redact.ts';
 import type { Remote } from './remote.ts';
 import { accessSettings } from './remote-access.ts';
 import { type Limits, runGit } from './run-git.ts';
@@ -49,7 +49,7 @@ export function gitCommand(setup: {
         if (outcome.status === 0) return outcome.output;
         throw failed(
           purpose,
-          wordsOfGit(outcome.errorLines.map((line) => redact(line, remote))) || `status ${outcome.status}.`,
+          wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
         );
       case 'killed':
         throw failed(purpose, `something ended it with ${outcome.signal}.`);
