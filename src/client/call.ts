@@ -1,3 +1,4 @@
+import { unlessAborted } from '../interface/timers.ts';
 import type { Answer } from './answer.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import type { SentRequest } from './connection.ts';
@@ -10,7 +11,7 @@ import type { Failure, Refused } from './service-error.ts';
 import { ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
-import { type StartTimer, startTimeLimit, type TimeLimit, unlessAborted } from './time-limit.ts';
+import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
 
 /** The limits of one operation: of its calls, its retries and its sleeps together. */
 export interface Within {

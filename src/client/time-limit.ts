@@ -1,7 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-
-/** A longer time would make a timer fire at once. */
-const maxTimerMs = 2 ** 31 - 1;
+import { maxTimerMs } from '../interface/timers.ts';
 
 /** Does something later, unless it is cancelled by what this returns. */
 export type StartTimer = (ms: number, work: () => void) => () => void;
@@ -29,20 +27,6 @@ export function startTimeLimit(
   const stop = startTimer(ms, () => timer.abort());
   const signal = AbortSignal.any([timer.signal, ...outer]);
   return { signal, stop, isOver: () => timer.signal.aborted && signal.reason === timer.signal.reason };
-}
-
-/** Rejects as soon as the signal is aborted; what the promise ends with then is ignored. */
-export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const stop = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    // A derived signal that is listened to is never collected (AbortSignal.any).
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 /** Ends early, without an error, when the signal is aborted. */
