@@ -1,14 +1,13 @@
 import { unlessAborted } from '../interface/timers.ts';
-import type { Answer } from './answer.ts';
+import type { Addresses } from './addresses.ts';
+import { type Answer, isSuccess } from './answer.ts';
 import type { Clock, ServerClock } from './clock.ts';
-import type { SentRequest } from './connection.ts';
-import { connectionFailure } from './connection.ts';
+import { connectionFailure, type SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
-import { type Attempt, backoff, judge, type RetryReason } from './retry.ts';
-import type { Failure, Refused } from './service-error.ts';
-import { ServiceError } from './service-error.ts';
+import { type Attempt, backoff, judgeAnswer, type RetryReason } from './retry.ts';
+import { type Failure, type Refused, ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
 import { createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
@@ -38,7 +37,7 @@ export interface Request {
   readonly secrets?: readonly string[];
 }
 
-interface Course {
+interface CallContext {
   readonly texts: ServiceText;
   /** An attempt of which no answer was seen, in this call or before it, can have done what was asked. */
   readonly mayBeDone: boolean;
@@ -49,12 +48,12 @@ interface Course {
   refuse(answer: Answer): ServiceError;
 }
 
-export type Outcome =
-  /** The last answer, whatever its status; what is worth a retry has had it. */
-  | (Course & { readonly kind: 'answered'; readonly answer: Answer })
-  | (Course & { readonly kind: 'given-up'; readonly error: ServiceError });
+/** The last answer, whatever its status; what is worth a retry has had it. */
+export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
 
-export type Call = (request: Request, within: Within) => Promise<Outcome>;
+export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
+
+export type Call = (request: Request, within: Within) => Promise<CallResult>;
 
 export interface Retry {
   readonly method: string;
@@ -70,35 +69,44 @@ export interface Retry {
 /** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
 export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
 
-export interface CallParts {
+export interface CallOptions {
   readonly baseUrl: URL;
-  readonly clock: Clock;
   readonly send: Send;
   /** For each attempt. */
   readonly timeoutMs: number;
-  /** What is more waits until one of them is free. */
-  readonly maxConnections: number;
-  readonly secrets: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
   /** Attempts after the first. */
   readonly retries: number;
+  /** Requests beyond these wait until one of them is done. */
+  readonly maxConnections: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly startTimer?: StartTimer | undefined;
+  /** From 0 up to 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
   readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little remains of a rate limit, so that the next request waits for so long. */
   readonly onPaced: (delayMs: number) => void;
-  readonly startTimer?: StartTimer | undefined;
 }
 
-interface AttemptContext {
-  readonly texts: ServiceText;
-  /** Of the whole call. */
-  readonly signal: AbortSignal;
-  readonly paced: boolean;
-  readonly limitMs: number;
+/** What all operations of a client share. */
+export interface ClientContext {
+  readonly call: Call;
+  readonly addresses: Addresses;
+  readonly baseUrl: URL;
+  readonly clock: Clock;
+  readonly serverNow: Clock;
+}
+
+/** Throws what a call failed with, if it did. */
+export function expectSuccess(result: CallResult): AnsweredCall {
+  if (result.kind === 'given-up') throw result.error;
+  if (!isSuccess(result.answer)) throw result.refuse(result.answer);
+  return result;
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -107,28 +115,20 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
 
-const pathOf = (target: string): string => target.replace(/\?.*$/s, '');
-
-export function createCall(parts: CallParts): Call {
-  const { baseUrl, clock, serverClock, random, sleep } = parts;
+/** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
+export function createCall(options: CallOptions): Call {
+  const { baseUrl, clock, serverClock, random, sleep } = options;
   const throttle = createThrottle(random);
-  const admit = createAdmission({ ...parts, throttle });
+  const admit = createAdmission({ ...options, throttle });
   // All spellings of a secret take a while to make, and most requests have none of their own.
-  const usualTexts = createServiceText(parts.secrets);
+  const defaultTexts = createServiceText(options.secrets);
   /** The last answer that refused a request for the rate limit. */
   let limitedBy: Refused | undefined;
 
-  const wireOf = ({ method, target, headers, body }: Request): SentRequest => ({
-    method,
-    target,
-    headers: { ...parts.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-
-  /** What an answer says of the limit counts before the next request gets the connection. */
-  function heed(answer: Answer, sentAt: number, texts: ServiceText, paced: boolean): void {
+  /** What an answer says of the rate limit counts before the next request gets the connection. */
+  function observe(answer: Answer, sentAt: number, texts: ServiceText, paced: boolean): void {
     serverClock.saw(answer.headers);
-    parts.onAnswer(answer, texts);
+    options.onAnswer(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
     if (status !== undefined) throttle.saw(status, clock());
     if (!paced) return;
@@ -136,114 +136,114 @@ export function createCall(parts: CallParts): Call {
     else throttle.served();
   }
 
-  /** Undefined when the whole call ended before the attempt did. */
-  async function attempt(wire: SentRequest, context: AttemptContext): Promise<Attempt | undefined> {
-    const { texts, signal, paced, limitMs } = context;
-    const sentAt = clock();
-    const limit = startTimeLimit(limitMs, [signal], parts.startTimer);
-    let answer: Answer;
-    try {
-      answer = await unlessAborted(parts.send(wire, limit.signal, texts), limit.signal);
-    } catch (error) {
-      if (limit.isOver()) return { kind: 'lost', failure: { kind: 'timeout', limitMs }, mayBeDone: true };
-      if (signal.aborted) return undefined;
-      const failure = connectionFailure(error, texts);
-      return { kind: 'lost', failure, mayBeDone: failure.mayHaveArrived };
-    } finally {
-      limit.stop();
-      if (paced) throttle.ended();
-    }
-    heed(answer, sentAt, texts, paced);
-    return { kind: 'answered', answer };
-  }
-
-  async function run(request: Request, { deadline }: Within, limit: TimeLimit): Promise<Outcome> {
-    const { attempts: most, answerDelayMs = 0 } = request;
-    const wire = wireOf(request);
-    const path = pathOf(request.target);
-    const { secrets: ownSecrets = [] } = request;
-    const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
-    const limitMs = parts.timeoutMs + answerDelayMs;
-    const retries = most === 'once' ? 0 : parts.retries;
+  async function send(request: Request, { deadline }: Within, limit: TimeLimit): Promise<CallResult> {
+    const { method, target, headers, body, secrets = [], answerDelayMs = 0 } = request;
+    const sent: SentRequest = {
+      method,
+      target,
+      headers: { ...options.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+    const texts = secrets.length === 0 ? defaultTexts : createServiceText([...options.secrets, ...secrets]);
+    const timeoutMs = options.timeoutMs + answerDelayMs;
+    const once = request.attempts === 'once';
+    const retries = once ? 0 : options.retries;
     // To give back is never held up by what is still to be asked for.
-    const paced = request.paced ?? request.method !== 'DELETE';
-    let sentAt: number | undefined;
+    const paced = request.paced ?? method !== 'DELETE';
+    let firstSentAt: number | undefined;
     let attempts = 0;
-    let failed = 0;
-    let counted = 0;
+    let failures = 0;
+    let countedFailures = 0;
     let mayBeDone = request.keySentBefore === true;
     let last: Failure | undefined;
 
     const fail = (failure: Failure): ServiceError =>
-      new ServiceError({ method: request.method, path, attempts }, failure);
-    const context = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
-    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, context()));
-    const course = (): Course => ({ texts, sentAt: sentAt ?? clock(), mayBeDone, fail, refuse });
-    const interruption = ({ limited }: { limited?: boolean } = {}): Failure =>
-      limit.signal.aborted && !limit.isOver()
-        ? { kind: 'aborted' }
-        : { kind: 'deadline', last, retryAfterMs: undefined, limited };
-    const giveUp = (failure: Failure): Outcome => ({ kind: 'given-up', error: fail(failure), ...course() });
+      new ServiceError({ method, path: target.replace(/\?.*$/s, ''), attempts }, failure);
+    const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
+    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
+    const context = (): CallContext => ({ texts, sentAt: firstSentAt ?? clock(), mayBeDone, fail, refuse });
+    const giveUp = (failure: Failure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
+    const giveUpInterrupted = (limited = false): CallResult =>
+      giveUp(
+        limit.signal.aborted && !limit.isOver()
+          ? { kind: 'aborted' }
+          : { kind: 'deadline', last, retryAfterMs: undefined, limited },
+      );
 
-    const unsendable = unsendableHeader(wire.headers);
+    /** Undefined when the whole call was interrupted first. */
+    async function attempt(): Promise<Attempt | undefined> {
+      const sentAt = clock();
+      const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
+      let answer: Answer;
+      try {
+        answer = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+      } catch (error) {
+        if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
+        const failure = attemptLimit.isOver()
+          ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
+          : connectionFailure(error, texts);
+        const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
+        const reason = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+        return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };
+      } finally {
+        attemptLimit.stop();
+        if (paced) throttle.ended();
+      }
+      observe(answer, sentAt, texts, paced);
+      return judgeAnswer(answer, refusalContext(), mayBeDone);
+    }
+
+    const unsendable = unsendableHeader(sent.headers);
     if (unsendable !== undefined) {
-      return giveUp({
-        kind: 'unsendable',
-        why: `the header ${unsendable} would have characters that no header can have`,
-      });
+      return giveUp({ kind: 'unsendable', why: `the header ${unsendable} has characters that no header can have` });
     }
 
     for (;;) {
-      if (limit.signal.aborted || clock() >= deadline) return giveUp(interruption());
+      if (limit.signal.aborted || clock() >= deadline) return giveUpInterrupted();
 
       const admission = await admit({ paced, deadline, signal: limit.signal });
       if (admission.kind === 'too-late') {
         const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
         return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
       }
-      if (admission.kind === 'ended') {
-        if (!admission.limited) return giveUp(interruption());
-        last ??= limitedBy;
-        return giveUp(interruption({ limited: true }));
+      if (admission.kind === 'aborted') {
+        if (admission.limited) last ??= limitedBy;
+        return giveUpInterrupted(admission.limited);
       }
-      sentAt ??= clock();
+
+      firstSentAt ??= clock();
       attempts += 1;
-      const tried = await attempt(wire, { texts, signal: limit.signal, paced, limitMs }).finally(admission.leave);
-      if (tried === undefined) {
-        mayBeDone = true;
-        return giveUp(interruption());
-      }
-      const judgement = judge(tried, context(), mayBeDone);
-      if (judgement.kind === 'end') return { kind: 'answered', answer: judgement.answer, ...course() };
+      const ended = await attempt().finally(admission.release);
+      if (ended?.kind === 'answered') return { ...ended, ...context() };
+      mayBeDone ||= ended?.mayBeDone ?? true;
+      if (ended === undefined) return giveUpInterrupted();
 
-      const { failure } = judgement;
-      mayBeDone ||= judgement.mayBeDone;
-      if (judgement.kind === 'stop') return giveUp(failure);
-
-      const { reason, retryAfterMs } = judgement;
+      const { failure, reason, retryAfterMs } = ended;
       last = failure;
-      failed += 1;
-      if (reason === 'failed') counted += 1;
-      if (counted > retries || (most === 'once' && mayBeDone)) return giveUp(failure);
-      // All that are paced wait for the limit together, where they are admitted.
+      failures += 1;
+      if (reason === 'failed') countedFailures += 1;
+      if (reason === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
+
+      // All that are refused for the rate limit wait for it together, where they are admitted.
       const waitsTogether = paced && reason === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failed, retryAfterMs, random);
+      const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
       const timeLeft = deadline - clock();
       if (delayMs >= timeLeft) {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
-        return giveUp({ kind: 'deadline', last: failure, retryAfterMs: asked });
+        return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
-      parts.onRetry({ method: request.method, path, attempts, delayMs, reason, why: fail(failure).message });
+      const { path, message } = fail(failure);
+      options.onRetry({ method, path, attempts, delayMs, reason, why: message });
       if (!waitsTogether) await sleep(delayMs, limit.signal);
     }
   }
 
   return async (request, within) => {
-    const outer = [parts.closed, ...(within.signal ? [within.signal] : [])];
-    const limit = startTimeLimit(within.deadline - clock(), outer, parts.startTimer);
+    const outer = [options.closed, ...(within.signal ? [within.signal] : [])];
+    const limit = startTimeLimit(within.deadline - clock(), outer, options.startTimer);
     try {
-      return await run(request, within, limit);
+      return await send(request, within, limit);
     } finally {
       limit.stop();
     }

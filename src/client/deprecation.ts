@@ -22,3 +22,14 @@ export function deprecationIn(answer: Answer, texts: ServiceText): string | unde
   const what = [outdated, ending].filter((part) => part !== '').join(' and');
   return texts.line(`The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`, longest);
 }
+
+/** Warns the first time. */
+export function warnOfDeprecation(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
+  let warned = false;
+  return (answer, texts) => {
+    const sentence = warned ? undefined : deprecationIn(answer, texts);
+    if (sentence === undefined) return;
+    warned = true;
+    warn(sentence);
+  };
+}

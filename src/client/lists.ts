@@ -1,9 +1,8 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Addresses } from './addresses.ts';
-import type { Within } from './call.ts';
+import type { ClientContext, Within } from './call.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
-import { type List, type Pages, readPages } from './pages.ts';
+import { type List, readPages } from './pages.ts';
 import { plainName } from './service-text.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -40,21 +39,28 @@ export interface LockListRequest {
 
 const pageSize = 1_000;
 
-export const createListLocks =
-  (pages: Pages, addresses: Addresses) =>
-  async ({ workspace, filter = {} }: LockListRequest, within: Within): Promise<List<KnownLock>> => {
+export const createLists = (context: ClientContext) => ({
+  /** Throws a ServiceError, as all operations do but those on single locks. */
+  listWorkspaces: (within: Within): Promise<List<NamedEntry>> =>
+    readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
+
+  listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within): Promise<List<NamedEntry>> =>
+    readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
+
+  async listLocks({ workspace, filter = {} }: LockListRequest, within: Within): Promise<List<KnownLock>> {
     const { path, prefix } = filter;
-    const plainTarget = addresses.locks(workspace);
+    const plainTarget = context.addresses.locks(workspace);
     const query = new URLSearchParams({
       ...(path !== undefined && { path }),
       ...(prefix !== undefined && { prefix }),
       limit: String(pageSize),
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks' };
-    const { items, incomplete } = await readPages(pages, listing, readListedLock, within);
+    const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     // A service that knows no such parameters has listed all of them.
-    const wanted = (lock: KnownLock): boolean =>
+    const isWanted = (lock: KnownLock): boolean =>
       (path === undefined || lock.path === path) &&
       (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
-    return { items: items.filter(wanted), incomplete };
-  };
+    return { items: items.filter(isWanted), incomplete };
+  },
+});

@@ -79,6 +79,14 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
   };
 }
 
+export const notUnderstood = (answer: Answer, texts: ServiceText, why: string, excerpt = ''): Unusable => ({
+  kind: 'not-understood',
+  status: answer.status,
+  requestId: requestIdOf(answer, texts),
+  why: texts.line(why, 300),
+  excerpt,
+});
+
 /** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
 export function unusable(answer: Answer, texts: ServiceText): Unusable | undefined {
   const { status, body } = answer;

@@ -1,34 +1,31 @@
 import { problemTypePrefix } from '../interface/problem.ts';
-import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
+import { type Answer, headerOf, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { holderIn } from './known-lock.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
-import type { ConnectionFailed, Failure, TimedOut } from './service-error.ts';
-
-export type Attempt =
-  | { readonly kind: 'answered'; readonly answer: Answer }
-  /** No answer, or not the whole of it. */
-  | { readonly kind: 'lost'; readonly failure: TimedOut | ConnectionFailed; readonly mayBeDone: boolean };
-
-const worthRetrying = (status: number): boolean =>
-  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+import type { Failure } from './service-error.ts';
 
 /**
- * Why there is another attempt. Only one that failed is one of the `retries`: to wait until the service is ready is
+ * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
  * limited by the deadline alone.
  */
 export type RetryReason = 'failed' | 'limited' | 'still-running' | 'unavailable';
 
-export type Judgement =
-  | { readonly kind: 'end'; readonly answer: Answer }
-  | { readonly kind: 'stop'; readonly failure: Failure; readonly mayBeDone: boolean }
+export type Attempt =
+  /** An answer that another attempt would not change. */
+  | { readonly kind: 'answered'; readonly answer: Answer }
   | {
-      readonly kind: 'again';
-      readonly reason: RetryReason;
+      readonly kind: 'failed';
       readonly failure: Failure;
+      /** The service can have done what was asked. */
       readonly mayBeDone: boolean;
+      /** Undefined where another attempt would not help. */
+      readonly reason: RetryReason | undefined;
       readonly retryAfterMs: number | undefined;
     };
+
+const isTransient = (status: number): boolean =>
+  status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
 function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
   if (stillRunning) return 'still-running';
@@ -36,33 +33,21 @@ function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): Retr
   return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
 }
 
-function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveArrived: boolean): Judgement {
-  if (isSuccess(answer)) return { kind: 'end', answer };
+export function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveArrived: boolean): Attempt {
   const { status } = answer;
   const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-  if (!stillRunning && !worthRetrying(status)) return { kind: 'end', answer };
+  if (!stillRunning && !isTransient(status)) return { kind: 'answered', answer };
   const failure = refusalOf(answer, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-  const reason = reasonOf(status, stillRunning, retryAfterMs);
-  // What stands in front of a service also answers when the service has done it all.
-  const mayBeDone = stillRunning || status >= 500;
-  return { kind: 'again', reason, failure, mayBeDone, retryAfterMs };
+  return {
+    kind: 'failed',
+    failure,
+    // A proxy in front of the service also answers so when the service has done it all.
+    mayBeDone: stillRunning || status >= 500,
+    reason: reasonOf(status, stillRunning, retryAfterMs),
+    retryAfterMs,
+  };
 }
-
-/** What an attempt means for the operation: its end, or another attempt. */
-export function judge(tried: Attempt, context: RefusalContext, keyMayHaveArrived: boolean): Judgement {
-  switch (tried.kind) {
-    case 'answered':
-      return judgeAnswer(tried.answer, context, keyMayHaveArrived);
-    case 'lost': {
-      const { failure, mayBeDone } = tried;
-      if (failure.kind === 'connection' && failure.untrusted) return { kind: 'stop', failure, mayBeDone };
-      return { kind: 'again', reason: 'failed', failure, mayBeDone, retryAfterMs: undefined };
-    }
-  }
-}
-
-const ours = `${problemTypePrefix}request-in-progress`;
 
 /**
  * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
@@ -72,22 +57,22 @@ export function isStillRunning(answer: Answer, keyMayHaveArrived: boolean): bool
   if (answer.status !== 409) return false;
   const body = objectIn(answer);
   const type = nameIn(body['type']) ?? '';
-  if (type.startsWith(problemTypePrefix)) return type === ours;
+  if (type.startsWith(problemTypePrefix)) return type === `${problemTypePrefix}request-in-progress`;
   if (holderIn(answer) !== undefined) return false;
   const words = `${type} ${rawWordsOf(body) ?? ''}`;
   if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
   return keyMayHaveArrived && headerOf(answer, 'retry-after') !== undefined;
 }
 
-const first = 500;
-const longest = 10_000;
+const firstBackoffMs = 500;
+const maxBackoffMs = 10_000;
 
-/** Everybody who was sent away at the same moment was told the same time to wait. */
-const spread = 250;
+/** Those who were refused together were told the same time to wait, and must not come back at the same moment. */
+export const jitterMs = 250;
 
 /** How long to wait after so many failed attempts, unless the server has said it. */
 export function backoff(failed: number, retryAfterMs: number | undefined, random: () => number): number {
-  const half = Math.min(longest, first * 2 ** (failed - 1)) / 2;
+  const half = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
   if (retryAfterMs === undefined) return half + random() * half;
-  return Math.max(retryAfterMs + random() * spread, half);
+  return Math.max(retryAfterMs + random() * jitterMs, half);
 }

@@ -1,9 +1,8 @@
-import { type Addresses, follow } from './addresses.ts';
-import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
-import type { Call, Outcome, Within } from './call.ts';
-import type { Clock } from './clock.ts';
+import { follow } from './addresses.ts';
+import { type Answer, headerOf, objectIn } from './answer.ts';
+import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
-import { rawWordsOf, requestIdOf, retryAfterOf, unusable } from './refusal.ts';
+import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -85,8 +84,8 @@ export function syncStateOf(status: string, body: JsonObject): SyncState {
   return saysFailed(body) ? 'failed' : 'succeeded';
 }
 
-const longestWord = 64;
-const longestError = 500;
+const maxStatusLength = 64;
+const maxErrorLength = 500;
 
 const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
   const count = firstMember(body, names);
@@ -95,7 +94,7 @@ const countIn = (body: JsonObject, names: readonly string[]): number | undefined
 
 function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
   const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
-  return words === undefined ? undefined : nameIn(texts.line(words, longestError));
+  return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
 }
 
 function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
@@ -103,7 +102,7 @@ function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retry
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
   };
-  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', longestWord);
+  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', maxStatusLength);
   return {
     sync_id: name(['sync_id', 'syncId', 'id']),
     status,
@@ -122,40 +121,16 @@ const syncIn = (answer: Answer): JsonObject => {
   return [body['sync'], body['data']].find(isObject) ?? body;
 };
 
-export interface SyncParts {
-  readonly call: Call;
-  readonly addresses: Addresses;
-  readonly baseUrl: URL;
-  readonly serverNow: Clock;
-}
-
-export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
-  function reportOf(outcome: Outcome): {
-    readonly report: SyncReport;
-    readonly answer: Answer;
-    readonly texts: ServiceText;
-  } {
-    if (outcome.kind === 'given-up') throw outcome.error;
-    const { answer, texts } = outcome;
-    if (!isSuccess(answer)) throw outcome.refuse(answer);
+export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
+  function reportOf({ answer, texts, fail }: AnsweredCall): SyncReport {
     const wrong = unusable(answer, texts);
-    if (wrong !== undefined) throw outcome.fail(wrong);
+    if (wrong !== undefined) throw fail(wrong);
     const body = syncIn(answer);
-    if (Object.keys(body).length === 0) {
-      const requestId = requestIdOf(answer, texts);
-      throw outcome.fail({
-        kind: 'not-understood',
-        status: answer.status,
-        requestId,
-        why: 'there is no sync in it',
-        excerpt: '',
-      });
-    }
-    const report = { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
-    return { report, answer, texts };
+    if (Object.keys(body).length === 0) throw fail(notUnderstood(answer, texts, 'there is no sync in it'));
+    return { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
   }
 
-  function progressOf(answer: Answer, from: string, texts: ServiceText): StartedSync['progress'] {
+  function progressOf({ answer, texts }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(answer, 'location'), firstName(syncIn(answer), ['status_url', 'statusUrl'])];
     const followed = named.filter((address) => address !== undefined).map((address) => follow(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
@@ -175,10 +150,8 @@ export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
     async startSync({ workspace, branch }: SyncRequest, within: Within): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const { report, answer, texts } = reportOf(
-        await call({ method: 'POST', target, headers, body: { branch } }, within),
-      );
-      return { ...report, progress: progressOf(answer, target, texts) };
+      const result = expectSuccess(await call({ method: 'POST', target, headers, body: { branch } }, within));
+      return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
     /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
@@ -187,7 +160,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
       within: Within,
       { paced = true }: { readonly paced?: boolean } = {},
     ): Promise<SyncReport> {
-      return reportOf(await call({ method: 'GET', target: address, paced }, within)).report;
+      return reportOf(expectSuccess(await call({ method: 'GET', target: address, paced }, within)));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 import type { RateLimitStatus } from './rate-limit.ts';
-import { backoff } from './retry.ts';
+import { backoff, jitterMs } from './retry.ts';
 
 /**
  * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
@@ -36,9 +36,6 @@ const blindSpacingMs = 200;
 const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
-
-/** Those who were told the same time do not come back at the same moment. */
-const spreadMs = 250;
 
 export function createThrottle(random: () => number): Throttle {
   let policy: RateLimitStatus['policy'];
@@ -88,7 +85,7 @@ export function createThrottle(random: () => number): Throttle {
       // The service may not have counted yet what is under way.
       remaining = status.remaining - underWay;
       const { resetMs = 0 } = status;
-      pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * spreadMs : now;
+      pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },
 
     refused(sentAt, retryAfterMs, now) {
@@ -105,58 +102,47 @@ export function createThrottle(random: () => number): Throttle {
   };
 }
 
-/** Lets the next one in. */
-export type Leave = () => void;
-
-/** Lets so many in at once; the others wait in the order in which they came. */
-export function createGate(size: number): { enter(signal: AbortSignal): Promise<Leave | undefined> } {
+/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
+function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
   let free = size;
   const waiting = new Set<() => void>();
 
-  function leaveOnce(): Leave {
-    let inside = true;
-    return () => {
-      if (!inside) return;
-      inside = false;
-      const [next] = waiting;
-      if (next === undefined) free += 1;
-      else next();
-    };
+  function release(): void {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else next();
   }
 
-  return {
-    /** Undefined when the signal was aborted first. */
-    async enter(signal) {
-      if (signal.aborted) return undefined;
-      if (free > 0) {
-        free -= 1;
-        return leaveOnce();
-      }
-      return new Promise((resolve) => {
-        const giveUp = (): void => {
-          waiting.delete(admit);
-          resolve(undefined);
-        };
-        const admit = (): void => {
-          waiting.delete(admit);
-          signal.removeEventListener('abort', giveUp);
-          resolve(leaveOnce());
-        };
-        waiting.add(admit);
-        signal.addEventListener('abort', giveUp, { once: true });
-      });
-    },
+  return async (signal) => {
+    if (signal.aborted) return undefined;
+    if (free > 0) {
+      free -= 1;
+      return release;
+    }
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        waiting.delete(enter);
+        resolve(undefined);
+      };
+      const enter = (): void => {
+        waiting.delete(enter);
+        signal.removeEventListener('abort', giveUp);
+        resolve(release);
+      };
+      waiting.add(enter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
   };
 }
 
-export type Admission =
-  | { readonly kind: 'admitted'; readonly leave: Leave }
+type Admission =
+  | { readonly kind: 'admitted'; readonly release: () => void }
   /** The signal was aborted first. */
-  | { readonly kind: 'ended'; readonly limited: boolean }
+  | { readonly kind: 'aborted'; readonly limited: boolean }
   /** The service has refused everything until a time that is beyond the deadline. */
   | { readonly kind: 'too-late'; readonly delayMs: number };
 
-export interface AdmissionParts {
+interface AdmissionOptions {
   readonly maxConnections: number;
   readonly throttle: Throttle;
   readonly clock: Clock;
@@ -165,50 +151,50 @@ export interface AdmissionParts {
   readonly onPaced: (delayMs: number) => void;
 }
 
-export interface Entrant {
+interface AdmissionRequest {
   /** Waits for the rate limit. */
   readonly paced: boolean;
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-/** Lets requests to their connections: as many at once as there are, and as fast as the service will take them. */
-export function createAdmission({ maxConnections, throttle, clock, sleep, onPaced }: AdmissionParts) {
-  const connections = createGate(maxConnections);
+/** Admits requests: as many at once as there are connections, and as fast as the service takes them. */
+export function createAdmission({ maxConnections, throttle, clock, sleep, onPaced }: AdmissionOptions) {
+  const enterConnection = createSemaphore(maxConnections);
   /** Only the first of those that are paced waits for the time and for a connection; the others for their turn. */
-  const line = createGate(1);
+  const enterQueue = createSemaphore(1);
 
-  /** The pace is an estimate: who would run out of time for it asks the service instead. */
+  /** The pace is an estimate: a request that would run out of time for it asks the service instead. */
   function delayMs(deadline: number): number {
     const now = clock();
     const delay = throttle.delayMs(now);
     return now + delay < deadline ? delay : Math.max(0, throttle.refusedUntil() - now);
   }
 
-  async function enterPaced({ deadline, signal }: Entrant): Promise<Admission> {
+  async function admitPaced({ deadline, signal }: AdmissionRequest): Promise<Admission> {
     let limited = false;
     while (!signal.aborted) {
-      const leave = await connections.enter(signal);
-      if (leave === undefined) break;
+      const release = await enterConnection(signal);
+      if (release === undefined) break;
       const delay = delayMs(deadline);
       if (delay === 0) {
         throttle.sent(clock());
-        return { kind: 'admitted', leave };
+        return { kind: 'admitted', release };
       }
       // What is not paced may have the connection meanwhile.
-      leave();
+      release();
       if (clock() + delay >= deadline) return { kind: 'too-late', delayMs: delay };
       limited = true;
       if (throttle.refusedUntil() <= clock()) onPaced(delay);
       await sleep(delay, signal);
     }
-    return { kind: 'ended', limited };
+    return { kind: 'aborted', limited };
   }
 
-  return async (entrant: Entrant): Promise<Admission> => {
-    const { paced, signal } = entrant;
-    const leave = await (paced ? line : connections).enter(signal);
-    if (leave === undefined) return { kind: 'ended', limited: paced && throttle.delayMs(clock()) > 0 };
-    return paced ? enterPaced(entrant).finally(leave) : { kind: 'admitted', leave };
+  return async (request: AdmissionRequest): Promise<Admission> => {
+    const { paced, signal } = request;
+    const release = await (paced ? enterQueue : enterConnection)(signal);
+    if (release === undefined) return { kind: 'aborted', limited: paced && throttle.delayMs(clock()) > 0 };
+    return paced ? admitPaced(request).finally(release) : { kind: 'admitted', release };
   };
 }

@@ -39,7 +39,7 @@ describe('the deadline', () => {
     const client = testClient(server.baseUrl, real);
     const began = Date.now();
     const error = await errorOf(client.listWorkspaces(client.within(100)));
-    expect(error.failure).toEqual({ kind: 'deadline', last: undefined, retryAfterMs: undefined });
+    expect(error.failure).toEqual({ kind: 'deadline', last: undefined, retryAfterMs: undefined, limited: false });
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 

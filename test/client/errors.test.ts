@@ -206,7 +206,7 @@ describe('a token', () => {
     const client = testClient(server.baseUrl, { token: 'secret\r\nX-Other: 1' });
     const error = await errorOf(client.listWorkspaces(client.within()));
     expect(error.message).toBe(
-      'GET /v1/workspaces was not sent: the header authorization would have characters that no header can have.',
+      'GET /v1/workspaces was not sent: the header authorization has characters that no header can have.',
     );
     expect(server.requests).toHaveLength(0);
   });
