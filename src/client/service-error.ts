@@ -119,60 +119,59 @@ export class ServiceError extends Error {
   }
 }
 
-const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-
 function timeText(ms: number): string {
   if (ms < 1_000) return `${Math.ceil(ms)} ms`;
   const seconds = Math.ceil(ms / 1_000);
   return formatDuration({ seconds: seconds < 120 ? seconds : Math.ceil(seconds / 60) * 60 });
 }
 
-const endsSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-const inParentheses = (requestId: string | undefined): string =>
-  requestId === undefined ? '' : ` (request id ${requestId})`;
-
-const mostFieldsShown = 5;
+const maxFieldsShown = 5;
 
 function fieldsText(fields: readonly RefusedField[], words: string): string {
-  const untold = fields.filter(({ detail }) => !words.includes(detail));
-  const shown = untold
-    .slice(0, mostFieldsShown)
-    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${endsSentence(detail)}`);
-  const more = untold.length - shown.length;
+  const added = fields.filter(({ detail }) => !words.includes(detail));
+  const shown = added
+    .slice(0, maxFieldsShown)
+    .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
+  const more = added.length - shown.length;
   return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
 }
 
 function adviceOn({ status, missingScope }: Refused): string {
   if (missingScope !== undefined) return ` Use a token that has the scope ${missingScope}.`;
-  if (status === 401) return ' Use a token that is valid: this one may have expired or been revoked.';
-  return '';
+  return status === 401 ? ' The token may have expired or been revoked: create a new one, and update the secret.' : '';
 }
 
 function refusedText(refused: Refused): string {
-  const words = refused.words ?? '';
-  const said = words === '' ? '' : `: ${words}`;
-  const fields = fieldsText(refused.fields, words);
-  return (
-    endsSentence(`was refused with ${statusText(refused.status)}${inParentheses(refused.requestId)}${said}`) +
-    fields +
-    adviceOn(refused)
-  );
+  const words = refused.words ?? (refused.status < 500 ? 'The service refused the request' : 'The service failed');
+  return asSentence(words) + fieldsText(refused.fields, words) + adviceOn(refused);
 }
 
-function redirectedText({ status, target, requestId }: Redirected): string {
+function redirectedText({ target }: Redirected): string {
   const to = target === undefined ? '' : ` to ${target}`;
-  return `was redirected with ${statusText(status)}${to}${inParentheses(requestId)}. Redirects are not followed, because the token would travel with them: give the address where the service really is.`;
+  return `The service redirects${to}. Redirects are not followed, because the token would travel with them: use the address where the service really is.`;
 }
 
 function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
   if (last === undefined && limited) {
-    return 'was not sent: the service limits how many requests it takes, and others came first in the time there was.';
+    return 'The service limits how many requests it takes, and other requests came first: this one was not sent in time.';
   }
-  if (last === undefined) return 'got no answer in the time there was for it.';
+  if (last === undefined) return 'The service did not answer in time.';
   const before = failureText(last);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
-  return `${before} The service asks to wait for ${timeText(retryAfterMs)}, and there is less time left.`;
+  return `${before} The service asks to wait for ${timeText(retryAfterMs)}, and less time is left.`;
+}
+
+function connectionText({ words, untrusted }: ConnectionFailed): string {
+  if (!untrusted) return asSentence(`The connection failed: ${words}`);
+  const why = asSentence(`The server cannot be trusted, so nothing was sent: ${words}`);
+  return `${why} If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.`;
+}
+
+function unusableText({ why, excerpt }: Unusable): string {
+  const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
+  return asSentence(`The answer cannot be used: ${why}`) + begins;
 }
 
 function failureText(failure: Failure): string {
@@ -183,30 +182,26 @@ function failureText(failure: Failure): string {
       return redirectedText(failure);
     case 'not-json':
     case 'not-understood':
-    case 'too-large': {
-      const { status, requestId, why, excerpt } = failure;
-      const begins = excerpt === '' ? '' : ` It begins with: ${excerpt}`;
-      return endsSentence(
-        `was answered with ${statusText(status)}${inParentheses(requestId)}, but the answer cannot be used: ${endsSentence(why)}${begins}`,
-      );
-    }
+    case 'too-large':
+      return unusableText(failure);
     case 'timeout':
-      return `got no whole answer within ${timeText(failure.limitMs)}.`;
+      return `The service did not answer within ${timeText(failure.limitMs)}.`;
     case 'connection':
-      return failure.untrusted
-        ? `${endsSentence(`was not sent, because the server cannot be trusted: ${failure.words}`)} If its certificate is of an authority of your own, name that one in NODE_EXTRA_CA_CERTS.`
-        : endsSentence(`lost its connection: ${failure.words}`);
+      return connectionText(failure);
     case 'deadline':
       return outOfTimeText(failure);
     case 'aborted':
-      return 'was stopped.';
+      return 'The request was cancelled.';
     case 'unsendable':
-      return endsSentence(`was not sent: ${failure.why}`);
+      return `The request cannot be sent: ${failure.why}.`;
   }
 }
 
-/** What happened to what, why, in whose words, and what to do, in one line. */
-export function sentenceOf({ method, path, attempts }: FailedCall, failure: Failure): string {
-  const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
-  return `${method} ${path} ${failureText(failure)}${tried}`;
+/** The cause, what to do, and then which request it was, in one line. */
+function sentenceOf({ method, path, attempts }: FailedCall, failure: Failure): string {
+  const answer = answerIn(failure);
+  const status = answer && `: ${answer.status} ${STATUS_CODES[answer.status] ?? ''}`.trimEnd();
+  const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;
+  const tried = attempts > 1 ? `, ${attempts} attempts` : '';
+  return `${failureText(failure).replace(/\.$/, '')} (${method} ${path}${status ?? ''}${id}${tried}).`;
 }
