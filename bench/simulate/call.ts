@@ -1,7 +1,7 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { type Call, createCall } from '../../src/client/call.ts';
 import { createServerClock } from '../../src/client/clock.ts';
-import { mostConnections, type SentRequest } from '../../src/client/connection.ts';
+import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
 import type { Random } from './chance.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -40,12 +40,12 @@ export function createVirtualCall({ time, send, onAttempt, ...parts }: CallParts
     serverClock: createServerClock(time.now),
     sleep: time.sleep,
     startTimer: (ms, work) => time.after(ms, () => time.fulfil(work, undefined)),
-    maxConnections: mostConnections,
+    maxConnections: maxConnections,
     secrets: [],
     headers: {},
     closed: never,
     onAnswer: nothing,
     onRetry: nothing,
-    onPaced: nothing,
+    onThrottled: nothing,
   });
 }

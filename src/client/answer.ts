@@ -14,9 +14,9 @@ export interface Answer {
   readonly body: AnswerBody;
 }
 
-export const largestBody = 10 * 1_024 * 1_024;
+export const maxBodyBytes = 10 * 1_024 * 1_024;
 
-const longestExcerpt = 200;
+const maxExcerptLength = 200;
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
@@ -49,7 +49,7 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = texts.excerpt(text, longestExcerpt);
+  const excerpt = texts.excerpt(text, maxExcerptLength);
   if (tooLarge) return { kind: 'too-large', excerpt };
   const parsed = parseJson(text, texts.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };

@@ -30,7 +30,7 @@ export interface Request {
   /** It is not sent again where an attempt before may have done what was asked. */
   readonly attempts?: 'once' | undefined;
   /** False for what has to be sent at once, whatever the service has said of its limit: a release, unless it is said. */
-  readonly paced?: boolean | undefined;
+  readonly throttled?: boolean | undefined;
   /** The service is asked to take so much longer for its answer. */
   readonly answerDelayMs?: number;
   /** What is secret in the request itself. */
@@ -90,7 +90,7 @@ export interface CallOptions {
   readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little remains of a rate limit, so that the next request waits for so long. */
-  readonly onPaced: (delayMs: number) => void;
+  readonly onThrottled: (delayMs: number) => void;
 }
 
 /** What all operations of a client share. */
@@ -126,12 +126,12 @@ export function createCall(options: CallOptions): Call {
   let limitedBy: Refused | undefined;
 
   /** What an answer says of the rate limit counts before the next request gets the connection. */
-  function observe(answer: Answer, sentAt: number, texts: ServiceText, paced: boolean): void {
-    serverClock.saw(answer.headers);
+  function observe(answer: Answer, sentAt: number, texts: ServiceText, throttled: boolean): void {
+    serverClock.observe(answer.headers);
     options.onAnswer(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
-    if (status !== undefined) throttle.saw(status, clock());
-    if (!paced) return;
+    if (status !== undefined) throttle.observe(status, clock());
+    if (!throttled) return;
     if (answer.status === 429) throttle.refused(sentAt, retryAfterOf(answer, serverClock.now()), clock());
     else throttle.served();
   }
@@ -149,7 +149,7 @@ export function createCall(options: CallOptions): Call {
     const once = request.attempts === 'once';
     const retries = once ? 0 : options.retries;
     // To give back is never held up by what is still to be asked for.
-    const paced = request.paced ?? method !== 'DELETE';
+    const throttled = request.throttled ?? method !== 'DELETE';
     let firstSentAt: number | undefined;
     let attempts = 0;
     let failures = 0;
@@ -187,9 +187,9 @@ export function createCall(options: CallOptions): Call {
         return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };
       } finally {
         attemptLimit.stop();
-        if (paced) throttle.ended();
+        if (throttled) throttle.ended();
       }
-      observe(answer, sentAt, texts, paced);
+      observe(answer, sentAt, texts, throttled);
       return judgeAnswer(answer, refusalContext(), mayBeDone);
     }
 
@@ -201,7 +201,7 @@ export function createCall(options: CallOptions): Call {
     for (;;) {
       if (limit.signal.aborted || clock() >= deadline) return giveUpInterrupted();
 
-      const admission = await admit({ paced, deadline, signal: limit.signal });
+      const admission = await admit({ throttled, deadline, signal: limit.signal });
       if (admission.kind === 'too-late') {
         const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
         return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
@@ -225,7 +225,7 @@ export function createCall(options: CallOptions): Call {
       if (reason === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
 
       // All that are refused for the rate limit wait for it together, where they are admitted.
-      const waitsTogether = paced && reason === 'limited';
+      const waitsTogether = throttled && reason === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
       const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
       const timeLeft = deadline - clock();

@@ -3,7 +3,7 @@ import { addressesBelow } from './addresses.ts';
 import { readAnswer } from './answer.ts';
 import { createCall, type Retry } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
-import { mostConnections, openConnection } from './connection.ts';
+import { maxConnections, openConnection } from './connection.ts';
 import { warnOfDeprecation } from './deprecation.ts';
 import { createLists } from './lists.ts';
 import { createRegisterHook } from './register-hook.ts';
@@ -20,7 +20,7 @@ export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, LockListRequest, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { HookRequest, RegisteredHook } from './register-hook.ts';
-export type { LockProof, Release, ReleaseRequest } from './release-lock.ts';
+export type { LockProof, ReleaseRequest, ReleaseResult } from './release-lock.ts';
 export { type Failure, type Refused, type RefusedField, ServiceError } from './service-error.ts';
 export type { StartedSync, SyncAddress, SyncReport, SyncRequest, SyncState } from './sync.ts';
 export { sleep } from './time-limit.ts';
@@ -45,7 +45,7 @@ export interface ClientOptions {
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Little remains of the service's rate limit, so that the next request waits for so long. */
-  readonly onPaced?: ((delayMs: number) => void) | undefined;
+  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
@@ -64,7 +64,7 @@ export function createClient(options: ClientOptions) {
     serverClock,
     send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
     timeoutMs: requestTimeoutMs,
-    maxConnections: mostConnections,
+    maxConnections: maxConnections,
     retries: options.retries ?? 4,
     secrets: [options.token],
     headers: {
@@ -79,7 +79,7 @@ export function createClient(options: ClientOptions) {
     closed: closing.signal,
     onAnswer: warnOfDeprecation(onWarning),
     onRetry: options.onRetry ?? (() => undefined),
-    onPaced: options.onPaced ?? (() => undefined),
+    onThrottled: options.onThrottled ?? (() => undefined),
   });
   const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
 

@@ -24,7 +24,7 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
 
 export interface ServerClock {
   readonly now: Clock;
-  saw(headers: IncomingHttpHeaders): void;
+  observe(headers: IncomingHttpHeaders): void;
 }
 
 /** The clock of the server, as its last answer told; that of this machine until there was one. */
@@ -32,7 +32,7 @@ export function createServerClock(clock: Clock): ServerClock {
   let ahead = 0;
   return {
     now: () => clock() + ahead,
-    saw: (headers) => {
+    observe: (headers) => {
       const date = dateOf(headers);
       if (date !== undefined) ahead = date - clock();
     },

@@ -1,11 +1,11 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { largestBody, type Received, type ReceivedBody } from './answer.ts';
+import { maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 /** More would only wait for each other at the other end. */
-export const mostConnections = 16;
+export const maxConnections = 16;
 
 export interface SentRequest {
   readonly method: string;
@@ -29,7 +29,7 @@ async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
     chunks.push(bytes);
     length += bytes.length;
     // To leave the loop cuts the connection: the rest is never received.
-    if (length > largestBody) return { bytes: Buffer.concat(chunks), tooLarge: true };
+    if (length > maxBodyBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
   }
   return { bytes: Buffer.concat(chunks), tooLarge: false };
 }
@@ -59,7 +59,7 @@ export function openConnection(baseUrl: URL): Connection {
   const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
   const throughProxy = Boolean(getProxyUrl(baseUrl)?.hostname);
   const closing = new AbortController();
-  const direct = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
 
   async function agentToUse(): Promise<http.Agent> {
@@ -113,7 +113,7 @@ const unconnectedWords = /^tunneling socket could not be established|before secu
 /** As OpenSSL and Node name what is wrong with a certificate. */
 const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
 
-const longestWords = 300;
+const maxWordsLength = 300;
 
 /** It is about a flag of the command line, which whoever reads this did not write. */
 const tipOfNode = /; if the root CA is installed locally.*$/s;
@@ -138,7 +138,7 @@ export function connectionFailure(thrown: unknown, texts: ServiceText): Connecti
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.has(code)) ||
     unconnectedWords.test(error.message);
-  const words = texts.line(wordsOf(error).replace(tipOfNode, ''), longestWords);
+  const words = texts.line(wordsOf(error).replace(tipOfNode, ''), maxWordsLength);
   return {
     kind: 'connection',
     code,

@@ -17,7 +17,7 @@ const idHeaders = [
   'cf-ray',
 ];
 
-const longestId = 128;
+const maxIdLength = 128;
 
 /** By what the service, or what stands in front of it, finds the request in its log. */
 export function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
@@ -26,7 +26,7 @@ export function requestIdOf(answer: Answer, texts: ServiceText): string | undefi
     firstName(body, idNames) ??
     firstName(asObject(body['error']), idNames) ??
     idHeaders.map((name) => headerOf(answer, name)).find((value) => value !== undefined);
-  return id === undefined ? undefined : texts.line(id, longestId);
+  return id === undefined ? undefined : texts.line(id, maxIdLength);
 }
 
 /** RFC 6750 section 3.1. */
@@ -34,7 +34,7 @@ function missingScopeOf(answer: Answer, texts: ServiceText): string | undefined 
   const challenge = headerOf(answer, 'www-authenticate') ?? '';
   if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
   const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
-  return scope === undefined ? undefined : texts.line(scope, longestId);
+  return scope === undefined ? undefined : texts.line(scope, maxIdLength);
 }
 
 export function retryAfterOf(answer: Answer, serverNow: number): number | undefined {
@@ -110,9 +110,9 @@ export function unusableThoughOptional(answer: Answer, texts: ServiceText): Unus
   return unusable(answer, texts);
 }
 
-const longestWords = 500;
-const longestDetail = 200;
-const mostFields = 20;
+const maxWordsLength = 500;
+const maxDetailLength = 200;
+const maxFields = 20;
 
 const joined = (...parts: readonly (string | undefined)[]): string | undefined => {
   const said = [...new Set(parts.filter((part) => part !== undefined))];
@@ -164,15 +164,15 @@ export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[
   const nested = asObject(object['error']);
   const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
   const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
-  return found.slice(0, mostFields).map(({ field, detail }) => ({
-    field: field === undefined || field === '' ? undefined : texts.line(field, longestDetail),
-    detail: texts.line(detail, longestDetail),
+  return found.slice(0, maxFields).map(({ field, detail }) => ({
+    field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
+    detail: texts.line(detail, maxDetailLength),
   }));
 }
 
 export function wordsOf(body: Json, texts: ServiceText): string | undefined {
   const words = rawWordsOf(body);
-  return words === undefined ? undefined : nameIn(texts.line(words, longestWords));
+  return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
 }
 
 /** What is said where an address is not known, which says nothing about a lock. */

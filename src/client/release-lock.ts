@@ -24,7 +24,7 @@ export interface ReleaseRequest {
   readonly attempts?: 'once' | undefined;
 }
 
-export type Release =
+export type ReleaseResult =
   | { readonly kind: 'released' }
   /** Nothing was there. */
   | { readonly kind: 'absent' }
@@ -61,7 +61,7 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
   }
 
   /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
-  function lost(result: AnsweredCall, path: LockPath): Release {
+  function lost(result: AnsweredCall, path: LockPath): ReleaseResult {
     const holder = holderOf(result, path);
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
@@ -69,7 +69,7 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
     return { kind: 'lost', holder, error: result.refuse(result.answer) };
   }
 
-  function judge(result: CallResult, path: LockPath): Release {
+  function judge(result: CallResult, path: LockPath): ReleaseResult {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     const { answer, texts, mayBeDone } = result;
     if (isSuccess(answer)) {
@@ -88,7 +88,7 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
     }
   }
 
-  return async (request: ReleaseRequest, within: Within): Promise<Release> => {
+  return async (request: ReleaseRequest, within: Within): Promise<ReleaseResult> => {
     const { proof, path } = request;
     const condition = conditionOf(proof);
     const result = await send(request, condition, within);

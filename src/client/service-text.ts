@@ -6,50 +6,51 @@ const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
 
 /** Of a longer text the rest is not even looked at. */
-const mostRead = 16_384;
+const maxReadLength = 16_384;
 
 /** In data, so short a secret would be found in words that have nothing to do with it. */
-const shortestInData = 8;
+const minDataSecretLength = 8;
 
 /** Texts of the service, as they may be shown or kept. */
 export interface ServiceText {
   /** One line of at most so many characters, without control characters and secrets. */
-  line(text: string, most: number): string;
+  line(text: string, maxLength: number): string;
   /** The same of a body that may be a page of HTML. */
-  excerpt(body: string, most: number): string;
+  excerpt(body: string, maxLength: number): string;
   /** A text of JSON, in which nothing but secrets is replaced. */
   data(text: string): string;
 }
 
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
   // Not between the halves of a surrogate pair.
-  return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function createServiceText(secrets: readonly string[]): ServiceText {
   const anywhere = spellingsOf(secrets);
-  const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-  const longest = anywhere[0]?.length ?? 0;
-  const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
+  const maxSecretLength = anywhere[0]?.length ?? 0;
+  const minTextLength = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
 
   /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
-  function shown(text: string, most: number, goesOn: boolean): string {
+  function shown(text: string, maxLength: number, goesOn: boolean): string {
     // Redacted before it is cut: half a secret is one too.
     const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
-    return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - longest)) : redacted, most);
+    return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
   }
 
   return {
-    line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
-    excerpt: (body, most) => shown(htmlToText(body.slice(0, mostRead)), most, body.length > mostRead),
+    line: (text, maxLength) => shown(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
+    excerpt: (body, maxLength) =>
+      shown(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
     // An answer may have millions of texts, most of them shorter than any secret.
-    data: (text) => (text.length < shortest ? text : redact(text, inData)),
+    data: (text) => (text.length < minTextLength ? text : redact(text, inData)),
   };
 }
 
 /** Paths and ids are shorter. */
-const longestName = 4_096;
+const maxNameLength = 4_096;
 
 /**
  * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
@@ -63,9 +64,9 @@ const tooManyMarks = /\p{M}{31}/u;
  */
 export function plainName(name: string): string {
   // Long enough that there is something left to cut.
-  const read = name.slice(0, longestName + 1);
+  const read = name.slice(0, maxNameLength + 1);
   const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
-  return cut(composed.replaceAll(controlCharacter, '\ufffd'), longestName);
+  return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);
 }
 
 const tag = /<\/?[a-z!][^<>]*>/gi;

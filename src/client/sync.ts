@@ -154,13 +154,13 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
-    /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
+    /** A look that is the last does not wait for a limit that is longer than the wait: `throttled` is false. */
     async syncStatus(
       address: SyncAddress,
       within: Within,
-      { paced = true }: { readonly paced?: boolean } = {},
+      { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
-      return reportOf(expectSuccess(await call({ method: 'GET', target: address, paced }, within)));
+      return reportOf(expectSuccess(await call({ method: 'GET', target: address, throttled }, within)));
     },
   };
 }

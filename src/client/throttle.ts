@@ -17,7 +17,7 @@ export interface Throttle {
   /** It was not refused for the limit. */
   served(): void;
   /** What an answer says, to whatever request. */
-  saw(status: RateLimitStatus, now: number): void;
+  observe(status: RateLimitStatus, now: number): void;
   /** A request was refused with 429: all wait. Gives for how long. */
   refused(sentAt: number, retryAfterMs: number | undefined, now: number): number;
 }
@@ -80,7 +80,7 @@ export function createThrottle(random: () => number): Throttle {
       caution = Math.max(1, caution * cautionPerAnswer);
     },
 
-    saw(status, now) {
+    observe(status, now) {
       policy = status.policy ?? policy;
       // The service may not have counted yet what is under way.
       remaining = status.remaining - underWay;
@@ -148,20 +148,20 @@ interface AdmissionOptions {
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** What little remains of a rate limit is spread: the next request waits for so long. */
-  readonly onPaced: (delayMs: number) => void;
+  readonly onThrottled: (delayMs: number) => void;
 }
 
 interface AdmissionRequest {
   /** Waits for the rate limit. */
-  readonly paced: boolean;
+  readonly throttled: boolean;
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
 /** Admits requests: as many at once as there are connections, and as fast as the service takes them. */
-export function createAdmission({ maxConnections, throttle, clock, sleep, onPaced }: AdmissionOptions) {
+export function createAdmission({ maxConnections, throttle, clock, sleep, onThrottled }: AdmissionOptions) {
   const enterConnection = createSemaphore(maxConnections);
-  /** Only the first of those that are paced waits for the time and for a connection; the others for their turn. */
+  /** Only the first of those that are throttled waits for the time and for a connection; the others for their turn. */
   const enterQueue = createSemaphore(1);
 
   /** The pace is an estimate: a request that would run out of time for it asks the service instead. */
@@ -171,7 +171,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onPace
     return now + delay < deadline ? delay : Math.max(0, throttle.refusedUntil() - now);
   }
 
-  async function admitPaced({ deadline, signal }: AdmissionRequest): Promise<Admission> {
+  async function admitThrottled({ deadline, signal }: AdmissionRequest): Promise<Admission> {
     let limited = false;
     while (!signal.aborted) {
       const release = await enterConnection(signal);
@@ -181,20 +181,20 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onPace
         throttle.sent(clock());
         return { kind: 'admitted', release };
       }
-      // What is not paced may have the connection meanwhile.
+      // What is not throttled may have the connection meanwhile.
       release();
       if (clock() + delay >= deadline) return { kind: 'too-late', delayMs: delay };
       limited = true;
-      if (throttle.refusedUntil() <= clock()) onPaced(delay);
+      if (throttle.refusedUntil() <= clock()) onThrottled(delay);
       await sleep(delay, signal);
     }
     return { kind: 'aborted', limited };
   }
 
   return async (request: AdmissionRequest): Promise<Admission> => {
-    const { paced, signal } = request;
-    const release = await (paced ? enterQueue : enterConnection)(signal);
-    if (release === undefined) return { kind: 'aborted', limited: paced && throttle.delayMs(clock()) > 0 };
-    return paced ? admitPaced(request).finally(release) : { kind: 'admitted', release };
+    const { throttled, signal } = request;
+    const release = await (throttled ? enterQueue : enterConnection)(signal);
+    if (release === undefined) return { kind: 'aborted', limited: throttled && throttle.delayMs(clock()) > 0 };
+    return throttled ? admitThrottled(request).finally(release) : { kind: 'admitted', release };
   };
 }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { largestBody, parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { maxBodyBytes, parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { type Client, createClient, ServiceError, steadyClock } from '../../src/client/client.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
@@ -137,7 +137,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
 test('a body that nests without end, or is one long word of brackets, takes no time to speak of', () => {
   const texts = createServiceText([token]);
   for (const unit of ['[', '{"a":', '<', '<!--', '<script>', '<html><script', '&lt', '\n', '\u202e', 'a ', '"']) {
-    const bytes = new TextEncoder().encode(`<html>${unit.repeat(largestBody / 10 / unit.length)}`);
+    const bytes = new TextEncoder().encode(`<html>${unit.repeat(maxBodyBytes / 10 / unit.length)}`);
     const began = performance.now();
     readAnswer({ status: 200, headers: {}, ...whole(bytes) }, texts);
     readAnswer({ status: 200, headers: {}, ...whole(bytes.subarray(6)) }, texts);

@@ -44,7 +44,7 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     closed: closing.signal,
     onAnswer: () => undefined,
     onRetry: options.onRetry,
-    onPaced: () => undefined,
+    onThrottled: () => undefined,
   });
   return {
     call,

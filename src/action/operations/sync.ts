@@ -83,7 +83,9 @@ async function follow(
     const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
 
     const lookBegan = clock();
-    const look = await client.syncStatus(address, { ...within, deadline }, { paced: !lookedLast }).catch(passingError);
+    const look = await client
+      .syncStatus(address, { ...within, deadline }, { throttled: !lookedLast })
+      .catch(passingError);
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
       unseen = look;
