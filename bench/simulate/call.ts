@@ -1,8 +1,7 @@
 import type { Answer } from '../../src/client/answer.ts';
-import { type Attempt, endedBy, type SendOnce } from '../../src/client/attempt.ts';
 import { type Call, createCall } from '../../src/client/call.ts';
-import { mostConnections, type SentRequest } from '../../src/client/connection.ts';
-import { createServerClock } from '../../src/client/server-clock.ts';
+import { createServerClock } from '../../src/client/clock.ts';
+import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
 import type { Random } from './chance.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -22,47 +21,31 @@ export interface CallParts {
 const never = new AbortController().signal;
 
 /** The client's own calls in virtual time: the timers, pauses and requests are those of the simulation. */
-export function createVirtualCall(parts: CallParts): Call {
-  const { time, random, baseUrl, timeoutMs, retries, send } = parts;
+export function createVirtualCall({ time, send, onAttempt, ...parts }: CallParts): Call {
   const nothing = (): void => undefined;
-
-  const sendOnce: SendOnce = (request, { operation }) => {
-    const sentAt = time.now();
-    const connection = parts.onAttempt();
-    return new Promise((resolve) => {
-      let over = false;
-      const end = (attempt: Attempt): void => {
-        if (over) return;
-        over = true;
-        stopTimer();
-        operation.signal.removeEventListener('abort', cut);
-        connection.done();
-        time.fulfil(resolve, attempt);
-      };
-      const cut = (): void => end(endedBy(operation, sentAt));
-      const stopTimer = time.after(timeoutMs, () =>
-        end({ kind: 'lost', failure: { kind: 'timeout', limitMs: timeoutMs }, mayBeDone: true, sentAt }),
-      );
-      operation.signal.addEventListener('abort', cut, { once: true });
-      send(request, (answer) => end({ kind: 'answered', answer, sentAt }));
-    });
-  };
-
   return createCall({
-    baseUrl,
-    random,
-    retries,
-    sendOnce,
+    ...parts,
+    send(request, signal) {
+      const connection = onAttempt();
+      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+      const stop = (): void => reject(signal.reason);
+      signal.addEventListener('abort', stop, { once: true });
+      send(request, (answer) => time.fulfil(resolve, answer));
+      return promise.finally(() => {
+        signal.removeEventListener('abort', stop);
+        connection.done();
+      });
+    },
     clock: time.now,
     serverClock: createServerClock(time.now),
     sleep: time.sleep,
     startTimer: (ms, work) => time.after(ms, () => time.fulfil(work, undefined)),
-    maxConnections: mostConnections,
+    maxConnections: maxConnections,
     secrets: [],
     headers: {},
     closed: never,
     onAnswer: nothing,
     onRetry: nothing,
-    onPaced: nothing,
+    onThrottled: nothing,
   });
 }

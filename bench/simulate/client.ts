@@ -45,12 +45,12 @@ export const pageRequest = (locks: number): Request => ({ method: 'GET', target:
 export function createClients({ now }: VirtualTime): (call: Call) => Client {
   const real = createClient({ baseUrl: baseUrl.href, token: 'wsa_simulated', userAgent: 'simulation', clock: now });
   return (call) => {
-    const parts = { call, addresses, clock: now, serverNow: now };
+    const context = { call, addresses, baseUrl, clock: now, serverNow: now };
     return {
       ...real,
       serverNow: now,
-      acquireLock: createAcquireLock(parts),
-      releaseLock: createReleaseLock(parts),
+      acquireLock: createAcquireLock(context),
+      releaseLock: createReleaseLock(context),
       // What is simulated is a service that does not tell when a path comes free.
       waitForRelease: async () => ({ kind: 'unsupported' }),
     };

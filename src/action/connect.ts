@@ -61,5 +61,5 @@ export const connect = (
     ...(origin !== undefined && { origin }),
     onWarning: log.warn,
     onRetry: tellRetries(log),
-    onPaced: tellPace(log),
+    onThrottled: tellPace(log),
   });

@@ -1,9 +1,9 @@
+import { createRedactor } from '../interface/redact.ts';
 import { loadInputs } from './inputs/load.ts';
 import { secretsOf } from './inputs/secrets.ts';
 import { failed } from './outcome.ts';
 import { saveState } from './report/command-files.ts';
 import { createReporter } from './report/reporter.ts';
-import { createRedactor } from './report/safe-text.ts';
 import { runnerPlace } from './runner-place.ts';
 
 /** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */

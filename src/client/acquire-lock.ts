@@ -1,14 +1,12 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import type { Addresses } from './addresses.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
-import type { Call, Outcome, Within } from './call.ts';
+import type { AnsweredCall, ClientContext, Within } from './call.ts';
+import { timestamp } from './clock.ts';
 import { etagOf, holderIn, type KnownLock, readLock, unwrapped } from './known-lock.ts';
 import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
-import type { Clock } from './server-clock.ts';
 import type { ServiceError } from './service-error.ts';
-import { timestamp } from './timestamp.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
 export interface LockRequest {
@@ -50,66 +48,41 @@ export type Acquisition =
   /** It was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-type Course = Extract<Outcome, { kind: 'answered' }>;
-
-/** When the lock was taken at the earliest, by the clock of the server: when the request set out. */
-const earliestGrant = ({ sentAt }: Course, clock: Clock, serverNow: Clock): number => serverNow() - (clock() - sentAt);
-
-export interface AcquireParts {
-  readonly call: Call;
-  readonly addresses: Addresses;
-  readonly clock: Clock;
-  readonly serverNow: Clock;
-}
-
-export function createAcquireLock({ call, addresses, clock, serverNow }: AcquireParts) {
-  function taken(course: Course, { path, type, ttl }: LockRequest): TakenLock {
-    const { answer, texts } = course;
-    const told = readLock(unwrapped(objectIn(answer)), path, texts);
-    const since =
-      told.acquired_at === undefined ? earliestGrant(course, clock, serverNow) : Date.parse(told.acquired_at);
+export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientContext) => {
+  function acquired({ answer, texts, sentAt }: AnsweredCall, { path, type, ttl }: LockRequest): Acquisition {
+    const lock = readLock(unwrapped(objectIn(answer)), path, texts);
+    // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
+    const earliest = serverNow() - (clock() - sentAt);
+    const acquiredAt = lock.acquired_at === undefined ? earliest : Date.parse(lock.acquired_at);
     return {
-      ...told,
-      // What was asked for is what it is called by; `raw` has what the service calls it.
-      path,
-      type: told.type ?? type,
-      etag: etagOf(answer) ?? told.etag,
-      expires_at: told.expires_at ?? timestamp(since + milliseconds(ttl)),
-      expiry: told.expires_at === undefined ? 'computed' : 'stated',
+      kind: 'acquired',
+      lock: {
+        ...lock,
+        // What was asked for is what it is called by; `raw` has what the service calls it.
+        path,
+        type: lock.type ?? type,
+        etag: etagOf(answer) ?? lock.etag,
+        expires_at: lock.expires_at ?? timestamp(acquiredAt + milliseconds(ttl)),
+        expiry: lock.expires_at === undefined ? 'computed' : 'stated',
+      },
+      replayed: isReplayed(answer),
     };
   }
 
-  function held(course: Course, path: LockPath): Acquisition {
-    const { answer, texts, mayBeDone } = course;
+  function held({ answer, texts, mayBeDone, refuse }: AnsweredCall, path: LockPath): Acquisition {
     const holder = holderIn(answer);
     return {
       kind: 'held',
       holder: holder && readLock(holder, path, texts),
       retryAfterMs: retryAfterOf(answer, serverNow()),
       mayBeOurs: mayBeDone,
-      error: course.refuse(answer),
+      error: refuse(answer),
     };
-  }
-
-  const without = (error: ServiceError, mayBeDone: boolean): Acquisition => ({
-    kind: mayBeDone ? 'unclear' : 'failed',
-    error,
-  });
-
-  function judge(course: Course, request: LockRequest): Acquisition {
-    const { answer, texts, mayBeDone } = course;
-    if (isSuccess(answer)) {
-      const wrong = unusableThoughOptional(answer, texts);
-      if (wrong !== undefined) return without(course.fail(wrong), true);
-      return { kind: 'acquired', lock: taken(course, request), replayed: isReplayed(answer) };
-    }
-    if (answer.status === 409 || answer.status === 423) return held(course, request.path);
-    return without(course.refuse(answer), mayBeDone || sendsElsewhereWhenDone(answer));
   }
 
   return async (request: LockRequest, within: Within): Promise<Acquisition> => {
     const { workspace, path, type, ttl, idempotencyKey, keySentBefore = false } = request;
-    const outcome = await call(
+    const result = await call(
       {
         method: 'POST',
         target: addresses.locks(workspace),
@@ -119,12 +92,21 @@ export function createAcquireLock({ call, addresses, clock, serverNow }: Acquire
       },
       within,
     );
-    return outcome.kind === 'answered' ? judge(outcome, request) : without(outcome.error, outcome.mayBeDone);
+    const without = (error: ServiceError, mayBeDone = result.mayBeDone): Acquisition => ({
+      kind: mayBeDone ? 'unclear' : 'failed',
+      error,
+    });
+    if (result.kind === 'given-up') return without(result.error);
+    const { answer, texts } = result;
+    if (isSuccess(answer)) {
+      const wrong = unusableThoughOptional(answer, texts);
+      return wrong === undefined ? acquired(result, request) : without(result.fail(wrong), true);
+    }
+    if (answer.status === 409 || answer.status === 423) return held(result, path);
+    // RFC 9110 section 15.4.4: a 303 follows what has been done.
+    return without(result.refuse(answer), result.mayBeDone || answer.status === 303);
   };
-}
-
-/** RFC 9110 section 15.4.4: a 303 follows what has been done. */
-const sendsElsewhereWhenDone = ({ status }: Answer): boolean => status === 303;
+};
 
 /** No standard names the header: it is called one of these. */
 const isReplayed = (answer: Answer): boolean =>

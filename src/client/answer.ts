@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { looksLikeHtml } from './html-to-text.ts';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
-import type { ServiceText } from './service-text.ts';
+import { looksLikeHtml, type ServiceText } from './service-text.ts';
 
 export type AnswerBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
@@ -15,9 +14,9 @@ export interface Answer {
   readonly body: AnswerBody;
 }
 
-export const largestBody = 10 * 1_024 * 1_024;
+export const maxBodyBytes = 10 * 1_024 * 1_024;
 
-const longestExcerpt = 200;
+const maxExcerptLength = 200;
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
@@ -25,12 +24,24 @@ export interface ReceivedBody {
   readonly tooLarge: boolean;
 }
 
+export interface Received extends ReceivedBody {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
+  readonly endIsUnsure: boolean;
+}
+
+/** Throws when the answer was cut off on its way. */
+export function readAnswer(received: Received, texts: ServiceText): Answer {
+  const { status, headers, endIsUnsure } = received;
+  const body = readBody(received, headers, texts);
+  const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
+  if (endIsUnsure && claimsJson && body.kind === 'other') throw new Error('the answer was cut in its middle');
+  return { status, headers, body };
+}
+
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */
-export function readBody(
-  { bytes, tooLarge }: ReceivedBody,
-  headers: IncomingHttpHeaders,
-  texts: ServiceText,
-): AnswerBody {
+function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): AnswerBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const why = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
@@ -38,7 +49,7 @@ export function readBody(
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = texts.excerpt(text, longestExcerpt);
+  const excerpt = texts.excerpt(text, maxExcerptLength);
   if (tooLarge) return { kind: 'too-large', excerpt };
   const parsed = parseJson(text, texts.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
@@ -57,4 +68,19 @@ export function headerOf({ headers }: Answer, name: string): string | undefined 
   const value = headers[name];
   const [first] = Array.isArray(value) ? value : [value];
   return first?.trim() === '' ? undefined : first?.trim();
+}
+
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
+
+/** The targets of a Link header (RFC 8288) by their relations; of several with the same relation the first. */
+export function parseLinks(header: string | undefined): ReadonlyMap<string, string> {
+  const targets = new Map<string, string>();
+  // A target, and its parameters: texts in quotes among them can have commas and semicolons.
+  for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:[^,"<]|"[^"]*")*)/g)) {
+    const [, quoted, plain] = relation.exec(parameters) ?? [];
+    for (const name of (quoted ?? plain ?? '').toLowerCase().split(/\s+/)) {
+      if (name !== '' && !targets.has(name)) targets.set(name, target);
+    }
+  }
+  return targets;
 }

@@ -1,19 +1,16 @@
-import { createAdmission } from './admission.ts';
-import type { Answer } from './answer.ts';
-import { type Attempt, type AttemptContext, endedBy, type SendOnce } from './attempt.ts';
-import { backoff } from './backoff.ts';
-import type { SentRequest } from './connection.ts';
-import type { Failure, Refused } from './failure.ts';
-import type { Leave } from './gate.ts';
+import { unlessAborted } from '../interface/timers.ts';
+import type { Addresses } from './addresses.ts';
+import { type Answer, isSuccess } from './answer.ts';
+import type { Clock, ServerClock } from './clock.ts';
+import { connectionFailure, type SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
-import { judge, type RetryReason } from './judgement.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { type RefusalContext, refusalOf, retryAfterOf } from './refusal.ts';
-import type { Clock, ServerClock } from './server-clock.ts';
-import { ServiceError } from './service-error.ts';
+import { type Attempt, backoff, judgeAnswer, type RetryReason } from './retry.ts';
+import { type Failure, type Refused, ServiceError } from './service-error.ts';
 import { createServiceText, type ServiceText } from './service-text.ts';
-import { createThrottle } from './throttle.ts';
-import { abortedBy, type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
+import { createAdmission, createThrottle } from './throttle.ts';
+import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
 
 /** The limits of one operation: of its calls, its retries and its sleeps together. */
 export interface Within {
@@ -33,14 +30,14 @@ export interface Request {
   /** It is not sent again where an attempt before may have done what was asked. */
   readonly attempts?: 'once' | undefined;
   /** False for what has to be sent at once, whatever the service has said of its limit: a release, unless it is said. */
-  readonly paced?: boolean | undefined;
+  readonly throttled?: boolean | undefined;
   /** The service is asked to take so much longer for its answer. */
   readonly answerDelayMs?: number;
   /** What is secret in the request itself. */
   readonly secrets?: readonly string[];
 }
 
-interface Course {
+interface CallContext {
   readonly texts: ServiceText;
   /** An attempt of which no answer was seen, in this call or before it, can have done what was asked. */
   readonly mayBeDone: boolean;
@@ -51,12 +48,12 @@ interface Course {
   refuse(answer: Answer): ServiceError;
 }
 
-export type Outcome =
-  /** The last answer, whatever its status; what is worth a retry has had it. */
-  | (Course & { readonly kind: 'answered'; readonly answer: Answer })
-  | (Course & { readonly kind: 'given-up'; readonly error: ServiceError });
+/** The last answer, whatever its status; what is worth a retry has had it. */
+export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
 
-export type Call = (request: Request, within: Within) => Promise<Outcome>;
+export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
+
+export type Call = (request: Request, within: Within) => Promise<CallResult>;
 
 export interface Retry {
   readonly method: string;
@@ -69,25 +66,47 @@ export interface Retry {
   readonly why: string;
 }
 
-export interface CallParts {
+/** Sends a request once and reads its answer; rejects when the connection breaks or the signal is aborted. */
+export type Send = (request: SentRequest, signal: AbortSignal, texts: ServiceText) => Promise<Answer>;
+
+export interface CallOptions {
   readonly baseUrl: URL;
-  readonly clock: Clock;
-  readonly sendOnce: SendOnce;
-  /** What is more waits until one of them is free. */
-  readonly maxConnections: number;
-  readonly secrets: readonly string[];
-  readonly headers: Readonly<Record<string, string>>;
+  readonly send: Send;
+  /** For each attempt. */
+  readonly timeoutMs: number;
   /** Attempts after the first. */
   readonly retries: number;
+  /** Requests beyond these wait until one of them is done. */
+  readonly maxConnections: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
+  readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly startTimer?: StartTimer | undefined;
+  /** From 0 up to 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
   readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
   /** Little remains of a rate limit, so that the next request waits for so long. */
-  readonly onPaced: (delayMs: number) => void;
-  readonly startTimer?: StartTimer | undefined;
+  readonly onThrottled: (delayMs: number) => void;
+}
+
+/** What all operations of a client share. */
+export interface ClientContext {
+  readonly call: Call;
+  readonly addresses: Addresses;
+  readonly baseUrl: URL;
+  readonly clock: Clock;
+  readonly serverNow: Clock;
+}
+
+/** Throws what a call failed with, if it did. */
+export function expectSuccess(result: CallResult): AnsweredCall {
+  if (result.kind === 'given-up') throw result.error;
+  if (!isSuccess(result.answer)) throw result.refuse(result.answer);
+  return result;
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -96,130 +115,137 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 const unsendableHeader = (headers: Readonly<Record<string, string>>): string | undefined =>
   Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
 
-const pathOf = (target: string): string => target.replace(/\?.*$/s, '');
-
-export function createCall(parts: CallParts): Call {
-  const { baseUrl, clock, serverClock, random, sleep } = parts;
+/** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
+export function createCall(options: CallOptions): Call {
+  const { baseUrl, clock, serverClock, random, sleep } = options;
   const throttle = createThrottle(random);
-  const admit = createAdmission({ ...parts, throttle });
+  const admit = createAdmission({ ...options, throttle });
   // All spellings of a secret take a while to make, and most requests have none of their own.
-  const usualTexts = createServiceText(parts.secrets);
+  const defaultTexts = createServiceText(options.secrets);
   /** The last answer that refused a request for the rate limit. */
   let limitedBy: Refused | undefined;
 
-  const wireOf = ({ method, target, headers, body }: Request): SentRequest => ({
-    method,
-    target,
-    headers: { ...parts.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-
-  function heed(tried: Attempt, texts: ServiceText, paced: boolean): void {
-    if (tried.kind !== 'answered') return;
-    const { answer, sentAt } = tried;
-    serverClock.saw(answer.headers);
-    parts.onAnswer(answer, texts);
+  /** What an answer says of the rate limit counts before the next request gets the connection. */
+  function observe(answer: Answer, sentAt: number, texts: ServiceText, throttled: boolean): void {
+    serverClock.observe(answer.headers);
+    options.onAnswer(answer, texts);
     const status = rateLimitIn(answer.headers, serverClock.now());
-    if (status !== undefined) throttle.saw(status, clock());
-    if (!paced) return;
+    if (status !== undefined) throttle.observe(status, clock());
+    if (!throttled) return;
     if (answer.status === 429) throttle.refused(sentAt, retryAfterOf(answer, serverClock.now()), clock());
     else throttle.served();
   }
 
-  /** What an answer says of the limit counts before the next request gets the connection. */
-  async function tryOnce(wire: SentRequest, context: AttemptContext, paced: boolean, leave: Leave): Promise<Attempt> {
-    try {
-      const tried = await parts.sendOnce(wire, context).finally(() => paced && throttle.ended());
-      heed(tried, context.texts, paced);
-      return tried;
-    } finally {
-      leave();
-    }
-  }
-
-  async function run(request: Request, { deadline }: Within, limit: TimeLimit): Promise<Outcome> {
-    const { attempts: most, answerDelayMs = 0 } = request;
-    const wire = wireOf(request);
-    const path = pathOf(request.target);
-    const { secrets: ownSecrets = [] } = request;
-    const texts = ownSecrets.length === 0 ? usualTexts : createServiceText([...parts.secrets, ...ownSecrets]);
-    const retries = most === 'once' ? 0 : parts.retries;
+  async function send(request: Request, { deadline }: Within, limit: TimeLimit): Promise<CallResult> {
+    const { method, target, headers, body, secrets = [], answerDelayMs = 0 } = request;
+    const sent: SentRequest = {
+      method,
+      target,
+      headers: { ...options.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
+      body: body === undefined ? null : JSON.stringify(body),
+    };
+    const texts = secrets.length === 0 ? defaultTexts : createServiceText([...options.secrets, ...secrets]);
+    const timeoutMs = options.timeoutMs + answerDelayMs;
+    const once = request.attempts === 'once';
+    const retries = once ? 0 : options.retries;
     // To give back is never held up by what is still to be asked for.
-    const paced = request.paced ?? request.method !== 'DELETE';
-    let sentAt: number | undefined;
+    const throttled = request.throttled ?? method !== 'DELETE';
+    let firstSentAt: number | undefined;
     let attempts = 0;
-    let failed = 0;
-    let counted = 0;
+    let failures = 0;
+    let countedFailures = 0;
     let mayBeDone = request.keySentBefore === true;
     let last: Failure | undefined;
 
     const fail = (failure: Failure): ServiceError =>
-      new ServiceError({ method: request.method, path, attempts }, failure);
-    const context = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
-    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, context()));
-    const course = (): Course => ({ texts, sentAt: sentAt ?? clock(), mayBeDone, fail, refuse });
-    const giveUp = (failure: Failure): Outcome => ({ kind: 'given-up', error: fail(failure), ...course() });
+      new ServiceError({ method, path: target.replace(/\?.*$/s, ''), attempts }, failure);
+    const refusalContext = (): RefusalContext => ({ baseUrl, texts, serverNow: serverClock.now() });
+    const refuse = (answer: Answer): ServiceError => fail(refusalOf(answer, refusalContext()));
+    const context = (): CallContext => ({ texts, sentAt: firstSentAt ?? clock(), mayBeDone, fail, refuse });
+    const giveUp = (failure: Failure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
+    const giveUpInterrupted = (limited = false): CallResult =>
+      giveUp(
+        limit.signal.aborted && !limit.isOver()
+          ? { kind: 'aborted' }
+          : { kind: 'deadline', last, retryAfterMs: undefined, limited },
+      );
 
-    const unsendable = unsendableHeader(wire.headers);
+    /** Undefined when the whole call was interrupted first. */
+    async function attempt(): Promise<Attempt | undefined> {
+      const sentAt = clock();
+      const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
+      let answer: Answer;
+      try {
+        answer = await unlessAborted(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+      } catch (error) {
+        if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
+        const failure = attemptLimit.isOver()
+          ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
+          : connectionFailure(error, texts);
+        const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
+        const reason = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+        return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };
+      } finally {
+        attemptLimit.stop();
+        if (throttled) throttle.ended();
+      }
+      observe(answer, sentAt, texts, throttled);
+      return judgeAnswer(answer, refusalContext(), mayBeDone);
+    }
+
+    const unsendable = unsendableHeader(sent.headers);
     if (unsendable !== undefined) {
-      return giveUp({
-        kind: 'unsendable',
-        why: `the header ${unsendable} would have characters that no header can have`,
-      });
+      return giveUp({ kind: 'unsendable', why: `the header ${unsendable} has characters that no header can have` });
     }
 
     for (;;) {
-      if (limit.ending() === 'aborted') return giveUp({ kind: 'aborted' });
-      if (clock() >= deadline || limit.signal.aborted)
-        return giveUp({ kind: 'deadline', last, retryAfterMs: undefined });
+      if (limit.signal.aborted || clock() >= deadline) return giveUpInterrupted();
 
-      const admission = await admit({ paced, deadline, signal: limit.signal });
+      const admission = await admit({ throttled, deadline, signal: limit.signal });
       if (admission.kind === 'too-late') {
         const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
         return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
       }
-      const limited = (admission.kind === 'ended' && admission.limited) || undefined;
-      if (limited) last ??= limitedBy;
-      const tried =
-        admission.kind === 'admitted'
-          ? await tryOnce(wire, { texts, operation: limit, answerDelayMs }, paced, admission.leave)
-          : endedBy(limit, undefined);
-      sentAt ??= tried.sentAt;
-      if (tried.sentAt !== undefined) attempts += 1;
-      const judgement = judge(tried, context(), mayBeDone);
-      if (judgement.kind === 'end') return { kind: 'answered', answer: judgement.answer, ...course() };
+      if (admission.kind === 'aborted') {
+        if (admission.limited) last ??= limitedBy;
+        return giveUpInterrupted(admission.limited);
+      }
 
-      const { failure } = judgement;
-      mayBeDone ||= judgement.mayBeDone;
-      if (judgement.kind === 'stop')
-        return giveUp(failure.kind === 'deadline' ? { ...failure, last, limited } : failure);
+      firstSentAt ??= clock();
+      attempts += 1;
+      const ended = await attempt().finally(admission.release);
+      if (ended?.kind === 'answered') return { ...ended, ...context() };
+      mayBeDone ||= ended?.mayBeDone ?? true;
+      if (ended === undefined) return giveUpInterrupted();
 
-      const { reason, retryAfterMs } = judgement;
+      const { failure, reason, retryAfterMs } = ended;
       last = failure;
-      failed += 1;
-      if (reason === 'failed') counted += 1;
-      if (counted > retries || (most === 'once' && mayBeDone)) return giveUp(failure);
-      // All that are paced wait for the limit together, where they are admitted.
-      const waitsTogether = paced && reason === 'limited';
+      failures += 1;
+      if (reason === 'failed') countedFailures += 1;
+      if (reason === undefined || countedFailures > retries || (once && mayBeDone)) return giveUp(failure);
+
+      // All that are refused for the rate limit wait for it together, where they are admitted.
+      const waitsTogether = throttled && reason === 'limited';
       if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-      const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failed, retryAfterMs, random);
+      const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
       const timeLeft = deadline - clock();
       if (delayMs >= timeLeft) {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
-        return giveUp({ kind: 'deadline', last: failure, retryAfterMs: asked });
+        return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
-      parts.onRetry({ method: request.method, path, attempts, delayMs, reason, why: fail(failure).message });
+      const { path, message } = fail(failure);
+      options.onRetry({ method, path, attempts, delayMs, reason, why: message });
       if (!waitsTogether) await sleep(delayMs, limit.signal);
     }
   }
 
   return async (request, within) => {
-    const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(abortedBy);
-    const limit = startTimeLimit(within.deadline - clock(), 'deadline', outers, parts.startTimer);
+    const outer = [options.closed, ...(within.signal ? [within.signal] : [])];
+    const limit = startTimeLimit(within.deadline - clock(), outer, options.startTimer);
     try {
-      return await run(request, within, limit);
+      return await send(request, within, limit);
     } finally {
-      limit.lift();
+      limit.stop();
     }
   };
 }

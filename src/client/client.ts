@@ -1,37 +1,29 @@
 import { createAcquireLock } from './acquire-lock.ts';
 import { addressesBelow } from './addresses.ts';
-import type { Answer } from './answer.ts';
-import { createSendOnce } from './attempt.ts';
-import { createCall, type Retry, type Within } from './call.ts';
-import { mostConnections, openConnection } from './connection.ts';
-import { deprecationIn } from './deprecation.ts';
-import { createListLocks } from './list-locks.ts';
-import { readBranch, readWorkspace } from './named-entry.ts';
-import { readPages } from './pages.ts';
+import { readAnswer } from './answer.ts';
+import { createCall, type Retry } from './call.ts';
+import { type Clock, createServerClock, steadyClock } from './clock.ts';
+import { maxConnections, openConnection } from './connection.ts';
+import { warnOfDeprecation } from './deprecation.ts';
+import { createLists } from './lists.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
-import { type Clock, createServerClock, steadyClock } from './server-clock.ts';
-import type { ServiceText } from './service-text.ts';
-import { sleep } from './sleep.ts';
 import { createSync } from './sync.ts';
+import { sleep } from './time-limit.ts';
 import { createWaitForRelease } from './wait-for-release.ts';
-import type { WorkspaceId } from './workspace-id.ts';
 
 export type { Acquisition, LockRequest, TakenLock } from './acquire-lock.ts';
 export type { Retry, Within } from './call.ts';
-export type { Failure, Refused, RefusedField } from './failure.ts';
+export { type Clock, steadyClock } from './clock.ts';
 export type { JsonObject } from './json.ts';
 export type { KnownLock } from './known-lock.ts';
-export type { LockFilter, LockListRequest } from './list-locks.ts';
-export type { NamedEntry } from './named-entry.ts';
+export type { LockFilter, LockListRequest, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { HookRequest, RegisteredHook } from './register-hook.ts';
-export type { LockProof, Release, ReleaseRequest } from './release-lock.ts';
-export { type Clock, steadyClock } from './server-clock.ts';
-export { ServiceError } from './service-error.ts';
-export { sleep } from './sleep.ts';
-export type { StartedSync, SyncAddress, SyncReport, SyncRequest } from './sync.ts';
-export type { SyncState } from './sync-state.ts';
+export type { LockProof, ReleaseRequest, ReleaseResult } from './release-lock.ts';
+export { type Failure, type Refused, type RefusedField, ServiceError } from './service-error.ts';
+export type { StartedSync, SyncAddress, SyncReport, SyncRequest, SyncState } from './sync.ts';
+export { sleep } from './time-limit.ts';
 export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
 
 export interface ClientOptions {
@@ -53,28 +45,16 @@ export interface ClientOptions {
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Little remains of the service's rate limit, so that the next request waits for so long. */
-  readonly onPaced?: ((delayMs: number) => void) | undefined;
+  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
-
-function onceOnly(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
-  let warned = false;
-  return (answer, texts) => {
-    const sentence = warned ? undefined : deprecationIn(answer, texts);
-    if (sentence === undefined) return;
-    warned = true;
-    warn(sentence);
-  };
-}
 
 /** The interface over HTTP. It does as much at once as there are connections, and what is more waits its turn. */
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const baseUrl = new URL(options.baseUrl);
-  const addresses = addressesBelow(baseUrl);
   const serverClock = createServerClock(clock);
-  const serverNow = serverClock.now;
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
@@ -82,8 +62,9 @@ export function createClient(options: ClientOptions) {
     baseUrl,
     clock,
     serverClock,
-    sendOnce: createSendOnce({ connection, clock, timeoutMs: requestTimeoutMs }),
-    maxConnections: mostConnections,
+    send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
+    timeoutMs: requestTimeoutMs,
+    maxConnections: maxConnections,
     retries: options.retries ?? 4,
     secrets: [options.token],
     headers: {
@@ -96,30 +77,23 @@ export function createClient(options: ClientOptions) {
     sleep: options.sleep ?? sleep,
     random: options.random ?? Math.random,
     closed: closing.signal,
-    onAnswer: onceOnly(onWarning),
+    onAnswer: warnOfDeprecation(onWarning),
     onRetry: options.onRetry ?? (() => undefined),
-    onPaced: options.onPaced ?? (() => undefined),
+    onThrottled: options.onThrottled ?? (() => undefined),
   });
-  const pages = { call, baseUrl };
+  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
 
   return {
-    /** Throws a ServiceError, as all operations do but those on single locks. */
-    listWorkspaces: (within: Within) =>
-      readPages(pages, { target: addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
-
-    listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within) =>
-      readPages(pages, { target: addresses.branches(workspace), name: 'branches' }, readBranch, within),
-
-    ...createSync({ call, addresses, baseUrl, serverNow }),
-    listLocks: createListLocks(pages, addresses),
-    acquireLock: createAcquireLock({ call, addresses, clock, serverNow }),
-    releaseLock: createReleaseLock({ call, addresses, clock, serverNow }),
+    ...createLists(context),
+    ...createSync(context),
+    acquireLock: createAcquireLock(context),
+    releaseLock: createReleaseLock(context),
     /** Never fails: who cannot wait so looks again now and then. */
-    waitForRelease: createWaitForRelease(call, addresses),
-    registerHook: createRegisterHook(call, addresses),
+    waitForRelease: createWaitForRelease(context),
+    registerHook: createRegisterHook(context),
 
     /** By the clock of the server, as its last answer told it. */
-    serverNow,
+    serverNow: serverClock.now,
 
     /** Ends whatever is under way, and closes the connections. */
     dispose(): void {

@@ -1,9 +1,11 @@
 import * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { largestBody, type ReceivedBody } from './answer.ts';
+import { maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
+import type { ConnectionFailed } from './service-error.ts';
+import type { ServiceText } from './service-text.ts';
 
 /** More would only wait for each other at the other end. */
-export const mostConnections = 16;
+export const maxConnections = 16;
 
 export interface SentRequest {
   readonly method: string;
@@ -11,13 +13,6 @@ export interface SentRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-}
-
-export interface Received extends ReceivedBody {
-  readonly status: number;
-  readonly headers: http.IncomingHttpHeaders;
-  /** Nothing but the end of the connection told where the body ends, so that a cut one looks whole. */
-  readonly endIsUnsure: boolean;
 }
 
 export interface Connection {
@@ -34,7 +29,7 @@ async function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
     chunks.push(bytes);
     length += bytes.length;
     // To leave the loop cuts the connection: the rest is never received.
-    if (length > largestBody) return { bytes: Buffer.concat(chunks), tooLarge: true };
+    if (length > maxBodyBytes) return { bytes: Buffer.concat(chunks), tooLarge: true };
   }
   return { bytes: Buffer.concat(chunks), tooLarge: false };
 }
@@ -64,7 +59,7 @@ export function openConnection(baseUrl: URL): Connection {
   const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
   const throughProxy = Boolean(getProxyUrl(baseUrl)?.hostname);
   const closing = new AbortController();
-  const direct = new Agent({ keepAlive: true, maxSockets: mostConnections });
+  const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
 
   async function agentToUse(): Promise<http.Agent> {
@@ -99,5 +94,56 @@ export function openConnection(baseUrl: URL): Connection {
       closing.abort();
       direct.destroy();
     },
+  };
+}
+
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EPROTO',
+]);
+
+/** What breaks before a request can be sent, but is named like what breaks after. */
+const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
+
+/** As OpenSSL and Node name what is wrong with a certificate. */
+const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
+
+const maxWordsLength = 300;
+
+/** It is about a flag of the command line, which whoever reads this did not write. */
+const tipOfNode = /; if the root CA is installed locally.*$/s;
+
+/** When a name has several addresses, the errors of all of them come in one that has no words of its own. */
+const wordsOf = (error: Error): string =>
+  error instanceof AggregateError && error.message === ''
+    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
+    : error.message;
+
+const textAt = (error: object, name: 'code' | 'syscall'): string | undefined => {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' ? value : undefined;
+};
+
+export function connectionFailure(thrown: unknown, texts: ServiceText): ConnectionFailed {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const code = textAt(error, 'code');
+  const untrusted = code !== undefined && certificate.test(code);
+  const unconnected =
+    untrusted ||
+    textAt(error, 'syscall') === 'connect' ||
+    (code !== undefined && neverConnected.has(code)) ||
+    unconnectedWords.test(error.message);
+  const words = texts.line(wordsOf(error).replace(tipOfNode, ''), maxWordsLength);
+  return {
+    kind: 'connection',
+    code,
+    words: code === undefined || words.includes(code) ? words : `${words} (${code})`,
+    mayHaveArrived: !unconnected,
+    untrusted,
   };
 }

@@ -1,8 +1,7 @@
-import { type Answer, headerOf } from './answer.ts';
-import { parseLinks } from './link-header.ts';
+import { type Answer, headerOf, parseLinks } from './answer.ts';
 import type { ServiceText } from './service-text.ts';
 
-const longest = 300;
+const maxLength = 300;
 
 /** RFC 9745 writes `@` and seconds since 1970; drafts of it wrote a date or `true`. */
 function sinceOf(deprecation: string): string {
@@ -21,5 +20,19 @@ export function deprecationIn(answer: Answer, texts: ServiceText): string | unde
   const links = parseLinks(headerOf(answer, 'link'));
   const more = links.get('deprecation') ?? links.get('sunset');
   const what = [outdated, ending].filter((part) => part !== '').join(' and');
-  return texts.line(`The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`, longest);
+  return texts.line(
+    `The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`,
+    maxLength,
+  );
+}
+
+/** Warns the first time. */
+export function warnOfDeprecation(warn: (sentence: string) => void): (answer: Answer, texts: ServiceText) => void {
+  let warned = false;
+  return (answer, texts) => {
+    const sentence = warned ? undefined : deprecationIn(answer, texts);
+    if (sentence === undefined) return;
+    warned = true;
+    warn(sentence);
+  };
 }

@@ -7,14 +7,14 @@ export interface JsonObject {
 }
 
 /** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
-const deepest = 64;
+const maxDepth = 64;
 
 class TooDeep extends Error {}
 
 function copy(value: unknown, onText: (text: string) => string, depth: number): Json {
   if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
   if (typeof value === 'string') return onText(value);
-  if (depth === deepest) throw new TooDeep();
+  if (depth === maxDepth) throw new TooDeep();
   if (Array.isArray(value)) return value.map((item) => copy(item, onText, depth + 1));
   return Object.fromEntries(
     // What JSON.parse gives is nothing else by now.

@@ -1,8 +1,8 @@
 import type { Timestamp } from '../interface/resources.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
+import { timestampIn } from './clock.ts';
 import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { plainName, type ServiceText } from './service-text.ts';
-import { timestampIn } from './timestamp.ts';
 
 /** What a service tells of a lock, as far as it does. */
 export interface KnownLock {
@@ -34,8 +34,8 @@ const names = {
   fence: ['fence', 'fencing_token', 'fencingToken'],
 } as const;
 
-const longestName = 256;
-const longestOrigin = 1_024;
+const maxNameLength = 256;
+const maxOriginLength = 1_024;
 
 /** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
 const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
@@ -77,15 +77,15 @@ function ownerIn(lock: JsonObject): string | undefined {
 
 /** `path` is what to call it where the service names none. */
 export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
-  const line = (text: string | undefined, most: number): string | undefined =>
-    text === undefined ? undefined : nameIn(texts.line(text, most));
+  const line = (text: string | undefined, maxLength: number): string | undefined =>
+    text === undefined ? undefined : nameIn(texts.line(text, maxLength));
   return {
     path: plainName(firstName(lock, names.path) ?? path),
     type: typeIn(lock),
     id: idIn(lock),
     etag: etagIn(lock),
-    owner: line(ownerIn(lock), longestName),
-    origin: line(firstName(lock, names.origin), longestOrigin),
+    owner: line(ownerIn(lock), maxNameLength),
+    origin: line(firstName(lock, names.origin), maxOriginLength),
     acquired_at: timestampIn(firstMember(lock, names.acquired)),
     expires_at: timestampIn(firstMember(lock, names.expires)),
     fence: fenceIn(lock),

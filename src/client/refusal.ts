@@ -1,8 +1,7 @@
+import { parseRetryAfter } from '../interface/retry-after.ts';
 import { type Answer, headerOf, objectIn } from './answer.ts';
-import { fieldsOf, wordsOf } from './error-words.ts';
-import type { Redirected, Refused, Unusable } from './failure.ts';
-import { asObject, firstName } from './json.ts';
-import { parseRetryAfter } from './retry-after.ts';
+import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
@@ -18,7 +17,7 @@ const idHeaders = [
   'cf-ray',
 ];
 
-const longestId = 128;
+const maxIdLength = 128;
 
 /** By what the service, or what stands in front of it, finds the request in its log. */
 export function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
@@ -27,7 +26,7 @@ export function requestIdOf(answer: Answer, texts: ServiceText): string | undefi
     firstName(body, idNames) ??
     firstName(asObject(body['error']), idNames) ??
     idHeaders.map((name) => headerOf(answer, name)).find((value) => value !== undefined);
-  return id === undefined ? undefined : texts.line(id, longestId);
+  return id === undefined ? undefined : texts.line(id, maxIdLength);
 }
 
 /** RFC 6750 section 3.1. */
@@ -35,7 +34,7 @@ function missingScopeOf(answer: Answer, texts: ServiceText): string | undefined 
   const challenge = headerOf(answer, 'www-authenticate') ?? '';
   if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
   const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
-  return scope === undefined ? undefined : texts.line(scope, longestId);
+  return scope === undefined ? undefined : texts.line(scope, maxIdLength);
 }
 
 export function retryAfterOf(answer: Answer, serverNow: number): number | undefined {
@@ -80,6 +79,14 @@ export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: Refusal
   };
 }
 
+export const notUnderstood = (answer: Answer, texts: ServiceText, why: string, excerpt = ''): Unusable => ({
+  kind: 'not-understood',
+  status: answer.status,
+  requestId: requestIdOf(answer, texts),
+  why: texts.line(why, 300),
+  excerpt,
+});
+
 /** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
 export function unusable(answer: Answer, texts: ServiceText): Unusable | undefined {
   const { status, body } = answer;
@@ -101,4 +108,88 @@ export function unusableThoughOptional(answer: Answer, texts: ServiceText): Unus
   const { body } = answer;
   if (body.kind === 'empty' || (body.kind === 'other' && !body.isHtml)) return undefined;
   return unusable(answer, texts);
+}
+
+const maxWordsLength = 500;
+const maxDetailLength = 200;
+const maxFields = 20;
+
+const joined = (...parts: readonly (string | undefined)[]): string | undefined => {
+  const said = [...new Set(parts.filter((part) => part !== undefined))];
+  return said.length === 0 ? undefined : said.join(': ');
+};
+
+/** What an error body says, in the words of its sender, as it came. */
+export function rawWordsOf(body: Json): string | undefined {
+  if (typeof body === 'string') return nameIn(body);
+  const object = asObject(body);
+  const error = object['error'];
+  const nested = asObject(error);
+  return (
+    firstName(object, ['detail', 'title']) ??
+    firstName(nested, ['message', 'detail', 'title', 'code']) ??
+    // `error` is often no more than a code or the name of the status, and a sentence stands beside it.
+    joined(nameIn(error), firstName(object, ['message', 'error_description'])) ??
+    firstName(asObject(object['fault']), ['faultstring'])
+  );
+}
+
+/** `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
+function fieldOf(error: JsonObject): string | undefined {
+  const path = error['loc'] ?? error['path'];
+  if (isArray(path)) return path.map((part) => nameIn(part) ?? '').join('/');
+  const source = asObject(error['source']);
+  const name = firstName(error, ['pointer', 'field', 'param', 'path', 'name']) ?? firstName(source, ['pointer']);
+  return name?.replace(/^#?\//, '');
+}
+
+function fieldErrors(errors: Json | undefined): readonly { field: string | undefined; detail: string }[] {
+  if (isArray(errors)) {
+    return errors.flatMap((error) => {
+      const detail =
+        typeof error === 'string' ? error : firstName(asObject(error), ['detail', 'message', 'msg', 'title']);
+      return detail === undefined ? [] : [{ field: isObject(error) ? fieldOf(error) : undefined, detail }];
+    });
+  }
+  return Object.entries(asObject(errors)).flatMap(([field, details]) =>
+    (isArray(details) ? details : [details]).flatMap((detail) => {
+      const text = nameIn(detail);
+      return text === undefined ? [] : [{ field, detail: text }];
+    }),
+  );
+}
+
+export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[] {
+  const object = asObject(body);
+  const nested = asObject(object['error']);
+  const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
+  const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
+  return found.slice(0, maxFields).map(({ field, detail }) => ({
+    field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
+    detail: texts.line(detail, maxDetailLength),
+  }));
+}
+
+export function wordsOf(body: Json, texts: ServiceText): string | undefined {
+  const words = rawWordsOf(body);
+  return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
+}
+
+/** What is said where an address is not known, which says nothing about a lock. */
+const ofNoRoute = [
+  /^(4\d\d )?(not found|bad request|method not allowed|(request-)?uri too (long|large))\.?$/i,
+  /^(the )?(requested )?(page|resource|route|url|uri|endpoint)\b.*\b(not found|not exist|doesn't exist|not available)\b/i,
+  /^no (matching )?route\b/i,
+  /^cannot [a-z]+ \//i,
+];
+
+/**
+ * Whether the API itself has answered with an error, and not something on the way to it: an API says in JSON what is
+ * wrong. A request id in a header is no sign of it, because proxies give one too.
+ */
+export function isOwnError(answer: Answer): boolean {
+  const body = objectIn(answer);
+  if (nameIn(body['request_id']) !== undefined) return true;
+  const said = rawWordsOf(body)?.split(': ') ?? [];
+  return said.some((words) => !ofNoRoute.some((pattern) => pattern.test(words.trim())));
 }

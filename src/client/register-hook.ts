@@ -1,6 +1,5 @@
-import type { Addresses } from './addresses.ts';
-import { isSuccess, objectIn } from './answer.ts';
-import type { Call, Within } from './call.ts';
+import { objectIn } from './answer.ts';
+import { type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
 import { unusableThoughOptional } from './refusal.ts';
 import { plainName } from './service-text.ts';
@@ -33,10 +32,10 @@ const secretsIn = (body: JsonObject): readonly string[] => [
 ];
 
 export const createRegisterHook =
-  (call: Call, addresses: Addresses) =>
+  ({ call, addresses }: ClientContext) =>
   async ({ workspace, url, events, secret, options = {} }: HookRequest, within: Within): Promise<RegisteredHook> => {
     const body = { ...options, url, ...(events && { events }), ...(secret !== undefined && { secret }) };
-    const outcome = await call(
+    const result = await call(
       {
         method: 'POST',
         target: addresses.hooks(workspace),
@@ -46,11 +45,9 @@ export const createRegisterHook =
       },
       within,
     );
-    if (outcome.kind === 'given-up') throw outcome.error;
-    const { answer, texts } = outcome;
-    if (!isSuccess(answer)) throw outcome.refuse(answer);
+    const { answer, texts, fail } = expectSuccess(result);
     const wrong = unusableThoughOptional(answer, texts);
-    if (wrong !== undefined) throw outcome.fail(wrong);
+    if (wrong !== undefined) throw fail(wrong);
     const said = objectIn(answer);
     const hook = [said['hook'], said['webhook'], said['data']].find(isObject) ?? said;
     const id = firstName(hook, ['id', 'hook_id', 'hookId', 'webhook_id']);

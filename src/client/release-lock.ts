@@ -1,11 +1,9 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Addresses, Slashes } from './addresses.ts';
+import type { Slashes } from './addresses.ts';
 import { type Answer, isSuccess } from './answer.ts';
-import type { Call, Outcome, Within } from './call.ts';
+import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
 import { etagOf, holderIn, type KnownLock, readLock } from './known-lock.ts';
-import { isOwnError } from './own-error.ts';
-import { unusableThoughOptional } from './refusal.ts';
-import type { Clock } from './server-clock.ts';
+import { isOwnError, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
@@ -26,7 +24,7 @@ export interface ReleaseRequest {
   readonly attempts?: 'once' | undefined;
 }
 
-export type Release =
+export type ReleaseResult =
   | { readonly kind: 'released' }
   /** Nothing was there. */
   | { readonly kind: 'absent' }
@@ -34,75 +32,49 @@ export type Release =
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-type Answered = Extract<Outcome, { kind: 'answered' }>;
-
 const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
-const mayBeOfAProxy = new Set([400, 404, 405, 414]);
-
-export interface ReleaseParts {
-  readonly call: Call;
-  readonly addresses: Addresses;
-  readonly clock: Clock;
-  readonly serverNow: Clock;
-}
-
-export function createReleaseLock({ call, addresses, clock, serverNow }: ReleaseParts) {
+export function createReleaseLock({ call, addresses, clock, serverNow }: ClientContext) {
   /** How slashes are known to arrive, once one way has been refused and the other was not. */
   let slashes: Slashes = 'encoded';
 
-  function send(
-    request: ReleaseRequest,
-    condition: string | undefined,
-    how: Slashes,
-    within: Within,
-  ): Promise<Outcome> {
+  /** Once more with raw slashes, when the encoded ones were refused by a proxy. */
+  async function send(request: ReleaseRequest, condition: string | undefined, within: Within): Promise<CallResult> {
     const { workspace, path, force = false, attempts } = request;
-    return call(
-      {
-        method: 'DELETE',
-        target: addresses.lock(workspace, path, how) + (force ? '?force=true' : ''),
-        headers: { ...(condition !== undefined && { 'if-match': condition }) },
-        attempts,
-      },
-      within,
-    );
+    const sendWith = (how: Slashes): Promise<CallResult> =>
+      call(
+        {
+          method: 'DELETE',
+          target: addresses.lock(workspace, path, how) + (force ? '?force=true' : ''),
+          headers: { ...(condition !== undefined && { 'if-match': condition }) },
+          attempts,
+        },
+        within,
+      );
+    const first = await sendWith(slashes);
+    if (slashes === 'raw' || !path.includes('/')) return first;
+    if (first.kind === 'given-up' || !mayBeOfAProxy(first.answer)) return first;
+    const second = await sendWith('raw');
+    if (second.kind === 'answered' && (isSuccess(second.answer) || isOwnError(second.answer))) slashes = 'raw';
+    return { ...second, mayBeDone: second.mayBeDone || first.mayBeDone };
   }
 
-  /** Once more with raw slashes, when the encoded ones were refused on the way. */
-  async function sendEitherWay(
-    request: ReleaseRequest,
-    condition: string | undefined,
-    within: Within,
-  ): Promise<Outcome> {
-    const outcome = await send(request, condition, slashes, within);
-    if (slashes === 'raw' || !request.path.includes('/')) return outcome;
-    if (outcome.kind === 'given-up' || !isRefusedOnTheWay(outcome.answer)) return outcome;
-    const again = await send(request, condition, 'raw', within);
-    if (again.kind === 'answered' && (isSuccess(again.answer) || isOwnError(again.answer))) slashes = 'raw';
-    return { ...again, mayBeDone: again.mayBeDone || outcome.mayBeDone };
+  /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
+  function lost(result: AnsweredCall, path: LockPath): ReleaseResult {
+    const holder = holderOf(result, path);
+    const acquiredAt = Date.parse(holder?.acquired_at ?? '');
+    const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
+    if (result.mayBeDone && isLater) return { kind: 'released' };
+    return { kind: 'lost', holder, error: result.refuse(result.answer) };
   }
 
-  /** Whether the lock was taken after our request set out, so that ours was released by it. */
-  function cameLater({ sentAt }: Answered, holder: KnownLock | undefined): boolean {
-    if (holder?.acquired_at === undefined) return false;
-    return Date.parse(holder.acquired_at) >= serverNow() - (clock() - sentAt);
-  }
-
-  function lostOrReleased(course: Answered, path: LockPath): Release {
-    const { answer, texts, mayBeDone } = course;
-    const told = holderIn(answer);
-    const holder = told && readLock(told, path, texts);
-    if (mayBeDone && cameLater(course, holder)) return { kind: 'released' };
-    return { kind: 'lost', holder, error: course.refuse(answer) };
-  }
-
-  function judge(course: Answered, path: LockPath): Release {
-    const { answer, texts, mayBeDone } = course;
+  function judge(result: CallResult, path: LockPath): ReleaseResult {
+    if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    const { answer, texts, mayBeDone } = result;
     if (isSuccess(answer)) {
       const wrong = unusableThoughOptional(answer, texts);
-      return wrong === undefined ? { kind: 'released' } : { kind: 'failed', error: course.fail(wrong) };
+      return wrong === undefined ? { kind: 'released' } : { kind: 'failed', error: result.fail(wrong) };
     }
     switch (answer.status) {
       case 404:
@@ -110,34 +82,31 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: Release
         // An earlier attempt, of which no answer was seen, has done it.
         return { kind: mayBeDone ? 'released' : 'absent' };
       case 412:
-        return lostOrReleased(course, path);
+        return lost(result, path);
       default:
-        return { kind: 'failed', error: course.refuse(answer) };
+        return { kind: 'failed', error: result.refuse(answer) };
     }
   }
 
-  return async (request: ReleaseRequest, within: Within): Promise<Release> => {
+  return async (request: ReleaseRequest, within: Within): Promise<ReleaseResult> => {
     const { proof, path } = request;
-    const outcome = await sendEitherWay(request, conditionOf(proof), within);
-    if (outcome.kind === 'given-up') return { kind: 'failed', error: outcome.error };
-    if (!isStillThatLock(outcome, request)) return judge(outcome, path);
-    const etag = tagIn(outcome, path);
-    if (etag === undefined || etag === conditionOf(proof)) {
-      return { kind: 'failed', error: outcome.refuse(outcome.answer) };
+    const condition = conditionOf(proof);
+    const result = await send(request, condition, within);
+    if (result.kind === 'given-up' || result.answer.status !== 412 || proof?.id === undefined) {
+      return judge(result, path);
     }
-    const again = await sendEitherWay(request, etag, within);
-    return again.kind === 'answered' ? judge(again, path) : { kind: 'failed', error: again.error };
+    // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
+    const holder = holderOf(result, path);
+    if (holder?.id !== proof.id) return judge(result, path);
+    const etag = etagOf(result.answer) ?? holder.etag;
+    if (etag === undefined || etag === condition) return { kind: 'failed', error: result.refuse(result.answer) };
+    return judge(await send(request, etag, within), path);
   };
 }
 
-/** A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent. */
-function isStillThatLock({ answer, texts }: Answered, { path, proof }: ReleaseRequest): boolean {
-  if (answer.status !== 412 || proof?.id === undefined) return false;
-  const there = holderIn(answer);
-  return there !== undefined && readLock(there, path, texts).id === proof.id;
+function holderOf({ answer, texts }: AnsweredCall, path: LockPath): KnownLock | undefined {
+  const holder = holderIn(answer);
+  return holder && readLock(holder, path, texts);
 }
 
-const tagIn = ({ answer, texts }: Answered, path: LockPath): string | undefined =>
-  etagOf(answer) ?? readLock(holderIn(answer) ?? {}, path, texts).etag;
-
-const isRefusedOnTheWay = (answer: Answer): boolean => mayBeOfAProxy.has(answer.status) && !isOwnError(answer);
+const mayBeOfAProxy = (answer: Answer): boolean => [400, 404, 405, 414].includes(answer.status) && !isOwnError(answer);

@@ -1,5 +1,4 @@
-import { htmlToText } from './html-to-text.ts';
-import { spellingsOf } from './secret-spellings.ts';
+import { redact, spellingsOf } from '../interface/redact.ts';
 
 /** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
@@ -7,58 +6,51 @@ const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
 const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
 
 /** Of a longer text the rest is not even looked at. */
-const mostRead = 16_384;
+const maxReadLength = 16_384;
 
 /** In data, so short a secret would be found in words that have nothing to do with it. */
-const shortestInData = 8;
+const minDataSecretLength = 8;
 
 /** Texts of the service, as they may be shown or kept. */
 export interface ServiceText {
   /** One line of at most so many characters, without control characters and secrets. */
-  line(text: string, most: number): string;
+  line(text: string, maxLength: number): string;
   /** The same of a body that may be a page of HTML. */
-  excerpt(body: string, most: number): string;
+  excerpt(body: string, maxLength: number): string;
   /** A text of JSON, in which nothing but secrets is replaced. */
   data(text: string): string;
 }
 
-const mask = '***';
-
-const longestFirst = (texts: readonly string[]): readonly string[] =>
-  [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
-
-const maskAll = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
-
-function cut(text: string, most: number): string {
-  if (text.length <= most) return text;
+function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
   // Not between the halves of a surrogate pair.
-  return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 export function createServiceText(secrets: readonly string[]): ServiceText {
-  const anywhere = longestFirst(secrets.flatMap(spellingsOf));
-  const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-  const longest = anywhere[0]?.length ?? 0;
-  const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+  const anywhere = spellingsOf(secrets);
+  const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
+  const maxSecretLength = anywhere[0]?.length ?? 0;
+  const minTextLength = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
 
   /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
-  function shown(text: string, most: number, goesOn: boolean): string {
-    // Masked before it is cut: half a secret is one too.
-    const masked = maskAll(text.replaceAll(unsafe, ' ').trim(), anywhere);
-    return cut(goesOn ? masked.slice(0, Math.max(0, masked.length - longest)) : masked, most);
+  function shown(text: string, maxLength: number, goesOn: boolean): string {
+    // Redacted before it is cut: half a secret is one too.
+    const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
+    return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
   }
 
   return {
-    line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
-    excerpt: (body, most) => shown(htmlToText(body.slice(0, mostRead)), most, body.length > mostRead),
+    line: (text, maxLength) => shown(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
+    excerpt: (body, maxLength) =>
+      shown(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
     // An answer may have millions of texts, most of them shorter than any secret.
-    data: (text) => (text.length < shortest ? text : maskAll(text, inData)),
+    data: (text) => (text.length < minTextLength ? text : redact(text, inData)),
   };
 }
 
 /** Paths and ids are shorter. */
-const longestName = 4_096;
+const maxNameLength = 4_096;
 
 /**
  * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
@@ -72,7 +64,61 @@ const tooManyMarks = /\p{M}{31}/u;
  */
 export function plainName(name: string): string {
   // Long enough that there is something left to cut.
-  const read = name.slice(0, longestName + 1);
+  const read = name.slice(0, maxNameLength + 1);
   const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
-  return cut(composed.replaceAll(controlCharacter, '\ufffd'), longestName);
+  return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);
+}
+
+const tag = /<\/?[a-z!][^<>]*>/gi;
+
+const entities: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&apos;': "'",
+  '&nbsp;': ' ',
+  '&amp;': '&',
+};
+
+export const looksLikeHtml = (text: string): boolean => /^\s*<(!doctype|html|head|body|!--)/i.test(text);
+
+/** What begins a part of a page that nobody reads, and what ends it. */
+const beginning = /<(?:(script|style|template)\b[^<>]*>|!--)/gi;
+
+const ends: Readonly<Record<string, RegExp>> = {
+  script: /<\/script\s*>/gi,
+  style: /<\/style\s*>/gi,
+  template: /<\/template\s*>/gi,
+  comment: /-->/g,
+};
+
+/**
+ * Without scripts, styles, templates and comments; one that does not end is left as it is. That there is no end is found
+ * out once for each kind: looked for again at every beginning, a page of beginnings would take time that grows with the
+ * square of its length.
+ */
+function withoutUnseen(text: string): string {
+  const endless = new Set<string>();
+  let seen = '';
+  let from = 0;
+  for (const { 0: begun, 1: name = 'comment', index } of text.matchAll(beginning)) {
+    const kind = name.toLowerCase();
+    const end = ends[kind];
+    if (index < from || end === undefined || endless.has(kind)) continue;
+    end.lastIndex = index + begun.length;
+    if (end.test(text)) {
+      seen += `${text.slice(from, index)} `;
+      from = end.lastIndex;
+    } else endless.add(kind);
+  }
+  return seen + text.slice(from);
+}
+
+/** What of a page a person would read; a text that is none comes back as it is. */
+export function htmlToText(text: string): string {
+  if (!looksLikeHtml(text)) return text;
+  return withoutUnseen(text)
+    .replaceAll(tag, ' ')
+    .replaceAll(/&(?:lt|gt|quot|#39|apos|nbsp|amp);/g, (entity) => entities[entity] ?? entity);
 }

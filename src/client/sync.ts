@@ -1,12 +1,9 @@
-import { type Addresses, follow } from './addresses.ts';
-import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
-import type { Call, Outcome, Within } from './call.ts';
-import { rawWordsOf } from './error-words.ts';
-import { firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
-import { requestIdOf, retryAfterOf, unusable } from './refusal.ts';
-import type { Clock } from './server-clock.ts';
+import { follow } from './addresses.ts';
+import { type Answer, headerOf, objectIn } from './answer.ts';
+import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
+import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
+import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts';
 import { plainName, type ServiceText } from './service-text.ts';
-import { type SyncState, syncStateOf } from './sync-state.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
 export interface SyncRequest {
@@ -41,8 +38,54 @@ export interface StartedSync extends SyncReport {
     | { readonly kind: 'none'; readonly why: string };
 }
 
-const longestWord = 64;
-const longestError = 500;
+/** How a sync goes, whatever words the service has for it. What they do not tell apart is still going on. */
+export type SyncState = 'going-on' | 'succeeded' | 'failed';
+
+const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
+
+/** It has ended; how, something else may say. */
+const over = new Set(['completed', 'complete', 'done', 'finished', 'ended', 'closed']);
+
+const bad = new Set([
+  'failed',
+  'failure',
+  'fail',
+  'error',
+  'errored',
+  'cancelled',
+  'canceled',
+  'aborted',
+  'rejected',
+  'timed_out',
+  'timeout',
+  'timedout',
+  'expired',
+  'completed_with_errors',
+]);
+
+const normal = (word: string): string =>
+  word
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+
+const saysFailed = (body: JsonObject): boolean => {
+  const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
+  if (conclusion !== undefined && bad.has(normal(conclusion))) return true;
+  const { error, success } = body;
+  return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
+};
+
+export function syncStateOf(status: string, body: JsonObject): SyncState {
+  const word = normal(status);
+  if (bad.has(word)) return 'failed';
+  if (good.has(word)) return 'succeeded';
+  if (!over.has(word)) return 'going-on';
+  return saysFailed(body) ? 'failed' : 'succeeded';
+}
+
+const maxStatusLength = 64;
+const maxErrorLength = 500;
 
 const countIn = (body: JsonObject, names: readonly string[]): number | undefined => {
   const count = firstMember(body, names);
@@ -51,7 +94,7 @@ const countIn = (body: JsonObject, names: readonly string[]): number | undefined
 
 function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
   const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
-  return words === undefined ? undefined : nameIn(texts.line(words, longestError));
+  return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
 }
 
 function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
@@ -59,7 +102,7 @@ function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retry
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
   };
-  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', longestWord);
+  const status = texts.line(firstName(body, ['status', 'state']) ?? 'unknown', maxStatusLength);
   return {
     sync_id: name(['sync_id', 'syncId', 'id']),
     status,
@@ -78,40 +121,16 @@ const syncIn = (answer: Answer): JsonObject => {
   return [body['sync'], body['data']].find(isObject) ?? body;
 };
 
-export interface SyncParts {
-  readonly call: Call;
-  readonly addresses: Addresses;
-  readonly baseUrl: URL;
-  readonly serverNow: Clock;
-}
-
-export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
-  function reportOf(outcome: Outcome): {
-    readonly report: SyncReport;
-    readonly answer: Answer;
-    readonly texts: ServiceText;
-  } {
-    if (outcome.kind === 'given-up') throw outcome.error;
-    const { answer, texts } = outcome;
-    if (!isSuccess(answer)) throw outcome.refuse(answer);
+export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
+  function reportOf({ answer, texts, fail }: AnsweredCall): SyncReport {
     const wrong = unusable(answer, texts);
-    if (wrong !== undefined) throw outcome.fail(wrong);
+    if (wrong !== undefined) throw fail(wrong);
     const body = syncIn(answer);
-    if (Object.keys(body).length === 0) {
-      const requestId = requestIdOf(answer, texts);
-      throw outcome.fail({
-        kind: 'not-understood',
-        status: answer.status,
-        requestId,
-        why: 'there is no sync in it',
-        excerpt: '',
-      });
-    }
-    const report = { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
-    return { report, answer, texts };
+    if (Object.keys(body).length === 0) throw fail(notUnderstood(answer, texts, 'there is no sync in it'));
+    return { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
   }
 
-  function progressOf(answer: Answer, from: string, texts: ServiceText): StartedSync['progress'] {
+  function progressOf({ answer, texts }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(answer, 'location'), firstName(syncIn(answer), ['status_url', 'statusUrl'])];
     const followed = named.filter((address) => address !== undefined).map((address) => follow(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
@@ -131,19 +150,17 @@ export function createSync({ call, addresses, baseUrl, serverNow }: SyncParts) {
     async startSync({ workspace, branch }: SyncRequest, within: Within): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const { report, answer, texts } = reportOf(
-        await call({ method: 'POST', target, headers, body: { branch } }, within),
-      );
-      return { ...report, progress: progressOf(answer, target, texts) };
+      const result = expectSuccess(await call({ method: 'POST', target, headers, body: { branch } }, within));
+      return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
-    /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
+    /** A look that is the last does not wait for a limit that is longer than the wait: `throttled` is false. */
     async syncStatus(
       address: SyncAddress,
       within: Within,
-      { paced = true }: { readonly paced?: boolean } = {},
+      { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
-      return reportOf(await call({ method: 'GET', target: address, paced }, within)).report;
+      return reportOf(expectSuccess(await call({ method: 'GET', target: address, throttled }, within)));
     },
   };
 }

@@ -1,5 +1,6 @@
-import { backoff } from './backoff.ts';
+import type { Clock } from './clock.ts';
 import type { RateLimitStatus } from './rate-limit.ts';
+import { backoff, jitterMs } from './retry.ts';
 
 /**
  * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
@@ -16,7 +17,7 @@ export interface Throttle {
   /** It was not refused for the limit. */
   served(): void;
   /** What an answer says, to whatever request. */
-  saw(status: RateLimitStatus, now: number): void;
+  observe(status: RateLimitStatus, now: number): void;
   /** A request was refused with 429: all wait. Gives for how long. */
   refused(sentAt: number, retryAfterMs: number | undefined, now: number): number;
 }
@@ -35,9 +36,6 @@ const blindSpacingMs = 200;
 const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
-
-/** Those who were told the same time do not come back at the same moment. */
-const spreadMs = 250;
 
 export function createThrottle(random: () => number): Throttle {
   let policy: RateLimitStatus['policy'];
@@ -82,12 +80,12 @@ export function createThrottle(random: () => number): Throttle {
       caution = Math.max(1, caution * cautionPerAnswer);
     },
 
-    saw(status, now) {
+    observe(status, now) {
       policy = status.policy ?? policy;
       // The service may not have counted yet what is under way.
       remaining = status.remaining - underWay;
       const { resetMs = 0 } = status;
-      pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * spreadMs : now;
+      pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },
 
     refused(sentAt, retryAfterMs, now) {
@@ -101,5 +99,102 @@ export function createThrottle(random: () => number): Throttle {
       refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => drawn));
       return refusedUntil - now;
     },
+  };
+}
+
+/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
+function createSemaphore(size: number): (signal: AbortSignal) => Promise<(() => void) | undefined> {
+  let free = size;
+  const waiting = new Set<() => void>();
+
+  function release(): void {
+    const [next] = waiting;
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  return async (signal) => {
+    if (signal.aborted) return undefined;
+    if (free > 0) {
+      free -= 1;
+      return release;
+    }
+    return new Promise((resolve) => {
+      const giveUp = (): void => {
+        waiting.delete(enter);
+        resolve(undefined);
+      };
+      const enter = (): void => {
+        waiting.delete(enter);
+        signal.removeEventListener('abort', giveUp);
+        resolve(release);
+      };
+      waiting.add(enter);
+      signal.addEventListener('abort', giveUp, { once: true });
+    });
+  };
+}
+
+type Admission =
+  | { readonly kind: 'admitted'; readonly release: () => void }
+  /** The signal was aborted first. */
+  | { readonly kind: 'aborted'; readonly limited: boolean }
+  /** The service has refused everything until a time that is beyond the deadline. */
+  | { readonly kind: 'too-late'; readonly delayMs: number };
+
+interface AdmissionOptions {
+  readonly maxConnections: number;
+  readonly throttle: Throttle;
+  readonly clock: Clock;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** What little remains of a rate limit is spread: the next request waits for so long. */
+  readonly onThrottled: (delayMs: number) => void;
+}
+
+interface AdmissionRequest {
+  /** Waits for the rate limit. */
+  readonly throttled: boolean;
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+}
+
+/** Admits requests: as many at once as there are connections, and as fast as the service takes them. */
+export function createAdmission({ maxConnections, throttle, clock, sleep, onThrottled }: AdmissionOptions) {
+  const enterConnection = createSemaphore(maxConnections);
+  /** Only the first of those that are throttled waits for the time and for a connection; the others for their turn. */
+  const enterQueue = createSemaphore(1);
+
+  /** The pace is an estimate: a request that would run out of time for it asks the service instead. */
+  function delayMs(deadline: number): number {
+    const now = clock();
+    const delay = throttle.delayMs(now);
+    return now + delay < deadline ? delay : Math.max(0, throttle.refusedUntil() - now);
+  }
+
+  async function admitThrottled({ deadline, signal }: AdmissionRequest): Promise<Admission> {
+    let limited = false;
+    while (!signal.aborted) {
+      const release = await enterConnection(signal);
+      if (release === undefined) break;
+      const delay = delayMs(deadline);
+      if (delay === 0) {
+        throttle.sent(clock());
+        return { kind: 'admitted', release };
+      }
+      // What is not throttled may have the connection meanwhile.
+      release();
+      if (clock() + delay >= deadline) return { kind: 'too-late', delayMs: delay };
+      limited = true;
+      if (throttle.refusedUntil() <= clock()) onThrottled(delay);
+      await sleep(delay, signal);
+    }
+    return { kind: 'aborted', limited };
+  }
+
+  return async (request: AdmissionRequest): Promise<Admission> => {
+    const { throttled, signal } = request;
+    const release = await (throttled ? enterQueue : enterConnection)(signal);
+    if (release === undefined) return { kind: 'aborted', limited: throttled && throttle.delayMs(clock()) > 0 };
+    return throttled ? admitThrottled(request).finally(release) : { kind: 'admitted', release };
   };
 }

@@ -1,7 +1,6 @@
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Addresses } from './addresses.ts';
 import { headerOf, isSuccess } from './answer.ts';
-import type { Call, Within } from './call.ts';
+import type { ClientContext, Within } from './call.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { entriesOf } from './pages.ts';
 import type { WorkspaceId } from './workspace-id.ts';
@@ -26,9 +25,9 @@ const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\
 
 /** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
 export const createWaitForRelease =
-  (call: Call, addresses: Addresses) =>
+  ({ call, addresses }: ClientContext) =>
   async ({ workspace, path, seconds }: WaitRequest, within: Within): Promise<WaitResult> => {
-    const outcome = await call(
+    const result = await call(
       {
         method: 'GET',
         target: `${addresses.locks(workspace)}?${new URLSearchParams({ path })}`,
@@ -38,8 +37,8 @@ export const createWaitForRelease =
       },
       within,
     );
-    if (outcome.kind === 'given-up') return { kind: 'failed' };
-    const { answer, texts } = outcome;
+    if (result.kind === 'given-up') return { kind: 'failed' };
+    const { answer, texts } = result;
     const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, 'locks') : undefined;
     if (!isSuccess(answer) || !waited(headerOf(answer, 'preference-applied')) || entries === undefined) {
       return { kind: 'unsupported' };

@@ -5,7 +5,7 @@ declare const brand: unique symbol;
 /** Names a workspace, and cannot lead to anything else when it is part of an address. */
 export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
-const longest = 256;
+const maxLength = 256;
 
 function whyNot(text: string): string | undefined {
   if (text === '') return 'A workspace must not be empty.';
@@ -13,7 +13,7 @@ function whyNot(text: string): string | undefined {
     return 'A workspace must not have slashes, backslashes or control characters.';
   }
   if (text === '.' || text === '..') return 'A workspace must not be "." or "..".';
-  if (text.length > longest) return `A workspace must not be longer than ${longest} characters.`;
+  if (text.length > maxLength) return `A workspace must not be longer than ${maxLength} characters.`;
   return undefined;
 }
 

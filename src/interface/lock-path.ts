@@ -6,16 +6,16 @@ declare const brand: unique symbol;
 export type LockPath = string & { readonly [brand]: 'LockPath' };
 
 /** In bytes of UTF-8, as they are kept: composed. */
-export const longestLockPath = 1_024;
+export const maxLockPathBytes = 1_024;
 
 /**
  * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
  * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
  * grows with the square of their number.
  */
-const maxUncomposedBytes = 4 * longestLockPath;
+const maxUncomposedBytes = 4 * maxLockPathBytes;
 
-const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
+const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 
 const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
 
@@ -44,7 +44,7 @@ export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/
 /** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
-  if (bytesIn(path) > longestLockPath) return tooLong;
+  if (bytesIn(path) > maxLockPathBytes) return tooLong;
   if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
   const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
   return why;

@@ -6,17 +6,15 @@ declare const brand: unique symbol;
 /** The lifetime of a lock: a duration within the limits that the service keeps. */
 export type Ttl = Duration & { readonly [brand]: 'Ttl' };
 
-export const shortestTtl: Duration = { seconds: 1 };
-export const longestTtl: Duration = { seconds: 30 * 86_400 };
+export const minTtl: Duration = { seconds: 1 };
+export const maxTtl: Duration = { seconds: 30 * 86_400 };
 
 const withinLimits = (duration: Duration): duration is Ttl =>
-  duration.seconds >= shortestTtl.seconds && duration.seconds <= longestTtl.seconds;
+  duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;
 
 export function parseTtl(text: string): Parsed<Ttl> {
   const duration = parseDuration(text);
   if (!duration.ok) return duration;
   if (withinLimits(duration.value)) return accepted(duration.value);
-  return refused(
-    `A lock lives for ${formatDuration(shortestTtl)} at the least and ${formatDuration(longestTtl)} at the most.`,
-  );
+  return refused(`A lock lives for ${formatDuration(minTtl)} at the least and ${formatDuration(maxTtl)} at the most.`);
 }

@@ -39,7 +39,7 @@ test('of many retries the first ten are told, and the others to who reads the de
   client.dispose();
   expect(lines).toHaveLength(11);
   expect(lines[0]).toMatch(
-    /^GET \/v1\/workspaces was refused with 503 Service Unavailable\. Trying again in \d\.\d s\.$/,
+    /^The service failed \(GET \/v1\/workspaces: 503 Service Unavailable\)\. Trying again in \d\.\d s\.$/,
   );
   expect(lines[10]).toBe('What is tried again from here on is in the debug log only.');
   expect(debug).toHaveLength(3);

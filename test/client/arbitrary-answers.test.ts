@@ -2,18 +2,18 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Answer, largestBody, readBody } from '../../src/client/answer.ts';
+import { maxBodyBytes, parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { type Client, createClient, ServiceError, steadyClock } from '../../src/client/client.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
-import { parseLinks } from '../../src/client/link-header.ts';
-import { nextPage } from '../../src/client/next-page.ts';
-import { isOwnError } from '../../src/client/own-error.ts';
-import { refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
+import { nextPage } from '../../src/client/pages.ts';
+import { isOwnError, refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
+import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
-import { isStillRunning } from '../../src/client/still-running.ts';
-import { syncStateOf } from '../../src/client/sync-state.ts';
+import { syncStateOf } from '../../src/client/sync.ts';
 import { game, hero, start, token, ttl } from './test-client.ts';
+
+const whole = (bytes: Uint8Array) => ({ bytes, tooLarge: false, endIsUnsure: false });
 
 const unseen = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
 
@@ -107,7 +107,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
   const baseUrl = new URL('https://assets.example.com/v1');
   fc.assert(
     fc.property(status, headers, body, (code, sent, bytes) => {
-      const answer: Answer = { status: code, headers: sent, body: readBody({ bytes, tooLarge: false }, sent, texts) };
+      const answer = readAnswer({ status: code, headers: sent, ...whole(bytes) }, texts);
       const value = answer.body.kind === 'json' ? answer.body.value : null;
       const refusal = refusalOf(answer, { baseUrl, serverNow: start, texts });
       const call = { method: 'GET', path: '/v1/x', attempts: 2 };
@@ -137,10 +137,10 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
 test('a body that nests without end, or is one long word of brackets, takes no time to speak of', () => {
   const texts = createServiceText([token]);
   for (const unit of ['[', '{"a":', '<', '<!--', '<script>', '<html><script', '&lt', '\n', '\u202e', 'a ', '"']) {
-    const bytes = new TextEncoder().encode(`<html>${unit.repeat(largestBody / 10 / unit.length)}`);
+    const bytes = new TextEncoder().encode(`<html>${unit.repeat(maxBodyBytes / 10 / unit.length)}`);
     const began = performance.now();
-    readBody({ bytes, tooLarge: false }, {}, texts);
-    readBody({ bytes: bytes.subarray(6), tooLarge: false }, {}, texts);
+    readAnswer({ status: 200, headers: {}, ...whole(bytes) }, texts);
+    readAnswer({ status: 200, headers: {}, ...whole(bytes.subarray(6)) }, texts);
     expect(performance.now() - began, unit).toBeLessThan(5_000);
   }
 });

@@ -18,7 +18,9 @@ describe('the limit of an attempt', () => {
     const server = await startOtherServer(inTurn(answer, fine));
     const client = testClient(server.baseUrl, { requestTimeoutMs: 500 });
     expect((await client.listWorkspaces(client.within())).items).toHaveLength(1);
-    expect(client.retries.map(({ why }) => why)).toEqual(['GET /v1/workspaces got no whole answer within 500 ms.']);
+    expect(client.retries.map(({ why }) => why)).toEqual([
+      'The service did not answer within 500 ms (GET /v1/workspaces).',
+    ]);
   });
 
   test('counts from when there is a free connection', async () => {
@@ -39,7 +41,7 @@ describe('the deadline', () => {
     const client = testClient(server.baseUrl, real);
     const began = Date.now();
     const error = await errorOf(client.listWorkspaces(client.within(100)));
-    expect(error.failure).toEqual({ kind: 'deadline', last: undefined, retryAfterMs: undefined });
+    expect(error.failure).toEqual({ kind: 'deadline', last: undefined, retryAfterMs: undefined, limited: false });
     expect(Date.now() - began).toBeLessThan(5_000);
   });
 
@@ -142,7 +144,7 @@ describe('a server that is not there', () => {
     const error = await errorOf(client.listWorkspaces(client.within()));
     expect(error.failure).toMatchObject({ kind: 'connection', code: 'ECONNREFUSED', mayHaveArrived: false });
     expect(error.message).toBe(
-      `GET /v1/workspaces lost its connection: connect ECONNREFUSED 127.0.0.1:${port}. It was tried 5 times.`,
+      `The connection failed: connect ECONNREFUSED 127.0.0.1:${port} (GET /v1/workspaces, 5 attempts).`,
     );
   });
 

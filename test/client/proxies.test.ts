@@ -122,7 +122,7 @@ describe('a proxy', () => {
     const error = await errorOf(client.listWorkspaces(client.within()));
     expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
     expect(error.message).toBe(
-      'GET /v1/workspaces lost its connection: tunneling socket could not be established, statusCode=407 (ECONNRESET). It was tried 2 times.',
+      'The connection failed: tunneling socket could not be established, statusCode=407 (ECONNRESET) (GET /v1/workspaces, 2 attempts).',
     );
   });
 
@@ -145,7 +145,7 @@ test('a certificate that is not trusted is named at once', async () => {
   const error = await errorOf(client.listWorkspaces(client.within()));
   expect(error.failure).toMatchObject({ kind: 'connection', untrusted: true, mayHaveArrived: false });
   expect(error.message).toBe(
-    'GET /v1/workspaces was not sent, because the server cannot be trusted: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If its certificate is of an authority of your own, name that one in NODE_EXTRA_CA_CERTS.',
+    'The server cannot be trusted, so nothing was sent: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS (GET /v1/workspaces).',
   );
   expect(error.attempts).toBe(1);
   expect(seen).toEqual([]);

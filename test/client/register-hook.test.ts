@@ -61,5 +61,5 @@ test.each([
   ['the value of a header', { options: { headers: { authorization: 'Basic YWRhOmE=' } } }, 'Basic YWRhOmE='],
 ])('%s that the service repeats is not in the error', async (_, more, secret) => {
   const { hook } = await register(problem(422, { detail: `This is weak: ${secret}` }), more);
-  expect((await errorOf(hook)).message).toMatch(/: This is weak: \*\*\*\.$/);
+  expect((await errorOf(hook)).message).toMatch(/^This is weak: \*\*\* \(/);
 });

@@ -53,7 +53,7 @@ describe('an attempt is followed by another', () => {
         attempts: 1,
         delayMs: 375,
         reason: 'failed',
-        why: 'GET /v1/workspaces was refused with 503 Service Unavailable (request id req_1): Busy.',
+        why: 'Busy (GET /v1/workspaces: 503 Service Unavailable, request id req_1).',
       },
     ]);
   });
@@ -65,7 +65,7 @@ describe('an attempt is followed by another', () => {
     expect(server.requests).toHaveLength(3);
     expect(error).toMatchObject({ attempts: 3, status: 502, failure: { kind: 'refused' } });
     expect(error.message).toBe(
-      'GET /v1/workspaces was refused with 502 Bad Gateway: 502 Bad Gateway 502 Bad Gateway nginx/1.27.0. It was tried 3 times.',
+      '502 Bad Gateway 502 Bad Gateway nginx/1.27.0 (GET /v1/workspaces: 502 Bad Gateway, 3 attempts).',
     );
   });
 
@@ -108,7 +108,7 @@ describe('Retry-After', () => {
     const server = await startOtherServer(nothing(429, { 'retry-after': '9'.repeat(400) }));
     const client = testClient(server.baseUrl);
     const { message } = await errorOf(client.listWorkspaces(client.within()));
-    expect(message).toMatch(/ The service asks to wait for \d+[smhd], and there is less time left\.$/);
+    expect(message).toMatch(/ The service asks to wait for \d+[smhd], and less time is left \(/);
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('Retry-After', () => {
     expect(error.failure).toMatchObject({ kind: 'deadline', retryAfterMs: 600_000, last: { status: 429 } });
     expect(error).toMatchObject({ status: 429 });
     expect(error.message).toBe(
-      'GET /v1/workspaces was refused with 429 Too Many Requests: Slow down. The service asks to wait for 10m, and there is less time left.',
+      'Slow down. The service asks to wait for 10m, and less time is left (GET /v1/workspaces: 429 Too Many Requests).',
     );
   });
 });
@@ -176,7 +176,7 @@ describe('the deadline', () => {
       last: { kind: 'refused', status: 503 },
     });
     expect(error.message).toMatch(
-      /503 Service Unavailable\. There was no time left to try again\. It was tried \d times\.$/,
+      /There was no time left to try again \(GET \S+: 503 Service Unavailable, \d attempts\)\.$/,
     );
   });
 
@@ -200,7 +200,7 @@ describe('the deadline', () => {
     const client = testClient(server.baseUrl);
     const error = await errorOf(client.listWorkspaces(client.within(0)));
     expect(error).toMatchObject({ attempts: 0, failure: { kind: 'deadline' } });
-    expect(error.message).toBe('GET /v1/workspaces got no answer in the time there was for it.');
+    expect(error.message).toBe('The service did not answer in time (GET /v1/workspaces).');
     expect(server.requests).toHaveLength(0);
   });
 });
@@ -219,7 +219,7 @@ describe('a signal', () => {
     const stop = new AbortController();
     const client = testClient(server.baseUrl, { sleep: async () => stop.abort() });
     const error = await errorOf(client.listWorkspaces(client.within(60_000, stop.signal)));
-    expect(error.message).toBe('GET /v1/workspaces was stopped.');
+    expect(error.message).toBe('The request was cancelled (GET /v1/workspaces).');
     expect(server.requests).toHaveLength(1);
   });
 

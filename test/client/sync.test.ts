@@ -61,7 +61,7 @@ describe('a sync that is started', () => {
     const client = testClient(server.baseUrl);
     const error = await errorOf(client.startSync({ workspace: game, branch: 'x' }, client.within()));
     expect(error.message).toBe(
-      'POST /v1/workspaces/game/sync was refused with 422 Unprocessable Entity. branch: There is no branch x.',
+      'The service refused the request. branch: There is no branch x (POST /v1/workspaces/game/sync: 422 Unprocessable Entity).',
     );
   });
 });

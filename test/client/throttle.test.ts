@@ -50,7 +50,7 @@ function play({ clients, requestsEach, perSecond, burst, latencyMs, seed, tells 
       underWay -= 1;
       throttle.ended();
       const status = tells ? rateLimitIn(headers, now) : undefined;
-      if (status !== undefined) throttle.saw(status, now);
+      if (status !== undefined) throttle.observe(status, now);
       if (kind === 'refused') {
         refused += 1;
         left += 1;
@@ -200,7 +200,7 @@ describe('a throttle', () => {
 
   test('waits until the service takes more when it says that nothing remains', () => {
     const its = throttle();
-    its.saw({ remaining: 0, resetMs: 7 * second, policy: undefined }, 0);
+    its.observe({ remaining: 0, resetMs: 7 * second, policy: undefined }, 0);
     expect(its.delayMs(0)).toBe(7 * second);
     expect(its.delayMs(7 * second)).toBe(0);
     expect(its.refusedUntil()).toBe(Number.NEGATIVE_INFINITY);
@@ -212,7 +212,7 @@ describe('a throttle', () => {
       const its = throttle();
       its.sent(0);
       its.ended();
-      its.saw({ remaining, resetMs: 0, policy }, 0);
+      its.observe({ remaining, resetMs: 0, policy }, 0);
       return its.delayMs(0);
     };
     expect([900, 101, 100, 99, 50, 10].map(spacing)).toEqual([0, 0, 0, 100 / 9.9, 20, 100]);

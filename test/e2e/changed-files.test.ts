@@ -310,7 +310,7 @@ describe('of a push', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of the push to topic (1111111 to 0000001) of octo-games/dragon could not be looked up. GET /repos/octo-games/dragon/compare/<commit>...<commit> was refused with 404 Not Found: Not Found. GitHub says so, too, of what a token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push."`,
+      `"##[error]The files of the push to topic (1111111 to 0000001) of octo-games/dragon could not be looked up. Not Found (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found). GitHub says so, too, of what a token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push."`,
     );
   });
 });
@@ -363,13 +363,13 @@ describe('GitHub refuses', () => {
 
   test('a token that is not valid', async () => {
     expect(stable((await refusedWith(badCredentials)).log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. GET /repos/octo-games/dragon/pulls/7 was refused with 401 Unauthorized: Bad credentials. Use a token that is valid: this one may have expired or been revoked. Leave \`github-token\` out: the token of the job is enough, if it has the permission \`pull-requests: read\`."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. Bad credentials. The token may have expired or been revoked: create a new one, and update the secret (GET /repos/octo-games/dragon/pulls/7: 401 Unauthorized). Leave \`github-token\` out: the token of the job is enough, if it has the permission \`pull-requests: read\`."`,
     );
   });
 
   test('a token that may not read pull requests', async () => {
     expect(stable((await refusedWith(notAccessible)).log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. GET /repos/octo-games/dragon/pulls/7 was refused with 403 Forbidden: Resource not accessible by integration. Give the job the permission \`pull-requests: read\`, below \`permissions:\`. Reading is enough, so the token of a run from a fork will do."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. Resource not accessible by integration (GET /repos/octo-games/dragon/pulls/7: 403 Forbidden). Give the job the permission \`pull-requests: read\`, below \`permissions:\`. Reading is enough, so the token of a run from a fork will do."`,
     );
   });
 
@@ -380,13 +380,13 @@ describe('GitHub refuses', () => {
 
   test('to say what a token may not see', async () => {
     expect(stable((await refusedWith(notFound)).log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. GET /repos/octo-games/dragon/pulls/7 was refused with 404 Not Found: Not Found. GitHub says so, too, of what a token may not see: give the job the permission \`pull-requests: read\`, below \`permissions:\`."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. Not Found (GET /repos/octo-games/dragon/pulls/7: 404 Not Found). GitHub says so, too, of what a token may not see: give the job the permission \`pull-requests: read\`, below \`permissions:\`."`,
     );
   });
 
   test('and a page for people is no answer', async () => {
     const { log } = await refusedWith(htmlPage(200));
-    expect(log).toContain('but the answer cannot be used: it is not valid JSON');
+    expect(log).toContain('The answer cannot be used: it is not valid JSON');
   });
 
   test.each<[string, Answer]>([
@@ -417,7 +417,9 @@ describe('GitHub is in trouble', () => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: first(1, answer) }, { locked: ['a'] });
     const result = await run();
     expect(pathsIn(result)).toEqual(['a']);
-    expect(result.log).toMatch(/^GitHub: GET \/repos\/octo-games\/dragon\/pulls\/7 .*Trying again in 0\.\d s\.$/m);
+    expect(result.log).toMatch(
+      /^GitHub: .* \(GET \/repos\/octo-games\/dragon\/pulls\/7: .*Trying again in 0\.\d s\.$/m,
+    );
   });
 
   test('and no more than `retries` are made', async () => {
@@ -425,7 +427,7 @@ describe('GitHub is in trouble', () => {
     const result = await run({ retries: '1' });
     expect(result.conclusion).toBe('failure');
     expect(api.requests).toHaveLength(2);
-    expect(result.log).toContain('It was tried 2 times.');
+    expect(result.log).toContain(', 2 attempts)');
   });
 
   test('for longer than the step may take, it ends at once', async () => {
@@ -434,7 +436,7 @@ describe('GitHub is in trouble', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. GET /repos/octo-games/dragon/pulls/7 was refused with 429 Too Many Requests: You have exceeded a secondary rate limit. Please wait. The service asks to wait for 1h, and there is less time left."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. You have exceeded a secondary rate limit. Please wait. The service asks to wait for 1h, and less time is left (GET /repos/octo-games/dragon/pulls/7: 429 Too Many Requests)."`,
     );
     expect(api.requests).toHaveLength(1);
   });
@@ -442,7 +444,7 @@ describe('GitHub is in trouble', () => {
   test('and does not answer within `request-timeout`', async () => {
     const { run } = await guard({ instead: () => () => undefined });
     const result = await run({ 'request-timeout': '1s', retries: '0' });
-    expect(result.log).toContain('got no whole answer within 1s.');
+    expect(result.log).toContain('did not answer within 1s');
   });
 
   test('in the midst of its pages', async () => {
@@ -453,7 +455,7 @@ describe('GitHub is in trouble', () => {
     });
     const result = await run();
     expect(result.conclusion).toBe('failure');
-    expect(result.log).toContain('was refused with 409 Conflict');
+    expect(result.log).toContain(': 409 Conflict');
   });
 
   test('and names a page as the next that was there before', async () => {

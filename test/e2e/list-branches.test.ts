@@ -54,11 +54,11 @@ test('a workspace that there is not fails the step', async () => {
   const result = await job.run({ with: { operation: 'list-branches' } });
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
   expect(stable(result.log)).toMatchInlineSnapshot(
-    `"##[error]GET /v1/workspaces/nowhere/branches was refused with 404 Not Found (request id <request>): There is no workspace "nowhere" that this token can see."`,
+    `"##[error]There is no workspace "nowhere" that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>)."`,
   );
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: list-branches</h3>
-    <p>GET /v1/workspaces/nowhere/branches was refused with 404 Not Found (request id <request>): There is no workspace &quot;nowhere&quot; that this token can see.</p>
+    <p>There is no workspace &quot;nowhere&quot; that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>).</p>
 
     "
   `);

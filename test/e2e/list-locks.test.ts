@@ -115,7 +115,7 @@ describe('the list', () => {
     const result = await job.run({ with: { operation: 'list-locks' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]GET /v1/workspaces/<workspace>/locks was refused with 403 Forbidden (request id <request>): This needs the scope locks:read, and the token has only sync. Use a token that has the scope locks:read."`,
+      `"##[error]This needs the scope locks:read, and the token has only sync. Use a token that has the scope locks:read (GET /v1/workspaces/<workspace>/locks: 403 Forbidden, request id <request>)."`,
     );
   });
 });

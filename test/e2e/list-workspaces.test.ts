@@ -41,11 +41,11 @@ test('a token that is not known fails the step', async () => {
   const result = await job.run({ with: { operation: 'list-workspaces' } });
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
   expect(stable(result.log)).toMatchInlineSnapshot(
-    `"##[error]GET /v1/workspaces was refused with 401 Unauthorized (request id <request>): The API token is not known here. Use a token that is valid: this one may have expired or been revoked."`,
+    `"##[error]The API token is not known here. The token may have expired or been revoked: create a new one, and update the secret (GET /v1/workspaces: 401 Unauthorized, request id <request>)."`,
   );
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: list-workspaces</h3>
-    <p>GET /v1/workspaces was refused with 401 Unauthorized (request id <request>): The API token is not known here. Use a token that is valid: this one may have expired or been revoked.</p>
+    <p>The API token is not known here. The token may have expired or been revoked: create a new one, and update the secret (GET /v1/workspaces: 401 Unauthorized, request id <request>).</p>
 
     "
   `);
@@ -65,8 +65,8 @@ test('a service that is not there fails the step after the retries, each with it
   });
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
   expect(stable(result.log)).toMatchInlineSnapshot(`
-    "GET /v1/workspaces lost its connection: read ECONNRESET. Trying again in <duration>.
-    ##[error]GET /v1/workspaces lost its connection: read ECONNRESET. It was tried 2 times."
+    "The connection failed: read ECONNRESET (GET /v1/workspaces). Trying again in <duration>.
+    ##[error]The connection failed: read ECONNRESET (GET /v1/workspaces, 2 attempts)."
   `);
   expect(server.requests).toHaveLength(2);
 });

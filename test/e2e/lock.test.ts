@@ -209,7 +209,7 @@ describe('what the service refuses', () => {
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', count: '0', locks: '[]' } });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "POST /v1/workspaces/<workspace>/locks was refused with 422 Unprocessable Entity (request id <request>): type: It has to be exclusive.",
+        "type: It has to be exclusive (POST /v1/workspaces/<workspace>/locks: 422 Unprocessable Entity, request id <request>).",
       ]
     `);
   });
@@ -229,7 +229,7 @@ describe('what the service refuses', () => {
     expect(result.conclusion).toBe('failure');
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "POST /v1/workspaces/game/locks was refused with 422 Unprocessable Entity (request id req-1): Unprocessable Content. ttl: Locks live for 8h at the most here.",
+        "Unprocessable Content. ttl: Locks live for 8h at the most here (POST /v1/workspaces/game/locks: 422 Unprocessable Entity, request id req-1).",
       ]
     `);
     expect(server.requests[0]?.body).toBe('{"path":"a","type":"exclusive","ttl":"9h"}');
@@ -241,7 +241,7 @@ describe('what the service refuses', () => {
     const result = await job.run({ with: { operation: 'lock', path: 'a' } });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "POST /v1/workspaces/<workspace>/locks was refused with 403 Forbidden (request id <request>): This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write.",
+        "This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write (POST /v1/workspaces/<workspace>/locks: 403 Forbidden, request id <request>).",
       ]
     `);
   });

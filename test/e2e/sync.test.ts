@@ -125,11 +125,11 @@ describe('a sync', () => {
     const result = await job.run({ with: { operation: 'sync', branch: 'nowhere' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]POST /v1/workspaces/<workspace>/sync was refused with 422 Unprocessable Entity (request id <request>): branch: The remote has no branch nowhere. It has main, topic."`,
+      `"##[error]branch: The remote has no branch nowhere. It has main, topic (POST /v1/workspaces/<workspace>/sync: 422 Unprocessable Entity, request id <request>)."`,
     );
     expect(stable(result.summary)).toMatchInlineSnapshot(`
       "<h3>Workspace: sync</h3>
-      <p>POST /v1/workspaces/<workspace>/sync was refused with 422 Unprocessable Entity (request id <request>): branch: The remote has no branch nowhere. It has main, topic.</p>
+      <p>branch: The remote has no branch nowhere. It has main, topic (POST /v1/workspaces/<workspace>/sync: 422 Unprocessable Entity, request id <request>).</p>
 
       "
     `);
@@ -200,7 +200,7 @@ describe('a service that others wrote', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "The sync of main in game is pending, about 2,000 objects to receive.
       The sync is transferring, 0 of about 2,000 objects received.
-      GET /v1/workspaces/game/syncs/s was refused with 503 Service Unavailable: 503 Service Unavailable 503 Service Unavailable nginx/1.27.0.
+      503 Service Unavailable 503 Service Unavailable nginx/1.27.0 (GET /v1/workspaces/game/syncs/s: 503 Service Unavailable).
       The branch main of game is synced: completed after <duration>, 2,000 objects received."
     `);
     expect(result.outputs).toMatchObject({ status: 'completed', sync_id: 's', estimated_objects: '2000' });
@@ -248,7 +248,7 @@ describe('a service that others wrote', () => {
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'pending', sync_id: 's' } });
     expect(result.annotations.map(({ message }) => stable(message))).toMatchInlineSnapshot(`
       [
-        "The sync of main was not seen to end within 2s: when it was last seen it was pending. After that, GET /v1/workspaces/game/syncs/s was refused with 429 Too Many Requests. The service asks to wait for 1h, and there is less time left. The service goes on with it. Raise \`wait\` to wait longer.",
+        "The sync of main was not seen to end within 2s: when it was last seen it was pending. Asking again failed: The service refused the request. The service asks to wait for 1h, and less time is left (GET /v1/workspaces/game/syncs/s: 429 Too Many Requests). The service goes on with it. Raise \`wait\` to wait longer.",
       ]
     `);
     expect(server.requests).toHaveLength(3);

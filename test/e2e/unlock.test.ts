@@ -137,7 +137,7 @@ describe('a release that the service refuses', () => {
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "The lock on a was not released. DELETE /v1/workspaces/<workspace>/locks/a was refused with 403 Forbidden (request id <request>): This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write.",
+        "The lock on a was not released. This needs the scope locks:write, and the token has only locks:read. Use a token that has the scope locks:write (DELETE /v1/workspaces/<workspace>/locks/a: 403 Forbidden, request id <request>).",
       ]
     `);
   });
@@ -159,7 +159,7 @@ describe('a release that the service refuses', () => {
     expect(result.conclusion).toBe('failure');
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "The lock on a was not released. DELETE /v1/workspaces/<workspace>/locks/a was refused with 403 Forbidden (request id <request>): This needs the scope locks:admin, and the token has only locks:write. Use a token that has the scope locks:admin.",
+        "The lock on a was not released. This needs the scope locks:admin, and the token has only locks:write. Use a token that has the scope locks:admin (DELETE /v1/workspaces/<workspace>/locks/a: 403 Forbidden, request id <request>).",
       ]
     `);
     expect(await scene.locked(workspace)).toEqual(['a']);

@@ -21,7 +21,7 @@ test('on a read-only disk the service does not start, and says why in a sentence
       through: disk.through,
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^workspace-service: The data folder ".*" cannot be used: its disk is read-only\. .*\n$/);
+    expect(stderr).toMatch(/^workspace-service: The data folder ".*" cannot be used: the disk is read-only\. .*\n$/);
   }
 });
 
@@ -46,7 +46,7 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
   await disk.run('mount', '-o', 'remount,ro', join(disk.folder, 'data'));
   expect(await sync()).toMatchObject({
     status: 'failed',
-    error: expect.stringMatching(/^git could not .*: the disk of the service is read-only\.$/),
+    error: expect.stringMatching(/^git could not .*: the disk is read-only\.$/),
   });
   expect((await lock('meanwhile')).status).toBe(201);
   expect((await release('meanwhile')).status).toBe(204);

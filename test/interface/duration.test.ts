@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/interface/duration.ts';
-import { longestTtl, parseTtl, shortestTtl } from '../../src/interface/ttl.ts';
+import { maxTtl, minTtl, parseTtl } from '../../src/interface/ttl.ts';
 import { codeUnits } from './texts.ts';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -164,6 +164,6 @@ describe('the lifetime of a lock', () => {
   });
 
   test('tells its limits to whoever has to check them elsewhere', () => {
-    expect([shortestTtl, longestTtl].map(formatDuration)).toEqual(['1s', '30d']);
+    expect([minTtl, maxTtl].map(formatDuration)).toEqual(['1s', '30d']);
   });
 });

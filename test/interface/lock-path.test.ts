@@ -6,7 +6,7 @@ import {
   canonicalLockPath,
   type LockPath,
   lockPathFromUrl,
-  longestLockPath,
+  maxLockPathBytes,
   parseHeldPath,
   parseLockPath,
 } from '../../src/interface/lock-path.ts';
@@ -111,7 +111,7 @@ describe('a lock path', () => {
     ['..', reason.dots],
     ['a/../b', reason.dots],
     ['a/..', reason.dots],
-    ['a'.repeat(longestLockPath + 1), reason.long],
+    ['a'.repeat(maxLockPathBytes + 1), reason.long],
   ])('is refused with its reason: %j', (text, why) => {
     expect(whyNot(parseLockPath(text))).toBe(why);
   });
@@ -133,16 +133,16 @@ describe('a lock path', () => {
   });
 
   test('is measured in bytes, after its characters were composed', () => {
-    const composed = 'é'.repeat(longestLockPath / 2);
-    expect(bytesIn(composed)).toBe(longestLockPath);
-    expect(bytesIn(composed.normalize('NFD'))).toBeGreaterThan(longestLockPath);
+    const composed = 'é'.repeat(maxLockPathBytes / 2);
+    expect(bytesIn(composed)).toBe(maxLockPathBytes);
+    expect(bytesIn(composed.normalize('NFD'))).toBeGreaterThan(maxLockPathBytes);
 
     expect(parseLockPath(composed.normalize('NFD'))).toEqual({ ok: true, value: composed });
     expect(whyNot(parseLockPath(`${composed}a`))).toBe(reason.long);
 
     // U+0958 is excluded from composition: NFC makes two characters of it, so that it grows.
-    const growing = '\u0958'.repeat(longestLockPath / 3);
-    expect(bytesIn(growing)).toBeLessThan(longestLockPath);
+    const growing = '\u0958'.repeat(maxLockPathBytes / 3);
+    expect(bytesIn(growing)).toBeLessThan(maxLockPathBytes);
     expect(whyNot(parseLockPath(growing))).toBe(reason.long);
   });
 
@@ -162,15 +162,15 @@ describe('a lock path', () => {
 
   test('may be written with any characters that compose to it, however many', () => {
     // No character has a longer spelling for its length: iota as the mark that stands for it, and two accents.
-    const longest = '\u1fbe\u0308\u0301'.repeat(longestLockPath / 2);
-    expect(bytesIn(longest)).toBe(3.5 * longestLockPath);
-    expect(parseLockPath(longest)).toEqual({ ok: true, value: '\u0390'.repeat(longestLockPath / 2) });
+    const longest = '\u1fbe\u0308\u0301'.repeat(maxLockPathBytes / 2);
+    expect(bytesIn(longest)).toBe(3.5 * maxLockPathBytes);
+    expect(parseLockPath(longest)).toEqual({ ok: true, value: '\u0390'.repeat(maxLockPathBytes / 2) });
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('\u1100\u1161\u11a8', '\u212a', '\u2126\u0313\u0300\u0345', 'e\u0301', 'a')),
         (parts) => {
           const composed = parts.join('').normalize('NFC');
-          expect(parseLockPath(parts.join('')).ok).toBe(composed !== '' && bytesIn(composed) <= longestLockPath);
+          expect(parseLockPath(parts.join('')).ok).toBe(composed !== '' && bytesIn(composed) <= maxLockPathBytes);
         },
       ),
     );
@@ -180,7 +180,7 @@ describe('a lock path', () => {
     const marks = '\u0345'.repeat(400_000) + '\u0327'.repeat(400_000);
     for (const parse of [parseLockPath, canonicalLockPath, lockPathFromUrl])
       expect(whyNot(parse(marks))).toBe(reason.long);
-    expect(whyNot(parseLockPath(`\0${'a'.repeat(longestLockPath)}`))).toBe(reason.long);
+    expect(whyNot(parseLockPath(`\0${'a'.repeat(maxLockPathBytes)}`))).toBe(reason.long);
   });
 
   test('is refused with nothing of it in the reason, so that it cannot smuggle text into a message', () => {
@@ -345,12 +345,12 @@ describe('a path as a person writes it', () => {
     ['a/./', reason.folder],
     ['a\nb', reason.control],
     ['\ud83d', reason.surrogate],
-    [`a${'/b'.repeat(longestLockPath / 2)}`, reason.long],
+    [`a${'/b'.repeat(maxLockPathBytes / 2)}`, reason.long],
   ])('is refused with its reason: %j', (text, why) => {
     expect(whyNot(canonicalLockPath(text))).toBe(why);
   });
 
   test('is measured after the repair', () => {
-    expect(canonicalLockPath(`${'.//'.repeat(longestLockPath)}a`)).toEqual({ ok: true, value: 'a' });
+    expect(canonicalLockPath(`${'.//'.repeat(maxLockPathBytes)}a`)).toEqual({ ok: true, value: 'a' });
   });
 });

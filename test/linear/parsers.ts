@@ -15,28 +15,24 @@ import { readEntry } from '../../src/action/ledger/entry.ts';
 import { readKept } from '../../src/action/ledger/kept.ts';
 import { readHandedLocks } from '../../src/action/locks/handed-locks.ts';
 import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
-import { createRedactor, inHtml, oneLine } from '../../src/action/report/safe-text.ts';
-import { readBody } from '../../src/client/answer.ts';
+import { inHtml, oneLine } from '../../src/action/report/safe-text.ts';
+import { parseLinks, readAnswer } from '../../src/client/answer.ts';
+import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
-import { fieldsOf, wordsOf } from '../../src/client/error-words.ts';
-import { htmlToText } from '../../src/client/html-to-text.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
-import { parseLinks } from '../../src/client/link-header.ts';
-import { readBranch, readNamed, readWorkspace } from '../../src/client/named-entry.ts';
-import { isOwnError } from '../../src/client/own-error.ts';
+import { readBranch, readNamed, readWorkspace } from '../../src/client/lists.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { refusalOf } from '../../src/client/refusal.ts';
-import { parseRetryAfter } from '../../src/client/retry-after.ts';
-import { dateOf } from '../../src/client/server-clock.ts';
-import { createServiceText, plainName } from '../../src/client/service-text.ts';
-import { isStillRunning } from '../../src/client/still-running.ts';
-import { syncStateOf } from '../../src/client/sync-state.ts';
-import { timestampIn } from '../../src/client/timestamp.ts';
+import { fieldsOf, isOwnError, refusalOf, wordsOf } from '../../src/client/refusal.ts';
+import { isStillRunning } from '../../src/client/retry.ts';
+import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
+import { syncStateOf } from '../../src/client/sync.ts';
 import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
+import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
+import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
@@ -48,7 +44,7 @@ import { parseListQuery } from '../../src/service/dashboard/locks/list-query.ts'
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/tokens/read-new-token.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines } from '../../src/service/git/lines.ts';
-import { redact } from '../../src/service/git/redact.ts';
+import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
@@ -79,7 +75,6 @@ import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
 import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
-import { withoutSecrets } from '../../src/service/webhooks/without-secrets.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
 /** A text that grows: what it begins with, what is repeated, and what it ends with. */
@@ -97,6 +92,7 @@ export interface Parser {
 
 const token = 'wsa_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG';
 const texts = createServiceText([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
+const spellings = spellingsOf([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
 const redactSecrets = createRedactor([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
 const orThrow = <T>(parsed: Parsed<T>): T => {
   if (!parsed.ok) throw new Error(parsed.why);
@@ -168,8 +164,12 @@ export const parsers: readonly Parser[] = [
 
   { of: ['src/client/json.ts parseJson'], parse: (text) => parseJson(text, texts.data), shapes: [['[', '"a",', '1]']] },
   {
-    of: ['src/client/answer.ts readBody'],
-    parse: (text) => readBody({ bytes: new TextEncoder().encode(text), tooLarge: false }, {}, texts),
+    of: ['src/client/answer.ts readAnswer'],
+    parse: (text) =>
+      readAnswer(
+        { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, endIsUnsure: false },
+        texts,
+      ),
     shapes: [
       ['[', '[],', '1]'],
       ['[', '"aaaaaaaaaaaa",', '1]'],
@@ -179,7 +179,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/html-to-text.ts htmlToText'],
+    of: ['src/client/service-text.ts htmlToText'],
     parse: (text) => htmlToText(`<html>${text}`),
     shapes: [
       ['', '<script>', ''],
@@ -191,7 +191,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/link-header.ts parseLinks'],
+    of: ['src/client/answer.ts parseLinks'],
     parse: parseLinks,
     shapes: [
       ['', '<a>;rel="', ''],
@@ -199,7 +199,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/retry-after.ts parseRetryAfter'],
+    of: ['src/interface/retry-after.ts parseRetryAfter'],
     parse: (text) => parseRetryAfter(text, 0),
     shapes: [['mon', '(', '']],
   },
@@ -225,12 +225,12 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/client/server-clock.ts dateOf'],
+    of: ['src/client/clock.ts dateOf'],
     parse: (text) => dateOf({ date: text, age: text }),
     shapes: [['', '(', '']],
   },
   {
-    of: ['src/client/timestamp.ts timestampIn'],
+    of: ['src/client/clock.ts timestampIn'],
     parse: timestampIn,
     shapes: [
       ['2026-03-01T00:00:00.', '0', 'x'],
@@ -242,19 +242,19 @@ export const parsers: readonly Parser[] = [
     parse: (text) => deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
   },
   {
-    of: ['src/client/error-words.ts wordsOf', 'src/client/error-words.ts fieldsOf'],
+    of: ['src/client/refusal.ts wordsOf', 'src/client/refusal.ts fieldsOf'],
     parse: (text) => [
       wordsOf({ error: text, message: text }, texts),
       fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
     ],
   },
   {
-    of: ['src/client/own-error.ts isOwnError'],
+    of: ['src/client/refusal.ts isOwnError'],
     parse: (text) => isOwnError(answer(404, { message: text })),
     shapes: [['page ', 'not ', '']],
   },
   {
-    of: ['src/client/still-running.ts isStillRunning'],
+    of: ['src/client/retry.ts isStillRunning'],
     parse: (text) => isStillRunning(answer(409, { title: text }), true),
   },
   {
@@ -266,7 +266,7 @@ export const parsers: readonly Parser[] = [
         texts,
       }),
   },
-  { of: ['src/client/sync-state.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
+  { of: ['src/client/sync.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
   { of: ['src/client/service-text.ts plainName'], parse: plainName },
   {
     of: ['src/client/service-text.ts createServiceText'],
@@ -285,11 +285,7 @@ export const parsers: readonly Parser[] = [
     shapes: [['"', 'a', '']],
   },
   {
-    of: [
-      'src/client/named-entry.ts readNamed',
-      'src/client/named-entry.ts readWorkspace',
-      'src/client/named-entry.ts readBranch',
-    ],
+    of: ['src/client/lists.ts readNamed', 'src/client/lists.ts readWorkspace', 'src/client/lists.ts readBranch'],
     parse: (text) => [readWorkspace(text), readBranch({ ref: text }), readNamed(['a'])({ a: text })],
   },
   { of: ['src/client/workspace-id.ts parseWorkspaceId'], parse: parseNamedWorkspace },
@@ -347,7 +343,7 @@ export const parsers: readonly Parser[] = [
     shapes: [['[', '{"path":"a"},', '{"path":"a"}]']],
   },
   {
-    of: ['src/action/report/safe-text.ts createRedactor'],
+    of: ['src/interface/redact.ts createRedactor'],
     parse: redactSecrets,
     shapes: [
       ['', 'wsa_', ''],
@@ -455,9 +451,13 @@ export const parsers: readonly Parser[] = [
   },
   { of: ['src/service/git/words-of-git.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
   {
-    of: ['src/service/git/redact.ts redact'],
+    of: ['src/service/git/redact.ts createRemoteRedactor'],
     parse: (text) =>
-      redact(text, { kind: 'https', address: 'https://a/b', credentials: { username: 'git', password: 'aaaaaaaab' } }),
+      createRemoteRedactor({
+        kind: 'https',
+        address: 'https://a/b',
+        credentials: { username: 'git', password: 'aaaaaaaab' },
+      })(text),
     shapes: [
       ['', '//', ''],
       ['', '//a', ''],
@@ -593,17 +593,17 @@ export const parsers: readonly Parser[] = [
     parse: (text) => [parseTarget(text), parseTarget(`https://${text}`)],
   },
   {
-    of: ['src/service/webhooks/without-secrets.ts withoutSecrets'],
-    parse: (text) => withoutSecrets(text, ['aaaaaaaaaaab', 'baaaaaaaaaaa', token], true),
+    of: ['src/interface/redact.ts redactCut'],
+    parse: (text) => redactCut(text, spellings),
     shapes: [
       ['', '\ufffd', 'x'],
       ['', 'wsa_', ''],
     ],
   },
   {
-    of: ['src/service/webhooks/without-secrets.ts withoutSecrets'],
+    of: ['src/interface/redact.ts redactCut'],
     // Secrets that grow with what is sent: those of headers have up to 4,096 characters.
-    parse: (text) => withoutSecrets('a'.repeat(text.length), [`${text.slice(0, 4_000)}b${text.slice(0, 90)}`], true),
+    parse: (text) => redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
   },
   { of: ['src/service/workspaces/workspace-id.ts parseWorkspaceId'], parse: parseWorkspaceId },
 ];

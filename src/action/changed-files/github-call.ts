@@ -1,7 +1,7 @@
-import { createSendOnce } from '../../client/attempt.ts';
+import { readAnswer } from '../../client/answer.ts';
 import { type Call, createCall, type Retry } from '../../client/call.ts';
+import { type Clock, createServerClock } from '../../client/clock.ts';
 import { openConnection } from '../../client/connection.ts';
-import { type Clock, createServerClock } from '../../client/server-clock.ts';
 import { asTooMany } from './rate-limit.ts';
 
 /** GitHub would rather have one request after the other: it has a limit for those at once, which all of a job share. */
@@ -33,14 +33,8 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     baseUrl: apiUrl,
     clock,
     serverClock: createServerClock(clock),
-    sendOnce: createSendOnce({
-      connection: {
-        send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-        close: connection.close,
-      },
-      clock,
-      timeoutMs: requestTimeoutMs,
-    }),
+    send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),
+    timeoutMs: requestTimeoutMs,
     maxConnections: atOnce,
     retries: options.retries,
     secrets: [token],
@@ -50,7 +44,7 @@ export function openGitHubCall(options: GitHubCallOptions): GitHubCall {
     closed: closing.signal,
     onAnswer: () => undefined,
     onRetry: options.onRetry,
-    onPaced: () => undefined,
+    onThrottled: () => undefined,
   });
   return {
     call,

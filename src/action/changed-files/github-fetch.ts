@@ -1,6 +1,6 @@
 import { headerOf, isSuccess } from '../../client/answer.ts';
-import type { Call, Outcome, Within } from '../../client/call.ts';
-import { requestIdOf, unusable } from '../../client/refusal.ts';
+import type { AnsweredCall, Call, Within } from '../../client/call.ts';
+import { notUnderstood, unusable } from '../../client/refusal.ts';
 
 interface FetchOptions {
   readonly method: string;
@@ -13,17 +13,10 @@ export type Fetch = (address: string, options: FetchOptions) => Promise<Response
 /** A repository that was renamed answers from its new place; a chain of such is short. */
 const mostRedirects = 5;
 
-type Answered = Extract<Outcome, { kind: 'answered' }>;
-
-function leadsElsewhere({ answer, texts, fail }: Answered, target: URL): Error {
+function leadsElsewhere({ answer, texts, fail }: AnsweredCall, target: URL): Error {
   const where = texts.line(target.origin, 200);
-  return fail({
-    kind: 'not-understood',
-    status: answer.status,
-    requestId: requestIdOf(answer, texts),
-    why: `it leads to ${where}, which is another server, and the token must not go there`,
-    excerpt: '',
-  });
+  const why = `it leads to ${where}, which is another server, and the token must not go there`;
+  return fail(notUnderstood(answer, texts, why));
 }
 
 /**
@@ -32,7 +25,7 @@ function leadsElsewhere({ answer, texts, fail }: Answered, target: URL): Error {
  * octokit puts the token into every request, wherever a link or a redirect leads.
  */
 export function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
-  async function read(target: URL, headers: FetchOptions['headers']): Promise<Answered> {
+  async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
     const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
     if (outcome.kind === 'given-up') throw outcome.error;
     return outcome;

@@ -1,7 +1,7 @@
 import { getOctokit } from '@actions/github';
+import { parseLinks } from '../../client/answer.ts';
 import type { Call, Within } from '../../client/call.ts';
 import type { Json } from '../../client/json.ts';
-import { parseLinks } from '../../client/link-header.ts';
 import { version } from '../version.ts';
 import { createGitHubFetch } from './github-fetch.ts';
 import type { Repository } from './source.ts';

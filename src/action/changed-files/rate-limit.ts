@@ -1,5 +1,5 @@
-import type { Received } from '../../client/connection.ts';
-import { dateOf } from '../../client/server-clock.ts';
+import type { Received } from '../../client/answer.ts';
+import { dateOf } from '../../client/clock.ts';
 
 /** What to wait where GitHub does not say it. */
 const aMinute = '60';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../client/json.ts';
+import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { isLoopback } from '../inputs/base-url.ts';
 import { type Change, parseChange } from './change.ts';
 
 /** What the runner says of the event and of its GitHub; empty where it says nothing. */

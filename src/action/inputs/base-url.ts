@@ -1,15 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-
-export function isLoopback(hostname: string): boolean {
-  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
-  const address = hostname.replace(/^\[|\]$/g, '');
-  const loopback = new BlockList();
-  loopback.addSubnet('127.0.0.0', 8);
-  loopback.addAddress('::1', 'ipv6');
-  const version = isIP(address);
-  return version !== 0 && loopback.check(address, version === 6 ? 'ipv6' : 'ipv4');
-}
 
 /** The address of the service's interface, without a slash at its end. */
 export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {

@@ -2,7 +2,7 @@ import {
   type Client,
   type KnownLock,
   type List,
-  type Release,
+  type ReleaseResult,
   ServiceError,
   type Within,
   type WorkspaceId,
@@ -48,7 +48,7 @@ export const isProven = (found: Found): boolean =>
   found.kind === 'locked' && (found.lock.etag ?? found.lock.id) !== undefined;
 
 export type FoundRelease =
-  | Release
+  | ReleaseResult
   /** It was sent, and neither its answer nor a second look tells what came of it. */
   | { readonly kind: 'unclear'; readonly error: ServiceError };
 

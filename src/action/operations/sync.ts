@@ -83,7 +83,9 @@ async function follow(
     const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
 
     const lookBegan = clock();
-    const look = await client.syncStatus(address, { ...within, deadline }, { paced: !lookedLast }).catch(passingError);
+    const look = await client
+      .syncStatus(address, { ...within, deadline }, { throttled: !lookedLast })
+      .catch(passingError);
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
       unseen = look;
@@ -138,7 +140,7 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync, to
       const what =
         unseen === undefined
           ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. After that, ${unseen.message}`;
+          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.message}`;
       const advice = 'The service goes on with it. Raise `wait` to wait longer.';
       return failedAt(last, `The sync of ${branch} ${what} ${advice}`);
     }

@@ -1,3 +1,4 @@
+import { createRedactor } from '../../interface/redact.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { createReader } from '../inputs/reader.ts';
 import { readRawInputs } from '../inputs/table.ts';
@@ -5,7 +6,6 @@ import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/va
 import type { Kept } from '../ledger/kept.ts';
 import { openLedger } from '../ledger/ledger.ts';
 import type { Reporter } from '../report/reporter.ts';
-import { createRedactor } from '../report/safe-text.ts';
 import { runnerPlace } from '../runner-place.ts';
 import { readClaims } from './claims.ts';
 import { pictureOf } from './picture.ts';

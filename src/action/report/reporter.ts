@@ -1,9 +1,10 @@
+import { createRedactor } from '../../interface/redact.ts';
 import type { Log } from '../log.ts';
 import { type Outcome, type OutputName, type Outputs, outputNames } from '../outcome.ts';
 import type { Told } from '../post-step/told.ts';
 import { type Annotation, annotationsOf, mostAnnotations, mostWarnings } from './annotations.ts';
 import { addSummary, setOutput } from './command-files.ts';
-import { createRedactor, oneLine } from './safe-text.ts';
+import { oneLine } from './safe-text.ts';
 import { summaryHtml } from './summary.ts';
 import { count } from './words.ts';
 import * as commands from './workflow-commands.ts';

@@ -1,5 +1,3 @@
-import { spellingsOf } from '../../client/secret-spellings.ts';
-
 /** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 
@@ -30,41 +28,3 @@ const htmlSpelling: Readonly<Record<string, string>> = {
 /** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
-
-const hidden = '***';
-
-const asPattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-
-/** V8 refuses a pattern of some ten thousand characters, and repeats it in the error: with the secret in it. */
-const longestPattern = 10_000;
-
-/** In their order, as many together as one pattern can have; what is too long for any stays as it is. */
-function patternsOf(spellings: readonly string[]): readonly (RegExp | string)[] {
-  const patterns: (RegExp | string)[] = [];
-  let together: string[] = [];
-  let length = 0;
-  const close = (): void => {
-    if (together.length > 0) patterns.push(new RegExp(together.map(asPattern).join('|'), 'g'));
-    together = [];
-    length = 0;
-  };
-  for (const spelling of spellings) {
-    if (length + spelling.length > longestPattern) close();
-    if (spelling.length > longestPattern) {
-      patterns.push(spelling);
-      continue;
-    }
-    together.push(spelling);
-    length += spelling.length;
-  }
-  close();
-  return patterns;
-}
-
-/** Takes secrets out of a text, in whatever way they are written there. */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
-  // The longest first: a shorter one may be a part of it.
-  const patterns = patternsOf(spellings.sort((one, other) => other.length - one.length));
-  return (text) => patterns.reduce<string>((masked, pattern) => masked.replaceAll(pattern, hidden), text);
-}

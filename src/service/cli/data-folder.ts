@@ -1,20 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
+import { systemErrorText } from '../system-errors.ts';
 import { Failure } from './failure.ts';
 import { quoted } from './output/safe-text.ts';
-
-/** By the codes of system calls (errno(3)). */
-const systemTrouble: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not read and write it',
-  EPERM: 'this user may not read and write it',
-  EROFS: 'its disk is read-only',
-  EEXIST: 'it is a file, not a folder',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  ENOSPC: 'its disk is full',
-  ELOOP: 'its path has too many symbolic links',
-  ENAMETOOLONG: 'its path is too long',
-};
 
 /** By the primary result codes of SQLite (https://www.sqlite.org/rescode.html). */
 const databaseTrouble: Readonly<Record<number, string>> = {
@@ -30,7 +19,7 @@ const databaseTrouble: Readonly<Record<number, string>> = {
 function troubleOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return databaseTrouble[error.errcode & 0xff];
-  return 'code' in error && typeof error.code === 'string' ? systemTrouble[error.code] : undefined;
+  return 'code' in error && typeof error.code === 'string' ? systemErrorText(error.code) : undefined;
 }
 
 /** What to tell when the folder, or the database in it, cannot be used. */

@@ -1,4 +1,5 @@
 import { NewerSchemaError } from '../storage/migrations.ts';
+import { systemErrorText } from '../system-errors.ts';
 import { Failure } from './failure.ts';
 
 const form = 'It has to be postgres://user:password@host:port/database.';
@@ -12,38 +13,29 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
   return url;
 }
 
-/** By the codes of system calls, of Node, and of PostgreSQL (SQLSTATE, its manual, appendix A). */
-const trouble: Readonly<Record<string, string>> = {
-  ERR_INVALID_URL: `DATABASE_URL is not a valid address. ${form} A special character in it is percent-encoded.`,
-  ENOTFOUND: 'The name of its host does not resolve.',
-  EAI_AGAIN: 'The name of its host does not resolve now.',
-  ECONNREFUSED: 'Nothing listens at its host and port.',
-  ECONNRESET: 'It closes the connection.',
-  EHOSTUNREACH: 'Its host cannot be reached.',
-  ENETUNREACH: 'Its network cannot be reached.',
-  ETIMEDOUT: 'It does not answer in time.',
-  ENOENT: 'A file or socket that the address names does not exist.',
-  '28000': 'It does not let this user in.',
-  '28P01': 'It refuses the user or the password.',
-  '3D000': 'There is no such database.',
-  '42501': 'This user may not make or change tables there.',
-  '53300': 'It has no connection left.',
-  '57P03': 'It is starting or stopping.',
+/** By the codes of PostgreSQL (SQLSTATE, its manual, appendix A) and of Node. */
+const databaseErrors: Readonly<Record<string, string>> = {
+  ERR_INVALID_URL: `DATABASE_URL is not a valid address. ${form} Percent-encode the special characters in it`,
+  ENOENT: 'a file or socket that the address names does not exist',
+  '28000': 'it does not let this user in',
+  '28P01': 'it refuses the user or the password',
+  '3D000': 'there is no such database',
+  '42501': 'this user may not make or change tables there',
+  '53300': 'it has no connection left',
+  '57P03': 'it is starting or stopping',
 };
 
-const noAnswer = /timeout|terminated/i;
-
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'It fails.';
+  if (!(error instanceof Error)) return 'it fails';
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (code !== '') return trouble[code] ?? `It fails (${code}).`;
+  if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
   // The driver's own errors carry no code, and quote settings: what they mean is told, not what they say.
-  if (noAnswer.test(error.message)) return 'It does not answer in time.';
-  if (/\bSSL\b/.test(error.message)) return 'It does not speak TLS as the address asks.';
-  return 'Its driver does not accept the address, or the server does not accept the connection.';
+  if (/timeout|terminated/i.test(error.message)) return 'it does not answer in time';
+  if (/\bSSL\b/.test(error.message)) return 'it does not speak TLS as the address asks';
+  return 'its driver does not accept the address, or the server does not accept the connection';
 }
 
 export function postgresFailure(error: unknown): Failure {
   if (error instanceof NewerSchemaError) return new Failure(error.message);
-  return new Failure(`The database that DATABASE_URL names cannot be used. ${reasonOf(error)}`);
+  return new Failure(`The database that DATABASE_URL names cannot be used: ${reasonOf(error)}.`);
 }

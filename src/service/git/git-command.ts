@@ -1,11 +1,11 @@
 import { formatDuration } from '../../interface/duration.ts';
+import { systemErrorText } from '../system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
-import { redact } from './redact.ts';
+import { createRemoteRedactor } from './redact.ts';
 import type { Remote } from './remote.ts';
 import { accessSettings } from './remote-access.ts';
 import { type Limits, runGit } from './run-git.ts';
-import { systemTrouble } from './system-trouble.ts';
 import { wordsOfGit } from './words-of-git.ts';
 
 export interface GitTask {
@@ -49,7 +49,7 @@ export function gitCommand(setup: {
         if (outcome.status === 0) return outcome.output;
         throw failed(
           purpose,
-          wordsOfGit(outcome.errorLines.map((line) => redact(line, remote))) || `status ${outcome.status}.`,
+          wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
         );
       case 'killed':
         throw failed(purpose, `something ended it with ${outcome.signal}.`);
@@ -66,7 +66,7 @@ export function gitCommand(setup: {
               'not-installed',
               `git could not ${purpose}: there is no git on the PATH of the service. Install git 2.39 or newer.`,
             )
-          : failed(purpose, `it could not be started: ${systemTrouble(outcome.code)}.`);
+          : failed(purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
       case 'too-much-output':
         throw failed(purpose, 'the answer is larger than the service takes.');
     }

@@ -1,5 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { asGitErrors } from './as-git-errors.ts';
 import { headOf, isRepository } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { type Estimate, estimateObjects } from './estimate.ts';
@@ -12,7 +13,6 @@ import { listRemoteBranches, type RemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
-import { asGitErrors } from './system-trouble.ts';
 import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 
 export interface GitOptions {

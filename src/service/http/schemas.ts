@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { durationPattern, formatDuration } from '../../interface/duration.ts';
 import {
   forbiddenInLockPath,
-  longestLockPath,
+  maxLockPathBytes,
   misleading,
   parseHeldPath,
   parseLockPath,
@@ -20,7 +20,7 @@ import {
   syncStatuses,
   type Workspace,
 } from '../../interface/resources.ts';
-import { longestTtl, parseTtl, shortestTtl } from '../../interface/ttl.ts';
+import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
 import { keyPattern, longestKey } from './idempotency.ts';
 import { longestOrigin } from './origin.ts';
@@ -115,9 +115,9 @@ export const problemSchema = z
 export const describedLockPath = {
   type: 'string',
   minLength: 1,
-  maxLength: longestLockPath,
+  maxLength: maxLockPathBytes,
   not: { pattern: forbiddenInLockPath },
-  description: `At most ${longestLockPath} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
+  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
   example: 'Content/Hero.uasset',
 } as const;
 
@@ -151,7 +151,7 @@ export const lockRequestSchema = z
       .openapi({
         type: 'string',
         pattern: durationPattern.source,
-        description: `From ${formatDuration(shortestTtl)} to ${formatDuration(longestTtl)}.`,
+        description: `From ${formatDuration(minTtl)} to ${formatDuration(maxTtl)}.`,
         example: '1h',
       }),
   })
@@ -163,10 +163,10 @@ const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
 /** Text that both databases can hold and compare; in a query, more could only be a mistake. */
 export const plainText = z
   .string()
-  .max(longestLockPath, `It must not have more than ${longestLockPath} characters.`)
+  .max(maxLockPathBytes, `It must not have more than ${maxLockPathBytes} characters.`)
   .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
   .transform((text) => text.normalize('NFC'))
-  .openapi({ type: 'string', maxLength: longestLockPath, pattern: withoutControls.source });
+  .openapi({ type: 'string', maxLength: maxLockPathBytes, pattern: withoutControls.source });
 
 /** RFC 9110 section 8.8.3. */
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';

@@ -1,3 +1,4 @@
+import { maxTimerMs } from '../../interface/timers.ts';
 import type { FoundLock, LockPlace } from './find.ts';
 
 /** Those who wait for a path that somebody holds. */
@@ -55,9 +56,6 @@ export const graceMs = 250;
 
 const lookAgainAfterErrorMs = 1_000;
 
-/** What timers can take; whoever is still there is then looked after once more. */
-const longestTimerMs = 2 ** 31 - 1;
-
 interface Waiter {
   readonly tokenId: string;
   end(outcome: WaitOutcome): void;
@@ -114,7 +112,8 @@ export function createLockWaiters({
 
   function setTimer(queue: Queue, ms: number, work: () => void): void {
     queue.cancelTimer();
-    queue.cancelTimer = after(Math.min(ms, longestTimerMs), work);
+    // Whoever is still there then is looked after once more.
+    queue.cancelTimer = after(Math.min(ms, maxTimerMs), work);
   }
 
   function onFree(queue: Queue): void {

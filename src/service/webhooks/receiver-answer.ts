@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { withoutSecrets } from './without-secrets.ts';
+import { redact, redactCut, spellingsOf } from '../../interface/redact.ts';
 
 /** What is kept of an answer to the last attempt at a delivery. */
 export type ReceiverAnswer =
@@ -23,6 +23,9 @@ export interface ReadAnswer {
   /** Not all of the body was read, or it broke off. */
   readonly isCut: boolean;
 }
+
+/** Shorter values are part of ordinary words, and hide nothing. */
+const minSecret = 4;
 
 const mostBytes = 1_024;
 const longestHeader = 256;
@@ -51,20 +54,15 @@ export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverAnswer => ({ kep
 
 /** The secrets are those of the request: a receiver may repeat what it was sent. */
 export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secrets: readonly string[]): ReceiverAnswer {
+  const spellings = spellingsOf(secrets, minSecret);
   const kept = keptHeaders.flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
     const told = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
-    return [
-      [
-        name,
-        asText(withoutSecrets(told, secrets, false))
-          .slice(0, longestHeader)
-          .toWellFormed(),
-      ],
-    ];
+    return [[name, asText(redact(told, spellings)).slice(0, longestHeader).toWellFormed()]];
   });
-  const text = asText(withoutSecrets(new TextDecoder().decode(body), secrets, isCut));
+  const read = new TextDecoder().decode(body);
+  const text = asText(isCut ? redactCut(read, spellings) : redact(read, spellings));
   const shown = firstBytes(text);
   return {
     kept: 'whole',

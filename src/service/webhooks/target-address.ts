@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises';
+import { unlessAborted } from '../../interface/timers.ts';
 import { type Cidr, isInside } from './cidr.ts';
 import { addressInHost, parseIpAddress } from './ip-address.ts';
 import { reachedBy, specialKindOf } from './special-addresses.ts';
@@ -51,16 +52,4 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
       return what === undefined ? { kind: 'public' } : { kind: 'refused', what };
     },
   };
-}
-
-/** A look-up cannot be called off, only no longer waited for. */
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }

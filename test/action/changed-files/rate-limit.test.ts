@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asTooMany } from '../../../src/action/changed-files/rate-limit.ts';
-import type { Received } from '../../../src/client/connection.ts';
+import type { Received } from '../../../src/client/answer.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
 const now = Date.parse(date) / 1_000;

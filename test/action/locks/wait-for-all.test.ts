@@ -4,7 +4,7 @@ import type { Grant } from '../../../src/action/ledger/entry.ts';
 import type { Taking } from '../../../src/action/locks/keeper.ts';
 import { type Played, waitForAll } from '../../../src/action/locks/wait-for-all.ts';
 import { type Client, createClient, parseWorkspaceId } from '../../../src/client/client.ts';
-import type { Failure } from '../../../src/client/failure.ts';
+import type { Failure } from '../../../src/client/service-error.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import type { WaitRequest, WaitResult } from '../../../src/client/wait-for-release.ts';
 import { type LockPath, parseLockPath } from '../../../src/interface/lock-path.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { sync } from '../../../src/action/operations/sync.ts';
 import type { Outcome } from '../../../src/action/outcome.ts';
 import type { Client, StartedSync, SyncAddress, SyncReport, Within } from '../../../src/client/client.ts';
-import type { Failure } from '../../../src/client/failure.ts';
+import type { Failure } from '../../../src/client/service-error.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import type { WorkspaceId } from '../../../src/client/workspace-id.ts';
 
@@ -188,7 +188,7 @@ describe('the last look of a wait', () => {
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
     expect(outcome.failures).toEqual([
       expect.stringMatching(
-        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. After that, GET .* The service goes on with it\. Raise `wait` to wait longer\.$/,
+        /^The sync of main was not seen to end within 1m: when it was last seen it was running\. Asking again failed: .* The service goes on with it\. Raise `wait` to wait longer\.$/,
       ),
     ]);
     expect(tookMs).toBeLessThanOrEqual(60 * second);

@@ -9,8 +9,8 @@ import { readClaims } from '../../../src/action/post-step/claims.ts';
 import { pictureOf } from '../../../src/action/post-step/picture.ts';
 import type { Settled } from '../../../src/action/post-step/release-claims.ts';
 import { tell } from '../../../src/action/post-step/told.ts';
-import { createRedactor } from '../../../src/action/report/safe-text.ts';
 import { summaryHtml } from '../../../src/action/report/summary.ts';
+import { createRedactor } from '../../../src/interface/redact.ts';
 
 const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
 const at = '2026-03-01T12:00:00.000Z';

@@ -3,7 +3,7 @@ import type { Grant } from '../../../src/action/ledger/entry.ts';
 import type { Release } from '../../../src/action/locks/release-one.ts';
 import type { Claim } from '../../../src/action/post-step/claims.ts';
 import { releaseClaims } from '../../../src/action/post-step/release-claims.ts';
-import type { Failure } from '../../../src/client/failure.ts';
+import type { Failure } from '../../../src/client/service-error.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 
 const service = 'https://workspaces.example.com/v1';

@@ -109,9 +109,9 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
     ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid address'],
     ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid address'],
     ['postgres://ada:%ZZs3cret@127.0.0.1:1/db', 'The database that DATABASE_URL names cannot be used'],
-    ['postgres://ada:s3cret@127.0.0.1:1/db', 'Nothing listens at its host and port'],
-    ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'A file or socket that the address names does not exist'],
-    ['postgres:///db?host=/nowhere/s3cret', 'A file or socket that the address names does not exist'],
+    ['postgres://ada:s3cret@127.0.0.1:1/db', 'nothing listens at its host and port'],
+    ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket that the address names does not exist'],
+    ['postgres:///db?host=/nowhere/s3cret', 'a file or socket that the address names does not exist'],
   ])('with the DATABASE_URL %s, which it does not repeat', async (DATABASE_URL, sentence) => {
     const options = { environment: { DATABASE_URL } };
     const serve = await startIn(folderNamed('e'), options);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact } from '../../../src/service/git/redact.ts';
+import { createRemoteRedactor } from '../../../src/service/git/redact.ts';
 import { wordsOfGit } from '../../../src/service/git/words-of-git.ts';
 import { remoteAt } from '../../support/git-service.ts';
 
@@ -14,7 +14,7 @@ describe('redaction', () => {
         const pair = `${username}:${password}`;
         const encoded = Buffer.from(pair).toString('base64');
         const text = [pair, password, encodeURIComponent(password), username, encoded, `https://${pair}@example.com/a`];
-        const shown = redact(text.join(' and '), remote);
+        const shown = createRemoteRedactor(remote)(text.join(' and '));
         for (const secret of [password, encodeURIComponent(password), username, encoded]) {
           expect(shown).not.toContain(secret);
         }
@@ -23,13 +23,15 @@ describe('redaction', () => {
   });
 
   test('takes a lone user name for a token, and leaves a common one readable', () => {
-    expect(redact('token t0k3n', remoteAt('https://t0k3n@example.com/a'))).toBe('token ***');
-    expect(redact('git failed', remoteAt('https://git:password@example.com/a'))).toBe('git failed');
+    expect(createRemoteRedactor(remoteAt('https://t0k3n@example.com/a'))('token t0k3n')).toBe('token ***');
+    expect(createRemoteRedactor(remoteAt('https://git:password@example.com/a'))('git failed')).toBe('git failed');
   });
 
   test('cleans addresses and headers that it knows nothing of', () => {
-    expect(redact('at https://a:b@one/x and ssh://c@two/y', undefined)).toBe('at https://one/x and ssh://two/y');
-    expect(redact('< Authorization: Basic abc=', undefined)).toBe('< Authorization: ***');
+    expect(createRemoteRedactor(undefined)('at https://a:b@one/x and ssh://c@two/y')).toBe(
+      'at https://one/x and ssh://two/y',
+    );
+    expect(createRemoteRedactor(undefined)('< Authorization: Basic abc=')).toBe('< Authorization: ***');
   });
 });
 

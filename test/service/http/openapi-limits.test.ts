@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../src/interface/duration.ts';
-import { longestTtl } from '../../../src/interface/ttl.ts';
+import { maxTtl } from '../../../src/interface/ttl.ts';
 import { pathMess } from '../../interface/texts.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
@@ -29,7 +29,7 @@ const asDescribed: Readonly<Record<string, (text: string) => boolean>> = {
   branch: (branch) => Buffer.byteLength(branch) <= 255,
   ttl(ttl) {
     const duration = parseDuration(ttl);
-    return duration.ok && duration.value.seconds >= 1 && duration.value.seconds <= longestTtl.seconds;
+    return duration.ok && duration.value.seconds >= 1 && duration.value.seconds <= maxTtl.seconds;
   },
   url: (url) => url.startsWith('https:') && !url.includes('#'),
 };

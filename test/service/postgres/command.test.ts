@@ -76,12 +76,12 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
   });
 
   test.each([
-    ['a wrong password', { password: 's3cret-wrong' }, 'It refuses the user or the password.'],
-    ['a database that there is not', { pathname: '/s3cret-none' }, 'There is no such database.'],
+    ['a wrong password', { password: 's3cret-wrong' }, 'it refuses the user or the password.'],
+    ['a database that there is not', { pathname: '/s3cret-none' }, 'there is no such database.'],
   ])('says in one sentence that it cannot use %s', async (_, change, sentence) => {
     const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url), change).href);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`workspace-service: The database that DATABASE_URL names cannot be used. ${sentence}\n`);
+    expect(stderr).toBe(`workspace-service: The database that DATABASE_URL names cannot be used: ${sentence}\n`);
   });
 
   test('refuses a database of a newer version', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import { redact, spellingsOf } from '../../../src/interface/redact.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newSecret } from '../../../src/service/webhooks/secret.ts';
-import { withoutSecrets } from '../../../src/service/webhooks/without-secrets.ts';
 import { succeeded, valueIn } from './samples.ts';
 
 const secret = newSecret();
@@ -13,6 +13,7 @@ const headers = valueIn(
 const url = 'https://hooks.example.com/path?key=a%2Fb%20c&alone1&plain=pl4in';
 const request = valueIn(deliveryRequest({ url, format: 'standard', secret, headers }, succeeded, new Date()));
 const signature = request.headers['webhook-signature'] ?? '';
+const spellings = spellingsOf(request.secrets, 4);
 
 test.each([
   ['the secret of the hook', secret],
@@ -31,10 +32,10 @@ test.each([
   ['another value', 'pl4in'],
   ['a name without a value', 'alone1'],
 ])('%s must not be told by the receiver', (_, text) => {
-  expect(withoutSecrets(`You have sent: ${text}!`, request.secrets, false)).toBe('You have sent: ***!');
+  expect(redact(`You have sent: ${text}!`, spellings)).toBe('You have sent: ***!');
 });
 
 test('what every delivery has may be told', () => {
   const text = `POST /path ${succeeded.id} ${request.body} application/json key plain`;
-  expect(withoutSecrets(text, request.secrets, false)).toBe(text);
+  expect(redact(text, spellings)).toBe(text);
 });

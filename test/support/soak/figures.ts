@@ -231,7 +231,6 @@ export const declared = {
     },
   },
   'test/bench/simulate/simulation.test.ts': { 'simulations in which nobody shared a path': held(10, 200) },
-  'test/bench/simulate/call.test.ts': { 'simulated calls that ended as those of the client': held(300, 5_000) },
   'test/bench/simulate/lock-table.test.ts': { 'simulated locks that answered as the service': held(15, 200) },
   'test/bench/simulate/reality.test.ts': {
     'what is simulated of waiting jobs and what they really do, the larger by the smaller': {

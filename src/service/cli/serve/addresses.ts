@@ -1,17 +1,10 @@
-import { isInside, parseCidr } from '../../webhooks/cidr.ts';
-import { parseIpAddress } from '../../webhooks/ip-address.ts';
+import { parseCidr } from '../../webhooks/cidr.ts';
 import { Failure } from '../failure.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].flatMap((text) => {
   const network = parseCidr(text);
   return network.ok ? [network.value] : [];
 });
-
-export function isLoopback(host: string): boolean {
-  const address = parseIpAddress(host);
-  if (address === undefined) return host.toLowerCase() === 'localhost';
-  return loopbackNetworks.some((network) => isInside(address, network));
-}
 
 /** Where the dashboard is, with the slash at its end. */
 export const dashboardUrl = (host: string, port: number): string =>

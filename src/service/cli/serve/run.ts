@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../../../interface/duration.ts';
+import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { watchFreeDisk } from '../../operation/free-disk.ts';
@@ -20,7 +21,7 @@ import { openStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import type { Outside } from '../outside.ts';
 import { version } from '../version.ts';
-import { baseUrl, dashboardUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
+import { baseUrl, dashboardUrl, listenFailure, loopbackNetworks } from './addresses.ts';
 import { checkGit } from './check-git.ts';
 import { type DevSetup, setUpDev } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';

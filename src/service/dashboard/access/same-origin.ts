@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isLoopback } from '../../../interface/loopback.ts';
 import { Refusal } from '../../http/refusal.ts';
 
 function hostOf(origin: string): string | undefined {
@@ -28,8 +29,6 @@ export function refuseOtherSites(incoming: IncomingMessage): void {
   );
 }
 
-const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
-
 /**
  * Whether the browser speaks https: the service behind a proxy cannot see it. A form says so in its `Origin`. Other
  * requests do not have one; but `Sec-Fetch-Site` is sent over https and to the machine itself only (Fetch Metadata,
@@ -37,6 +36,6 @@ const loopback = /^(?:localhost|[\w-]+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])(?
  */
 export function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
   if (origin !== undefined) return origin.startsWith('https:');
-  const host = headersDistinct['host']?.[0] ?? '';
-  return headers['sec-fetch-site'] !== undefined && !loopback.test(host);
+  const host = URL.parse(`http://${headersDistinct['host']?.[0]}`)?.hostname ?? '';
+  return headers['sec-fetch-site'] !== undefined && !isLoopback(host);
 }

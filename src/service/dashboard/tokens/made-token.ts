@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { isLoopback } from '../../../interface/loopback.ts';
 import { curlLine, workflowStep } from '../../first-steps.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { copied } from '../elements/copied.ts';
@@ -17,8 +18,6 @@ export interface MadeToken {
   readonly now: number;
 }
 
-const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 const plainHttp = html`<p class="hint">This page came over plain http. The action takes that from its own machine alone:
   put TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
 
@@ -32,7 +31,7 @@ function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
   return html`<h2>In a workflow</h2>
     <p>Keep it as the secret <code>WORKSPACE_TOKEN</code> of the repository, and add a step:</p>
     ${copied('step', 'the step', html`<pre id="step">${step}</pre>`)}
-    ${origin.protocol === 'http:' && !loopback.test(origin.hostname) ? plainHttp : ''}`;
+    ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
 }
 
 /** The only page that ever has the secret of the token. */

@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { secretsOf } from '../../../src/action/inputs/secrets.ts';
-import { createRedactor } from '../../../src/action/report/safe-text.ts';
-import { rightStep, stepEnvironment } from '../step-environment.ts';
-import { hostileText } from './texts.ts';
+import { createRedactor, redact, redactCut, spellingsOf } from '../../src/interface/redact.ts';
+import { hostileText } from '../action/report/texts.ts';
+import { runs } from '../support/runs.ts';
 
 // Without an asterisk: what stands for a secret could put another one together.
 const character = fc.constantFrom(...'abzAZ019-_.~+/=!"\'()&<>:;@#%? ,\\{}[]|^$é\u4e2d\u{1f600}');
@@ -19,11 +18,12 @@ const spellings: Readonly<Record<string, (text: string) => string>> = {
   'in a URL': encodeURIComponent,
   'in a URL, in lower case': (text) => lowerHex(encodeURIComponent(text)),
   'in a form': (text) => new URLSearchParams({ '': text }).toString().slice(1),
-  'in JSON': (text) => JSON.stringify(text),
-  'in JSON, as PHP writes it': (text) => JSON.stringify(text).replaceAll('/', '\\/'),
+  'in JSON': (text) => JSON.stringify(text).slice(1, -1),
+  'in JSON, as PHP writes it': (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/'),
   'in Base64': base64,
   'in Base64 for URLs': (text) => Buffer.from(text).toString('base64url'),
   'in hexadecimal digits': (text) => Buffer.from(text).toString('hex'),
+  'in ISO 8859-1, read as UTF-8': (text) => Buffer.from(text, 'latin1').toString(),
   'in HTML': (text) =>
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
 };
@@ -90,35 +90,31 @@ test('a secret with half of a character does no harm', () => {
   expect(createRedactor(['abc\ud800defg'])('abc\ud800defg x')).toBe('*** x');
 });
 
-describe('what is a secret of a step', () => {
-  const secretsIn = (given: Readonly<Record<string, string>>, environment = {}) =>
-    secretsOf(stepEnvironment(rightStep('register-hook', { 'github-token': '', ...given }), environment));
-
-  test('its tokens, the secret of its hook, and in the options the secret and the headers', () => {
-    const options = {
-      format: 'github',
-      secret: 'whsec_option',
-      headers: { authorization: 'Bearer hidden', deep: ['deeper'] },
-    };
-    expect(
-      secretsIn({
-        token: 'wsa_token',
-        'hook-secret': 'whsec_input',
-        'github-token': 'ghs_token',
-        'hook-options': JSON.stringify(options),
+describe('a text that was cut off', () => {
+  test('is told without the beginning of a secret that it ends in, however that is spelled', () => {
+    fc.assert(
+      fc.property(secret, fc.nat(39), fc.constantFrom(...Object.keys(spellings)), (each, length, spelled) => {
+        const whole = spellings[spelled]?.(each) ?? '';
+        const begun = whole.slice(0, Math.min(length, whole.length - 1));
+        const shown = redactCut(`the end: \n${begun}`, spellingsOf([each]));
+        // What is begun can have another spelling in it that is whole, with a little of its own around it.
+        if (redact(begun, spellingsOf([each])) === begun) expect(shown).toBe('the end: \n');
+        else expect(shown.replaceAll('***', '\n')).not.toContain(each);
       }),
-    ).toEqual(['wsa_token', 'whsec_input', 'ghs_token', 'whsec_option', 'Bearer hidden', 'deeper']);
+      { numRuns: runs(300, 10_000), examples: [['\\000\\000', 6, 'in JSON']] },
+    );
   });
 
-  test('the token of the environment', () => {
-    expect(secretsIn({ token: '' }, { WORKSPACE_TOKEN: 'wsa_environment' })).toEqual(['wsa_environment']);
+  test('without a secret at its end stays as it is, but for half a character', () => {
+    expect(redactCut('a text\ufffd', spellingsOf(['s3cret']))).toBe('a text');
+    expect(redactCut('a text', [])).toBe('a text');
   });
+});
 
-  test('also where the step is wrong in every way', () => {
-    expect(secretsIn({ operation: 'x', token: 'two words', 'hook-options': '{' })).toEqual(['two words']);
-  });
+test('a secret of four characters is taken out of Base64 where it stands alone', () => {
+  expect(createRedactor(['abcd'])(`key: ${base64('abcd')}`)).toBe('key: ***');
+});
 
-  test('not what is so short that half of the log would be gone', () => {
-    expect(secretsIn({ token: 'abc' })).toEqual([]);
-  });
+test('values that are too short to be secrets are not looked for where that is asked for', () => {
+  expect(redact('it is true that 1 is odd', spellingsOf(['1', 'is', 'odd'], 4))).toBe('it is true that 1 is odd');
 });

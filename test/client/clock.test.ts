@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createServerClock, dateOf } from '../../src/client/server-clock.ts';
+import { createServerClock, dateOf } from '../../src/client/clock.ts';
 
 const noon = Date.UTC(2026, 2, 1, 12);
 
 test('the clock is that of the machine, until a server has told its own', () => {
   const clock = createServerClock(() => noon);
   expect(clock.now()).toBe(noon);
-  clock.saw({ date: 'Sun, 01 Mar 2026 11:00:00 GMT' });
+  clock.observe({ date: 'Sun, 01 Mar 2026 11:00:00 GMT' });
   expect(clock.now()).toBe(noon - 3_600_000);
-  clock.saw({ date: 'Sun, 01 Mar 2026 11:00:00 GMT', age: '60' });
+  clock.observe({ date: 'Sun, 01 Mar 2026 11:00:00 GMT', age: '60' });
   expect(clock.now()).toBe(noon - 3_540_000);
 });
 
@@ -20,7 +20,7 @@ test.each([
   {},
 ])('a time that nobody can mean is none: %j', (headers) => {
   const clock = createServerClock(() => noon);
-  clock.saw(headers);
+  clock.observe(headers);
   expect(dateOf(headers)).toBeUndefined();
   // Locks have their times by this clock, and they are written down.
   expect(new Date(clock.now()).toISOString()).toBe('2026-03-01T12:00:00.000Z');

@@ -1,0 +1,66 @@
+import type { LockPath } from '../interface/lock-path.ts';
+import type { ClientContext, Within } from './call.ts';
+import { asObject, firstName, type Json, type JsonObject } from './json.ts';
+import { type KnownLock, readListedLock } from './known-lock.ts';
+import { type List, readPages } from './pages.ts';
+import { plainName } from './service-text.ts';
+import type { WorkspaceId } from './workspace-id.ts';
+
+/** A workspace or a branch: what it is called, and everything that the service says of it. */
+export interface NamedEntry {
+  readonly name: string;
+  readonly raw: JsonObject;
+}
+
+/** Reads entries that are bare names, or objects that have their name under one of these. */
+export const readNamed =
+  (names: readonly string[]) =>
+  (entry: Json): NamedEntry | undefined => {
+    const name = typeof entry === 'string' ? entry : firstName(asObject(entry), names);
+    if (name === undefined || name === '') return undefined;
+    return { name: plainName(name), raw: asObject(entry) };
+  };
+
+export const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
+
+export const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
+
+export interface LockFilter {
+  /** Only the lock on this path. */
+  readonly path?: LockPath | undefined;
+  /** Only locks whose path starts so. */
+  readonly prefix?: string | undefined;
+}
+
+export interface LockListRequest {
+  readonly workspace: WorkspaceId;
+  readonly filter?: LockFilter | undefined;
+}
+
+const pageSize = 1_000;
+
+export const createLists = (context: ClientContext) => ({
+  /** Throws a ServiceError, as all operations do but those on single locks. */
+  listWorkspaces: (within: Within): Promise<List<NamedEntry>> =>
+    readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
+
+  listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within): Promise<List<NamedEntry>> =>
+    readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
+
+  async listLocks({ workspace, filter = {} }: LockListRequest, within: Within): Promise<List<KnownLock>> {
+    const { path, prefix } = filter;
+    const plainTarget = context.addresses.locks(workspace);
+    const query = new URLSearchParams({
+      ...(path !== undefined && { path }),
+      ...(prefix !== undefined && { prefix }),
+      limit: String(pageSize),
+    });
+    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks' };
+    const { items, incomplete } = await readPages(context, listing, readListedLock, within);
+    // A service that knows no such parameters has listed all of them.
+    const isWanted = (lock: KnownLock): boolean =>
+      (path === undefined || lock.path === path) &&
+      (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
+    return { items: items.filter(isWanted), incomplete };
+  },
+});

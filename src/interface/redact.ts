@@ -1,0 +1,113 @@
+/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+const minEncoded = 8;
+
+const percent = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+
+/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
+function inAddresses(secret: string): readonly string[] {
+  const component = encodeURIComponent(secret.toWellFormed());
+  const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+  const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
+  return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
+}
+
+/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
+function inJson(secret: string): readonly string[] {
+  const text = JSON.stringify(secret).slice(1, -1);
+  const unicode = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`;
+  return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
+}
+
+const htmlSpelling: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+function inHtml(secret: string): readonly string[] {
+  const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
+  return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
+}
+
+/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
+function inBase64(secret: string): readonly string[] {
+  const bytes = Buffer.from(secret);
+  const whole = bytes.toString('base64');
+  if (bytes.length < minEncoded) return whole.length < minEncoded ? [] : [whole];
+  const parts = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+    return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+  });
+  return [whole, ...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+
+const inHex = (secret: string): readonly string[] => {
+  const text = Buffer.from(secret).toString('hex');
+  return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
+};
+
+/** A header in ISO 8859-1 that was then read as UTF-8. */
+const asMisread = (secret: string): string => Buffer.from(secret, 'latin1').toString();
+
+const minLine = 4;
+
+/** A log comes line by line, so each line of a secret is one too: as the runner sees it. */
+const withItsLines = (secret: string): readonly string[] => [
+  secret,
+  ...secret
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter((line) => line.length >= minLine),
+];
+
+/**
+ * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
+ * first: of two that begin alike, nothing of the longer one is left.
+ */
+export function spellingsOf(secrets: readonly string[], minLength = 1): readonly string[] {
+  const all = secrets
+    .flatMap(withItsLines)
+    .flatMap((text) => [
+      text,
+      asMisread(text),
+      ...inJson(text),
+      ...inAddresses(text),
+      ...inHtml(text),
+      ...inBase64(text),
+      ...inHex(text),
+    ]);
+  return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
+}
+
+/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
+export const redact = (text: string, spellings: readonly string[]): string =>
+  spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
+
+/** Redacts a text that was cut off: it may end in the beginning of a secret. */
+export function redactCut(text: string, spellings: readonly string[]): string {
+  // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
+  const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
+  const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
+  return whole.slice(0, whole.length - Math.max(0, ...begun));
+}
+
+/**
+ * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
+ * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
+ */
+function begunAtEnd(text: string, secret: string): number {
+  const shorter: number[] = [0];
+  const extend = (length: number, character: string | undefined): number => {
+    let begun = length;
+    while (begun > 0 && secret[begun] !== character) begun = shorter[begun - 1] ?? 0;
+    return secret[begun] === character ? begun + 1 : begun;
+  };
+  for (let index = 1; index < secret.length; index += 1) {
+    shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
+  }
+  let begun = 0;
+  // As long as a whole secret it is not: that one was redacted.
+  for (const character of text.slice(-(secret.length - 1)).split('')) begun = extend(begun, character);
+  return begun;
+}
+
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  const spellings = spellingsOf(secrets);
+  return (text) => redact(text, spellings);
+}

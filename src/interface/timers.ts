@@ -1,0 +1,16 @@
+/** A longer time would make a timer fire at once. */
+export const maxTimerMs = 2 ** 31 - 1;
+
+/** Rejects as soon as the signal is aborted. The work itself goes on; what it ends with then is ignored. */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const stop = (): void => aborted.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    // A signal of AbortSignal.any that somebody listens to is never collected.
+    signal.removeEventListener('abort', stop);
+  }
+}

@@ -1,0 +1,26 @@
+/** What a system call failed with, to follow a colon: by the codes of errno(3) and getaddrinfo(3). */
+const texts: Readonly<Record<string, string>> = {
+  EACCES: 'this user may not read and write it',
+  EPERM: 'this user may not read and write it',
+  EROFS: 'the disk is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  EEXIST: 'it is a file, not a folder',
+  ENOTDIR: 'a part of its path is a file, not a folder',
+  ELOOP: 'its path has too many symbolic links',
+  ENAMETOOLONG: 'its path is too long',
+  EMFILE: 'the service has too many files open',
+  ENFILE: 'this machine has too many files open',
+  EAGAIN: 'this machine has too many processes',
+  ENOMEM: 'this machine has no memory left',
+  ENOTFOUND: 'its host name does not resolve',
+  EAI_AGAIN: 'its host name does not resolve now',
+  ECONNREFUSED: 'nothing listens at its host and port',
+  ECONNRESET: 'it closes the connection',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'its network cannot be reached',
+  ETIMEDOUT: 'it does not answer in time',
+};
+
+export const systemErrorText = (code: string): string | undefined => texts[code];
