@@ -1,20 +1,22 @@
 import type { Logger } from 'pino';
-import type { Duration } from '../interface/duration.ts';
-import { milliseconds } from '../interface/duration.ts';
+import { type Duration, milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
+import { createApi } from './api/api.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
 import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
 import { createFairTurns } from './http/fair-turns.ts';
-import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
-import { createLockWaiters } from './locks/waiters.ts';
+import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
 import type { FreeDisk } from './operation/free-disk.ts';
 import type { Metrics } from './operation/metrics.ts';
@@ -178,13 +180,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
-  const app = createApp({
+  const parts = {
     storage,
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
     fairTurns: createFairTurns(),
     freeDisk,
     noteUse: lastUse.note,
-    ...createOnce(storage, (bytes) => {
+    ...createIdempotency(storage, (bytes) => {
       rememberedBytes += bytes;
     }),
     lockQuota: createLockQuota(options, () => performance.now()),
@@ -199,7 +201,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version,
     onQueued: syncs.wake,
     onLockEvent,
-    onReleased(lock) {
+    onReleased(lock: ReleasedLock) {
       lockWaiters.released(lock);
       void releases.tell(lock);
     },
@@ -208,7 +210,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     lockWaiters,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
-  });
+  };
+  const app = createApp(parts, [createApi(parts), createDashboard(parts)]);
 
   const stopWork = async () => {
     await Promise.all([

@@ -39,6 +39,11 @@ import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/int
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
+import { readCursor } from '../../src/service/api/lock-list.ts';
+import { originOf } from '../../src/service/api/origin.ts';
+import { preferredWait } from '../../src/service/api/prefer.ts';
+import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
+import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
 import { parseForm } from '../../src/service/dashboard/access/form.ts';
 import { localPath } from '../../src/service/dashboard/access/local-path.ts';
@@ -54,16 +59,9 @@ import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
 import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
-import { readCursor } from '../../src/service/http/cursor.ts';
-import { hookRequestSchema } from '../../src/service/http/hook-schema.ts';
-import { hasValidHost } from '../../src/service/http/host.ts';
-import { keyedRequest } from '../../src/service/http/idempotency.ts';
-import { originOf } from '../../src/service/http/origin.ts';
-import { preferredWait } from '../../src/service/http/prefer.ts';
-import { readQuery } from '../../src/service/http/query.ts';
-import { originForm, routingPath } from '../../src/service/http/raw-target.ts';
-import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts';
-import { parseRequestPart } from '../../src/service/http/validate.ts';
+import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
+import { readQuery } from '../../src/service/http/urlencoded.ts';
+import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
 import { safeText } from '../../src/service/safe-text.ts';
@@ -75,6 +73,7 @@ import { parseCidr } from '../../src/service/webhooks/cidr.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { parseIpAddress } from '../../src/service/webhooks/ip-address.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
+import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
 import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
@@ -217,7 +216,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/prefer.ts preferredWait'],
+    of: ['src/service/api/prefer.ts preferredWait'],
     parse: preferredWait,
     shapes: [
       ['', '"\\', ''],
@@ -466,7 +465,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/query.ts readQuery'],
+    of: ['src/service/http/urlencoded.ts readQuery'],
     parse: (text) => orRefusal(() => readQuery(`/a?${text}`, ['a', 'b'])),
     shapes: [
       ['', 'c&', ''],
@@ -474,14 +473,14 @@ export const parsers: readonly Parser[] = [
       ['', '?', ''],
     ],
   },
-  { of: ['src/service/http/cursor.ts readCursor'], parse: readCursor },
+  { of: ['src/service/api/lock-list.ts readCursor'], parse: readCursor },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
   },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() =>
         parseRequestPart(hookRequestSchema, () => ({
@@ -494,7 +493,7 @@ export const parsers: readonly Parser[] = [
       ),
   },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() =>
         parseRequestPart(hookRequestSchema, () => ({
@@ -506,18 +505,18 @@ export const parsers: readonly Parser[] = [
     shapes: [['', 'a', '']],
     onlyOwnShapes: true,
   },
-  { of: ['src/service/http/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
+  { of: ['src/service/contract/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
   {
-    of: ['src/service/http/host.ts hasValidHost'],
+    of: ['src/service/http/request-target.ts hasValidHost'],
     parse: (text) => hasValidHost(incoming({ host: text })),
     shapes: [
       ['[', 'a:', ''],
       ['', '%4', ''],
     ],
   },
-  { of: ['src/service/http/origin.ts originOf'], parse: originOf },
+  { of: ['src/service/api/origin.ts originOf'], parse: originOf },
   {
-    of: ['src/service/http/raw-target.ts originForm', 'src/service/http/raw-target.ts routingPath'],
+    of: ['src/service/http/request-target.ts originForm', 'src/service/http/request-target.ts routingPath'],
     parse: (text) => [routingPath(originForm(text)), routingPath(`/v1/workspaces/a/locks/${text}`)],
   },
   {
@@ -530,7 +529,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/idempotency.ts keyedRequest'],
+    of: ['src/service/idempotency/keyed-request.ts keyedRequest'],
     parse: (key) =>
       orRefusal(() => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
   },

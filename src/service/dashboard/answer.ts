@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
-import type { Environment } from '../http/environment.ts';
-import type { Answer } from '../http/problem-answer.ts';
+import type { Answer } from '../contract/answer.ts';
+import type { Environment } from '../http/context.ts';
 
 /** Nothing of a page comes from anywhere but here, nothing in it is a script or a style, and no text becomes markup. */
 const contentSecurityPolicy = [

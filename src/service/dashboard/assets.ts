@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { App } from '../http/operation.ts';
-import { Refusal } from '../http/refusal.ts';
+import { Refusal } from '../contract/problem.ts';
+import type { App } from '../http/context.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

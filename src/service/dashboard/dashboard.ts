@@ -1,12 +1,18 @@
-import type { App } from '../http/operation.ts';
-import type { HookRoutes } from '../http/routes/hooks.ts';
-import type { LockRoutes } from '../http/routes/locks.ts';
-import type { SyncRoutes } from '../http/routes/syncs.ts';
-import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import type { AccessControl } from '../http/access.ts';
+import { answerErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
+import type { App, Environment } from '../http/context.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { ReleasedLock } from '../locks/waiters.ts';
 import type { LockWatch } from '../locks/watch-locks.ts';
+import type { PrepareSync } from '../syncs/trigger.ts';
+import type { TargetCheck } from '../webhooks/target-address.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import { wantsPage } from './answer.ts';
 import { addAssets } from './assets.ts';
 import { addAuditPage } from './audit/audit-page.ts';
+import { sendErrorPage } from './error-page.ts';
 import { addHookChanges } from './hooks/change-hook.ts';
 import { addDeliveryPages } from './hooks/delivery-page.ts';
 import { addHookListPage } from './hooks/hook-list.ts';
@@ -24,19 +30,30 @@ import { addNewTokenPages } from './tokens/new-token.ts';
 import { addRevokeTokenPages } from './tokens/revoke-token.ts';
 import { addTokenListPage } from './tokens/token-list.ts';
 
-export type DashboardParts = LockRoutes &
-  HookRoutes &
-  SyncRoutes &
-  WorkspaceRoutes & {
-    readonly remoteMemory: RemoteMemory;
-    /** Ends what a page would otherwise go on listening to. */
-    readonly stopping: AbortSignal;
-    readonly lockWatch: LockWatch;
-  };
+export interface DashboardParts extends AccessControl {
+  readonly log: Logger;
+  readonly idempotent: Idempotent;
+  readonly targets: TargetCheck;
+  readonly prepareSync: PrepareSync;
+  readonly remoteMemory: RemoteMemory;
+  readonly lockWatch: LockWatch;
+  /** Ends what a page would otherwise go on listening to. */
+  readonly stopping: AbortSignal;
+  /** There is a sync to run. */
+  readonly onQueued: () => void;
+  /** There may be something to tell the hooks. */
+  readonly onLockEvent: () => void;
+  /** Somebody may wait for its path. */
+  readonly onReleased: (lock: ReleasedLock) => void;
+}
 
-/** The pages for people. What they show and do goes through the same rules as the API. */
-export function addDashboard(app: App, parts: DashboardParts): void {
+/** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
+export function createDashboard(parts: DashboardParts): App {
+  const app: App = new Hono<Environment>();
   const live = { ...parts, takeLivePage: createLivePageQuota() };
+  app.onError(
+    answerErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
+  );
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
@@ -54,4 +71,10 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addHookPage(app, parts);
   addHookChanges(app, parts);
   addDeliveryPages(app, parts);
+  refuseOtherMethods(app);
+  app.all('*', (c, next) => {
+    if (wantsPage(c)) throw unknownAddress(c);
+    return next();
+  });
+  return app;
 }

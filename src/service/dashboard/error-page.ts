@@ -1,9 +1,8 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { problems } from '../../interface/problem.ts';
-import type { Environment } from '../http/environment.ts';
-import { send } from '../http/operation.ts';
-import type { Refusal } from '../http/refusal.ts';
+import type { Refusal } from '../contract/problem.ts';
+import { type Environment, send } from '../http/context.ts';
 import { safeText } from '../safe-text.ts';
 import { showOpenPage, showPage, type View } from './layout.ts';
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants, type Scope } from '../../interface/scopes.ts';
-import type { Answer } from '../http/problem-answer.ts';
+import type { Answer } from '../contract/answer.ts';
 import { formToken } from '../sessions/secret.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { pageHeaders } from './answer.ts';

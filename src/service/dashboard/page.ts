@@ -1,10 +1,8 @@
 import type { Context } from 'hono';
+import type { Answer } from '../contract/answer.ts';
 import type { Access, AccessControl } from '../http/access.ts';
-import type { Environment } from '../http/environment.ts';
-import { type App, bearerOf, send } from '../http/operation.ts';
-import { addressedWorkspace } from '../http/parameters.ts';
-import type { Answer } from '../http/problem-answer.ts';
-import { readQuery } from '../http/query.ts';
+import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../http/context.ts';
+import { readQuery } from '../http/urlencoded.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';

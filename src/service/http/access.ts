@@ -1,13 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { FreeDisk } from '../operation/free-disk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './context.ts';
 import type { FairTurns } from './fair-turns.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { Refusal } from './refusal.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
-import type { Environment } from './environment.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../contract/problem.ts';
+import type { Environment } from './context.ts';
 
 export const largestBody = 1024 * 1024;
 

@@ -2,11 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { createDrain } from './drain.ts';
-import { mostConnections, openFilesLimit } from './most-connections.ts';
-import type { App } from './operation.ts';
-import { oneAfterTheOther } from './pipelined-requests.ts';
-import { originForm } from './raw-target.ts';
+import { createDrain, mostConnections, oneAfterTheOther, openFilesLimit } from './connections.ts';
+import type { App } from './context.ts';
+import { originForm } from './request-target.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** A client that needs longer to send a request is holding a connection rather than asking for something. */

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
+import { problemAnswer } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
-import { problemAnswer } from './problem-answer.ts';
 
 /** What arrived and was refused before it was a request. */
 export interface Unreadable {

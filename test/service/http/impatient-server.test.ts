@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mostConnections, openFilesLimit } from '../../../src/service/http/most-connections.ts';
+import { mostConnections, openFilesLimit } from '../../../src/service/http/connections.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { sealed, unsealed } from '../../sessions/secret.ts';
 import type { ActionCall, PageCall } from '../page.ts';
 

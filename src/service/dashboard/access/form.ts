@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { Refusal } from '../../contract/problem.ts';
 import { readText } from '../../http/body.ts';
-import { Refusal } from '../../http/refusal.ts';
 
 /** Far more than anybody types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
 export const maxFormBytes = 64 * 1024;

@@ -1,10 +1,9 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
-import type { Environment } from '../../http/environment.ts';
-import { send } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type Environment, send } from '../../http/context.ts';
 import { isFormToken } from '../../sessions/secret.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { pageHeaders, seeOther, wantsPage } from '../answer.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/operation.ts';
-import { invalid } from '../../http/refusal.ts';
+import { invalid } from '../../contract/problem.ts';
+import type { App } from '../../http/context.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
 import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../contract/problem.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { findHook, type HookRow } from '../../webhooks/hooks.ts';
 import { type PageCall, workspaceOf } from '../page.ts';

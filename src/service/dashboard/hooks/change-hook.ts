@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type App, actorOf } from '../../http/operation.ts';
+import { type App, actorOf } from '../../http/context.ts';
 import { findHookOverview } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
 import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import { type App, actorOf } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { type App, actorOf } from '../../http/context.ts';
 import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
 import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';

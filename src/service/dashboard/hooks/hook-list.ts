@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/operation.ts';
+import type { App } from '../../http/context.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { shownUrl } from '../../webhooks/shown-url.ts';
 import type { DashboardParts } from '../dashboard.ts';

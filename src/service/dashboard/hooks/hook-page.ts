@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/operation.ts';
-import { invalid } from '../../http/refusal.ts';
+import { invalid } from '../../contract/problem.ts';
+import type { App } from '../../http/context.ts';
 import {
   type DeliveryFilter,
   type DeliveryPage,

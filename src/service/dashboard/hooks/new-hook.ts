@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import { type HookRequest, registerRequested, targetOf } from '../../http/hook-registration.ts';
-import { keyedRequest } from '../../http/idempotency.ts';
-import { type App, actorOf } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { keyedRequest } from '../../idempotency/keyed-request.ts';
 import type { RegisteredHook } from '../../webhooks/hooks.ts';
+import { type HookRequest, registerRequested, targetOf } from '../../webhooks/registration.ts';
 import { formIdOf } from '../access/form-id.ts';
 import { seeOther } from '../answer.ts';
 import type { DashboardParts } from '../dashboard.ts';
@@ -32,13 +32,13 @@ function onceOnly(call: ActionCall, typed: Typed) {
 }
 
 export function addNewHookPages(app: App, parts: DashboardParts): void {
-  const { storage, targets, once, onLockEvent } = parts;
+  const { storage, targets, idempotent, onLockEvent } = parts;
 
   async function register(call: ActionCall, workspace: string, typed: Typed, request: HookRequest): Promise<Answer> {
     const pageOf = ({ hook }: RegisteredHook, notice: Notice): Answer =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: RegisteredHook } = {};
-    const repeated = await once(
+    const repeated = await idempotent(
       { workspace },
       onceOnly(call, typed),
       () => targetOf(request, targets),

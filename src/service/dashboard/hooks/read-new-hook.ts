@@ -1,9 +1,9 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import type { FieldError } from '../../../interface/problem.ts';
-import type { HookRequest } from '../../http/hook-registration.ts';
-import { hookRequestSchema } from '../../http/hook-schema.ts';
-import { Refusal } from '../../http/refusal.ts';
-import { parseRequestPart } from '../../http/validate.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { parseRequestPart } from '../../contract/validate.ts';
+import type { HookRequest } from '../../webhooks/registration.ts';
+import { hookRequestSchema } from '../../webhooks/registration.ts';
 import { parseTarget } from '../../webhooks/target.ts';
 import type { Form } from '../access/form.ts';
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../contract/problem.ts';
 
 export interface LivePageLimits {
   /** Each page holds a connection, and is sent every change. */

@@ -1,6 +1,6 @@
+import { Refusal } from '../../contract/problem.ts';
 import type { AccessControl } from '../../http/access.ts';
-import type { App } from '../../http/operation.ts';
-import { Refusal } from '../../http/refusal.ts';
+import type { App } from '../../http/context.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { requireSession } from '../access/require-session.ts';
 import { callOf, type PageCall, type PageRoute } from '../page.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { App } from '../../http/operation.ts';
+import type { App } from '../../http/context.ts';
 import { heldLocks } from '../../locks/held-locks.ts';
 import { safeText } from '../../safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';

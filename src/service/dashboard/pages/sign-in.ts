@@ -1,11 +1,9 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { admitToken } from '../../http/access.ts';
-import { addressOf } from '../../http/client-address.ts';
-import type { Environment } from '../../http/environment.ts';
-import { type App, bearerOf, send } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { App } from '../../http/operation.ts';
+import type { App } from '../../http/context.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../workspaces/overview.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { grants } from '../../../interface/scopes.ts';
+import type { Answer } from '../../contract/answer.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import type { App } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
+import type { App } from '../../http/context.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
 import { startPrepared } from '../../syncs/start.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';

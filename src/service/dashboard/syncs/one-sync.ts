@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { SyncStatus, Timestamp } from '../../../interface/resources.ts';
-import type { App } from '../../http/operation.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../contract/problem.ts';
+import type { App } from '../../http/context.ts';
 import { safeText } from '../../safe-text.ts';
 import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';

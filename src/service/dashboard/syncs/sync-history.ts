@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
-import type { App } from '../../http/operation.ts';
-import { invalid } from '../../http/refusal.ts';
+import { invalid } from '../../contract/problem.ts';
+import type { App } from '../../http/context.ts';
 import { listSyncs, type RecordedSync, type SyncPage, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';

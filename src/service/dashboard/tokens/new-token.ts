@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
-import { type App, actorOf } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
-import { Refusal } from '../../http/refusal.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { type App, actorOf } from '../../http/context.ts';
 import { sealed, unsealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
 import { looksLikeTokenId, newTokenId } from '../../tokens/token-id.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { type App, actorOf } from '../../http/operation.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { type App, actorOf } from '../../http/context.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { revokeTokenBy } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/operation.ts';
+import type { App } from '../../http/context.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import { empty } from '../elements/empty.ts';

@@ -1,6 +1,6 @@
 import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
-import { invalid } from './refusal.ts';
+import { invalid } from './problem.ts';
 
 /** Half of a surrogate pair, which a JSON key may have, cannot be encoded. */
 const reference = (key: PropertyKey): string =>

@@ -1,19 +1,16 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import type { Actor } from '../operation/audit.ts';
-import type { Bearer } from '../tokens/tokens.ts';
-import { type Access, type AccessControl, requireAccess, requireReleaseAccess } from './access.ts';
-import { readJsonBody } from './body.ts';
-import { addressOf } from './client-address.ts';
-import type { Environment } from './environment.ts';
-import type { Answer } from './problem-answer.ts';
-import { readQuery } from './query.ts';
+import type { Answer } from '../contract/answer.ts';
+import { problemSchema } from '../contract/schemas.ts';
+import { parseRequestPart } from '../contract/validate.ts';
+import { type Access, type AccessControl, requireAccess, requireReleaseAccess } from '../http/access.ts';
+import { readJsonBody } from '../http/body.ts';
+import { type Environment, send } from '../http/context.ts';
+import { readQuery } from '../http/urlencoded.ts';
 import { always, commonHeadersOf, type ResponseHeaders, sometimes } from './response-headers.ts';
-import { problemSchema } from './schemas.ts';
-import { parseRequestPart } from './validate.ts';
 
-export type App = OpenAPIHono<Environment>;
+export type Api = OpenAPIHono<Environment>;
 
 interface DescribedResponse {
   readonly description: string;
@@ -106,10 +103,10 @@ function withCommonHeaders(responses: Responses, access: Access): Responses {
   return Object.fromEntries(described);
 }
 
-function describe(app: App, operation: Shape<unknown, unknown> & { access: Access }): void {
+function describe(api: Api, operation: Shape<unknown, unknown> & { access: Access }): void {
   const { operationId, summary, description, method, path, access, params, query, headers, body, responses } =
     operation;
-  app.openAPIRegistry.registerPath({
+  api.openAPIRegistry.registerPath({
     operationId,
     summary,
     ...(description !== undefined && { description }),
@@ -126,64 +123,31 @@ function describe(app: App, operation: Shape<unknown, unknown> & { access: Acces
   });
 }
 
-/** Sends what a rule answered, with the headers that every answer to this request gets. */
-export function send(c: Context<Environment>, { status, headers, body }: Answer): Response {
-  return new Response(body === '' ? null : body, {
-    status,
-    headers: {
-      ...(body !== '' && { 'content-type': 'application/json' }),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...c.get('answerHeaders'),
-      ...headers,
-      'x-request-id': c.get('requestId'),
-    },
-  });
-}
-
 /**
  * An endpoint: described in the OpenAPI document by the schemas that validate it, and with an access rule that cannot
  * be left out. What comes first decides: the token, its scope, the body, the query, the rule.
  */
 export function addOperation<Body, Query>(
-  app: App,
+  api: Api,
   control: AccessControl,
   operation: OpenOperation<Body, Query> | GuardedOperation<Body, Query>,
   handle: (call: Call<Body, Query>) => Promise<Answer>,
 ): void {
-  describe(app, operation);
+  describe(api, operation);
   const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
   const method = operation.method.toUpperCase();
   const queryNames = Object.keys(operation.query?.shape ?? {});
   if (operation.access !== 'anyone') {
     const guard = operation.ownReleaseIsFree ? requireReleaseAccess : requireAccess;
-    app.on(method, path, guard(control, operation.access));
+    api.on(method, path, guard(control, operation.access));
   }
-  if (operation.body !== undefined) app.on(method, path, readJsonBody);
-  app.on(method, path, async (c) => {
+  if (operation.body !== undefined) api.on(method, path, readJsonBody);
+  api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
     const query = parseRequestPart(operation.query, () => readQuery(c.env.incoming.url ?? '', queryNames));
     return send(c, await handle({ c, body, query }));
   });
 }
-
-/** The token of a request to a guarded operation. */
-export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
-
-/** Who asks, for the audit. */
-export const actorOf = (c: Context<Environment>): Actor => ({
-  name: bearerOf(c).name,
-  tokenId: bearerOf(c).id,
-  address: addressOf(c),
-});
-
-export const jsonAnswer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({
-  status,
-  headers,
-  body: JSON.stringify(body),
-});
-
-export const emptyAnswer = (status: number): Answer => ({ status, headers: {}, body: '' });
 
 export const jsonResponse = (description: string, schema: z.ZodType, headers: ResponseHeaders = {}) => ({
   description,

@@ -1,22 +1,22 @@
 import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
-import type { Metrics } from '../../operation/metrics.ts';
-import type { AccessControl } from '../access.ts';
-import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
-import type { Answer } from '../problem-answer.ts';
-import { unavailable } from '../refusal.ts';
-import { always } from '../response-headers.ts';
+import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { unavailable } from '../contract/problem.ts';
+import type { AccessControl } from '../http/access.ts';
+import type { Metrics } from '../operation/metrics.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { always } from './response-headers.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
-export interface OperationRoutes extends AccessControl {
+export interface HealthRoutes extends AccessControl {
   readonly metrics: Metrics;
   readonly isStopping: () => boolean;
   readonly version: string;
 }
 
-const describeApp = (app: App, version: string) =>
-  app.getOpenAPI31Document({
+const describeApi = (api: Api, version: string) =>
+  api.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Workspace service',
@@ -27,12 +27,12 @@ const describeApp = (app: App, version: string) =>
     servers: [{ url: '/' }],
   });
 
-export function addOperationRoutes(app: App, routes: OperationRoutes): void {
+export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
   const { storage, metrics, isStopping, version } = routes;
   let document: Answer | undefined;
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'health',
@@ -46,7 +46,7 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'readiness',
@@ -65,7 +65,7 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'metrics',
@@ -83,7 +83,7 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'openapi',
@@ -93,6 +93,6 @@ export function addOperationRoutes(app: App, routes: OperationRoutes): void {
       access: 'anyone',
       responses: { 200: jsonResponse('The document.', z.object({ openapi: z.string() }).loose()) },
     },
-    async () => (document ??= jsonAnswer(200, describeApp(app, version))),
+    async () => (document ??= jsonAnswer(200, describeApi(api, version))),
   );
 }

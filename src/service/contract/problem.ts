@@ -1,5 +1,13 @@
-import type { FieldError, ProblemName } from '../../interface/problem.ts';
+import {
+  type FieldError,
+  type Problem,
+  type ProblemName,
+  problemMediaType,
+  problems,
+  problemTypePrefix,
+} from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
+import type { Answer } from './answer.ts';
 
 export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
@@ -36,4 +44,33 @@ export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refu
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const what = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
   return new Refusal('invalid-request', `${what}: ${first.detail}${more}`, { errors });
+}
+
+export function problemAnswer(
+  name: ProblemName,
+  detail: string,
+  requestId: string,
+  { errors, lock, headers = {} }: RefusalExtras = {},
+): Answer {
+  const { status, title } = problems[name];
+  const problem: Problem = {
+    type: problemTypePrefix + name,
+    title,
+    status,
+    detail,
+    request_id: requestId,
+    ...(errors && { errors }),
+    ...(lock && { lock }),
+  };
+  return {
+    status,
+    headers: {
+      ...headers,
+      'content-type': problemMediaType,
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+    body: JSON.stringify(problem),
+  };
 }

@@ -1,4 +1,4 @@
-import { invalid, type Refusal } from './refusal.ts';
+import { invalid, type Refusal } from '../contract/problem.ts';
 
 /** As forms write it: a plus is a space. */
 function decode(text: string): string | undefined {

@@ -1,26 +1,26 @@
-import type { Storage } from '../../storage/storage.ts';
-import type { TargetCheck } from '../../webhooks/target-address.ts';
-import { type AccessControl, requireFreeDisk } from '../access.ts';
-import { registerRequested, targetOf } from '../hook-registration.ts';
-import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
-import type { Once } from '../idempotency.ts';
-import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, actorOf, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
-import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { always, sometimes } from '../response-headers.ts';
-import { hookSchema, keyHeader } from '../schemas.ts';
+import { jsonAnswer } from '../contract/answer.ts';
+import { hookSchema } from '../contract/schemas.ts';
+import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { actorOf, addressedWorkspace } from '../http/context.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
+import type { TargetCheck } from '../webhooks/target-address.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
 
 export interface HookRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
+  readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
 }
 
-export function addHookRoutes(app: App, routes: HookRoutes): void {
-  const { storage, once, targets } = routes;
+export function addHookRoutes(api: Api, routes: HookRoutes): void {
+  const { storage, idempotent, targets } = routes;
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'registerHook',
@@ -40,7 +40,7 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      return once(
+      return idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => targetOf(body, targets),

@@ -1,41 +1,40 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, lockPathFromUrl, parseLockPath } from '../../../interface/lock-path.ts';
-import type { Lock } from '../../../interface/resources.ts';
-import { grants } from '../../../interface/scopes.ts';
-import { foldCase, whyNotOnWindows } from '../../../interface/windows-path.ts';
-import { type Acquisition, acquireLocks, type LockRequest } from '../../locks/acquire.ts';
-import { findCommittedLock, type LockPlace } from '../../locks/find.ts';
-import { entityTag, parseIfMatch } from '../../locks/id-match.ts';
-import type { LockQuota, LockQuotas, QuotaExceeded } from '../../locks/lock-quota.ts';
-import { lockOf } from '../../locks/lock-row.ts';
-import { isOwnLock, type ReleaseRequest, releaseLocks } from '../../locks/release.ts';
-import { renewLock } from '../../locks/renew.ts';
-import type { ReleasedLock } from '../../locks/waiters.ts';
-import type { Metrics } from '../../operation/metrics.ts';
-import type { Database, Storage } from '../../storage/storage.ts';
-import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
-import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../access.ts';
-import type { Environment } from '../environment.ts';
-import type { Once, OnceOfMany } from '../idempotency.ts';
-import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, actorOf, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
-import { originOf } from '../origin.ts';
-import { addressedLockPath, addressedWorkspace, lockPathParameter, workspaceParameter } from '../parameters.ts';
-import type { Answer } from '../problem-answer.ts';
-import { lastSegment } from '../raw-target.ts';
-import { invalid, Refusal } from '../refusal.ts';
-import { always, sometimes } from '../response-headers.ts';
-import { conditionHeader, keyHeader, lockRequestSchema, lockSchema, originHeader } from '../schemas.ts';
+import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { grants } from '../../interface/scopes.ts';
+import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
+import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
+import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { lastSegment } from '../http/request-target.ts';
+import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
+import { type Acquisition, acquireLocks, type LockRequest } from '../locks/acquire.ts';
+import { findCommittedLock, type LockPlace } from '../locks/find.ts';
+import { entityTag, parseIfMatch } from '../locks/id-match.ts';
+import type { LockQuota, LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import { lockOf } from '../locks/lock-row.ts';
+import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
+import { renewLock } from '../locks/renew.ts';
+import type { ReleasedLock } from '../locks/waiters.ts';
+import type { Metrics } from '../operation/metrics.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import type { StoredWorkspace } from '../workspaces/workspaces.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { originHeader, originOf } from './origin.ts';
+import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
 
 /** Locks are mostly released long before they expire, and who slept until then would miss it. */
-export const longestRetryAfter = 5;
+export const maxRetryAfterSeconds = 5;
 
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
-  readonly onceOfMany: OnceOfMany;
+  readonly idempotent: Idempotent;
+  readonly idempotentBatch: IdempotentBatch;
   readonly lockQuota: LockQuota;
   /** Whether paths are those of Windows: some name no file there, and the case of letters tells none apart. */
   readonly windowsPaths: boolean;
@@ -68,7 +67,7 @@ function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
   return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
     lock,
-    headers: { 'retry-after': String(Math.min(remainingSeconds, longestRetryAfter)) },
+    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
   });
 }
 
@@ -92,8 +91,8 @@ function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): A
   }
 }
 
-const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics }: LockRoutes) =>
-  onceOfMany<LockRequest>({
+const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics }: LockRoutes) =>
+  idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Here, and not before: what was granted before the setting was made is still answered to its key.
@@ -145,6 +144,21 @@ async function renew(
   }
 }
 
+/** RFC 9110 section 8.8.3. */
+const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+
+const conditionHeader = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .openapi({
+      pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
+      description:
+        'The ETag of the lock that is meant, several, or * for any. A weak one (W/) matches no lock, and neither does what has another form: 412.',
+      example: '"lock_1"',
+    }),
+});
+
 const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
 
 /** Whether this request, by what has been committed, releases a lock of its own token. */
@@ -161,8 +175,8 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
   );
 }
 
-export function addLockRoutes(app: App, routes: LockRoutes): void {
-  const { storage, once, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
+export function addLockRoutes(api: Api, routes: LockRoutes): void {
+  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
   const commitRelease = storage.commitTogether(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -170,7 +184,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'acquireLock',
@@ -206,7 +220,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
               bearer: bearerOf(c),
               origin: originOf(c.req.header('referer')),
             })
-          : await once(
+          : await idempotent(
               { workspace: workspace.id },
               request,
               async () => undefined,
@@ -219,7 +233,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'releaseLock',

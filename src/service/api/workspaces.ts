@@ -1,22 +1,24 @@
 import { z } from '@hono/zod-openapi';
-import { maySee } from '../../tokens/tokens.ts';
-import type { ListBranches } from '../../workspaces/branches.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import type { AccessControl } from '../access.ts';
-import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
-import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { Refusal, unavailable } from '../refusal.ts';
-import { branchSchema, workspaceSchema } from '../schemas.ts';
+import { jsonAnswer } from '../contract/answer.ts';
+import { Refusal, unavailable } from '../contract/problem.ts';
+import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
+import type { AccessControl } from '../http/access.ts';
+import { addressedWorkspace, bearerOf } from '../http/context.ts';
+import { maySee } from '../tokens/tokens.ts';
+import type { ListBranches } from '../workspaces/branches.ts';
+import { listWorkspaces } from '../workspaces/workspaces.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { workspaceParameter } from './parameters.ts';
 
 export interface WorkspaceRoutes extends AccessControl {
   readonly listBranches: ListBranches;
 }
 
-export function addWorkspaceRoutes(app: App, routes: WorkspaceRoutes): void {
+export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
   const { storage, listBranches } = routes;
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'listWorkspaces',
@@ -33,7 +35,7 @@ export function addWorkspaceRoutes(app: App, routes: WorkspaceRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'listBranches',

@@ -1,5 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
+import type { Actor } from '../operation/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
 import {
   type ExtraHeaders,
   longestName,
@@ -12,11 +16,12 @@ import {
   unsafeName,
   valuePattern,
   whyUnsafe,
-} from '../webhooks/extra-headers.ts';
-import { parseSubscription } from '../webhooks/formats.ts';
-import { parseSecret, secretPattern } from '../webhooks/secret.ts';
-import { longestUrl } from '../webhooks/target.ts';
-import { branchField, hookSchema, parsedBy } from './schemas.ts';
+} from './extra-headers.ts';
+import { parseSubscription } from './formats.ts';
+import { type RegisteredHook, registerHook } from './hooks.ts';
+import { parseSecret, secretPattern } from './secret.ts';
+import { checkTarget, longestUrl, type Target } from './target.ts';
+import type { TargetCheck } from './target-address.ts';
 
 const mostBranches = 100;
 
@@ -95,3 +100,30 @@ export const createdHookSchema = hookSchema
     secret: z.string().optional().openapi({ description: 'Only where none was given: it is never shown again.' }),
   })
   .openapi('CreatedHook');
+
+/** What a program sends, or a person's form says, once the schema has taken it. */
+export type HookRequest = z.output<typeof hookRequestSchema>;
+
+export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {
+  const target = await checkTarget(url, targets);
+  if (!target.ok) throw invalid({ pointer: '#/url', detail: target.why });
+  return target.value;
+}
+
+interface Registrant {
+  readonly workspace: string;
+  readonly actor: Actor;
+}
+
+export async function registerRequested(
+  db: Database,
+  now: Now,
+  request: HookRequest,
+  { url }: Target,
+  registrant: Registrant,
+): Promise<RegisteredHook> {
+  const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
+  if (registered.kind !== 'too-many') return registered;
+  const detail = `The workspace has ${registered.maxHooks} webhooks, and may have no more. Remove one that is not used, or have the operator raise --max-hooks.`;
+  throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+}

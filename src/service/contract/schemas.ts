@@ -22,8 +22,6 @@ import {
 } from '../../interface/resources.ts';
 import { longestTtl, parseTtl, shortestTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
-import { keyPattern, longestKey } from './idempotency.ts';
-import { longestOrigin } from './origin.ts';
 
 /** Makes one of our parsers part of a schema: its sentence becomes the error. */
 export const parsedBy =
@@ -167,37 +165,3 @@ export const plainText = z
   .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
   .transform((text) => text.normalize('NFC'))
   .openapi({ type: 'string', maxLength: longestLockPath, pattern: withoutControls.source });
-
-/** RFC 9110 section 8.8.3. */
-const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
-
-export const conditionHeader = z.object({
-  'If-Match': z
-    .string()
-    .optional()
-    .openapi({
-      pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
-      description:
-        'The ETag of the lock that is meant, several, or * for any. A weak one (W/) matches no lock, and neither does what has another form: 412.',
-      example: '"lock_1"',
-    }),
-});
-
-export const originHeader = z.object({
-  Referer: z.string().optional().openapi({
-    maxLength: longestOrigin,
-    description:
-      'Where the lock is taken from, such as the address of the run: kept as origin, without user name, password and fragment. What is no address of the web, or is longer than this, is as if it were not there.',
-    example: 'https://ci.example.com/runs/1',
-  }),
-});
-
-export const keyHeader = z.object({
-  'Idempotency-Key': z.string().optional().openapi({
-    minLength: 1,
-    maxLength: longestKey,
-    pattern: keyPattern.source,
-    description:
-      'Any text of visible ASCII characters, new for each request. Sending the same request again with the same key does it once. A key is of the token, and another in each workspace.',
-  }),
-});

@@ -1,20 +1,21 @@
 import { z } from '@hono/zod-openapi';
-import type { Storage } from '../../storage/storage.ts';
-import { findSync, isSyncId } from '../../syncs/queue.ts';
-import { startPrepared } from '../../syncs/start.ts';
-import type { PrepareSync } from '../../syncs/trigger.ts';
-import { type AccessControl, requireFreeDisk } from '../access.ts';
-import type { Once } from '../idempotency.ts';
-import { keyedRequestOf } from '../keyed-request.ts';
-import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
-import { addressedWorkspace, syncParameter, workspaceParameter } from '../parameters.ts';
-import { invalid, Refusal } from '../refusal.ts';
-import { always, sometimes } from '../response-headers.ts';
-import { branchField, keyHeader, syncSchema } from '../schemas.ts';
+import { jsonAnswer } from '../contract/answer.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { branchField, syncSchema } from '../contract/schemas.ts';
+import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { addressedWorkspace, bearerOf } from '../http/context.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { Storage } from '../storage/storage.ts';
+import { findSync, isSyncId } from '../syncs/queue.ts';
+import { startPrepared } from '../syncs/start.ts';
+import type { PrepareSync } from '../syncs/trigger.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
 
 export interface SyncRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
+  readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
   /** There is a sync to run. */
   readonly onQueued: () => void;
@@ -22,11 +23,11 @@ export interface SyncRoutes extends AccessControl {
 
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
-export function addSyncRoutes(app: App, routes: SyncRoutes): void {
-  const { storage, once, prepareSync, onQueued } = routes;
+export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
+  const { storage, idempotent, prepareSync, onQueued } = routes;
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'startSync',
@@ -48,7 +49,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
     async ({ c, body: { branch } }) => {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      const answer = await once(
+      const answer = await idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
@@ -66,7 +67,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
   );
 
   addOperation(
-    app,
+    api,
     routes,
     {
       operationId: 'getSync',

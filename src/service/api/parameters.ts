@@ -1,15 +1,13 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type LockPath, lockPathFromUrl } from '../../interface/lock-path.ts';
-import type { Storage } from '../storage/storage.ts';
+import { invalid } from '../contract/problem.ts';
+import { describedLockPath } from '../contract/schemas.ts';
+import { bearerOf, type Environment } from '../http/context.ts';
+import { lastSegment } from '../http/request-target.ts';
+import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
-import { maxWorkspaceIdLength, parseWorkspaceId, workspaceIdPattern } from '../workspaces/workspace-id.ts';
-import { findVisibleWorkspace, type StoredWorkspace } from '../workspaces/workspaces.ts';
-import type { Environment } from './environment.ts';
-import { bearerOf } from './operation.ts';
-import { lastSegment } from './raw-target.ts';
-import { invalid, noSuchWorkspace } from './refusal.ts';
-import { describedLockPath } from './schemas.ts';
+import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
 export const workspaceParameter = z.object({
   id: z.string().openapi({
@@ -38,18 +36,29 @@ export const syncParameter = workspaceParameter.extend({
   }),
 });
 
-/** The workspace that the request addresses, if its token may know of it. */
-export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<StoredWorkspace> {
-  const id = c.req.param('id') ?? '';
-  // An id that cannot be one is not asked for: it may have characters that a database refuses.
-  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(storage, bearerOf(c), id) : undefined;
-  if (workspace === undefined) throw noSuchWorkspace(id);
-  return workspace;
-}
-
 /** From the path as it was sent: a decoded one no longer tells which slashes were meant as such. */
 export function addressedLockPath(c: Context<Environment>): LockPath {
   const path = lockPathFromUrl(lastSegment(c.req.path));
   if (!path.ok) throw invalid({ pointer: '#/path', detail: path.why });
   return path.value;
 }
+
+export const keyHeader = z.object({
+  'Idempotency-Key': z.string().optional().openapi({
+    minLength: 1,
+    maxLength: maxKeyLength,
+    pattern: keyPattern.source,
+    description:
+      'Any text of visible ASCII characters, new for each request. Sending the same request again with the same key does it once. A key is of the token, and another in each workspace.',
+  }),
+});
+
+export const keyedRequestOf = (c: Context<Environment>): KeyedRequest | undefined =>
+  keyedRequest({
+    tokenId: bearerOf(c).id,
+    key: c.req.header('idempotency-key'),
+    method: c.req.method,
+    path: c.req.path,
+    ifMatch: c.req.header('if-match'),
+    body: c.get('bodyText'),
+  });

@@ -1,23 +1,37 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import type { LockPath } from '../../../interface/lock-path.ts';
-import { foldCase } from '../../../interface/windows-path.ts';
-import { findCommittedLock } from '../../locks/find.ts';
-import { type LockPage, type LockQuery, listLocks } from '../../locks/list.ts';
-import { lockOf } from '../../locks/lock-row.ts';
-import { type LockWaiters, maxWaitSeconds } from '../../locks/waiters.ts';
-import { type AccessControl, authenticateRequest } from '../access.ts';
-import { longestCursor, readCursor, writeCursor } from '../cursor.ts';
-import type { Environment } from '../environment.ts';
-import { type App, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
-import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
-import { longestPrefer, preferredWait } from '../prefer.ts';
-import type { Answer } from '../problem-answer.ts';
-import { sometimes } from '../response-headers.ts';
-import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../schemas.ts';
+import { type LockPath, longestLockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { foldCase } from '../../interface/windows-path.ts';
+import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
+import { type AccessControl, authenticateRequest } from '../http/access.ts';
+import { addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { findCommittedLock } from '../locks/find.ts';
+import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
+import { lockOf } from '../locks/lock-row.ts';
+import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { workspaceParameter } from './parameters.ts';
+import { longestPrefer, preferredWait } from './prefer.ts';
+import { sometimes } from './response-headers.ts';
 
 const pageSize = 100;
-const largestPage = 1_000;
+const maxPageSize = 1_000;
+
+/** Opaque to clients, so that what it says can change. */
+const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
+
+/** RFC 4648: three bytes are four characters. */
+const maxCursorLength = Math.ceil((4 * longestLockPath) / 3);
+
+const notOurs = refused('It is not a cursor of this list. Begin again without one.');
+
+export function readCursor(cursor: string): Parsed<string> {
+  if (cursor.length > maxCursorLength) return notOurs;
+  const path = Buffer.from(cursor, 'base64url').toString();
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notOurs;
+}
 
 const querySchema = z.object({
   path: heldPathField
@@ -26,14 +40,14 @@ const querySchema = z.object({
   prefix: plainText.optional().openapi({ description: 'Only locks whose path starts so.', example: 'Content/' }),
   limit: z
     .string()
-    .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${largestPage}.`)
+    .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${maxPageSize}.`)
     .transform(Number)
-    .refine((limit) => limit >= 1 && limit <= largestPage, `It has to be a whole number from 1 to ${largestPage}.`)
+    .refine((limit) => limit >= 1 && limit <= maxPageSize, `It has to be a whole number from 1 to ${maxPageSize}.`)
     .default(pageSize)
-    .openapi({ type: 'integer', minimum: 1, maximum: largestPage, default: pageSize }),
+    .openapi({ type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }),
   cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({
     type: 'string',
-    maxLength: longestCursor,
+    maxLength: maxCursorLength,
     description: 'As next_cursor of the page before has it: whatever else one sends is refused.',
   }),
 });
@@ -104,11 +118,11 @@ async function waitUntilFree(
   return jsonAnswer(200, { locks, next_cursor: null }, { vary: 'Prefer', 'preference-applied': `wait=${seconds}` });
 }
 
-export function addLockListRoute(app: App, route: LockListRoute): void {
+export function addLockListRoute(api: Api, route: LockListRoute): void {
   const { storage } = route;
 
   addOperation(
-    app,
+    api,
     route,
     {
       operationId: 'listLocks',
