@@ -44,13 +44,13 @@ import { originOf } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
-import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
-import { parseForm } from '../../src/service/dashboard/access/form.ts';
-import { localPath } from '../../src/service/dashboard/access/local-path.ts';
-import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/hooks/read-new-hook.ts';
-import { arrange } from '../../src/service/dashboard/locks/arrange.ts';
-import { parseListQuery } from '../../src/service/dashboard/locks/list-query.ts';
-import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/tokens/read-new-token.ts';
+import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
+import { safeText } from '../../src/service/dashboard/assets/text.js';
+import { parseForm } from '../../src/service/dashboard/frame/form.ts';
+import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
+import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
+import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
+import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines } from '../../src/service/git/lines.ts';
 import { redact } from '../../src/service/git/redact.ts';
@@ -64,7 +64,6 @@ import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
-import { safeText } from '../../src/service/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
@@ -360,7 +359,7 @@ export const parsers: readonly Parser[] = [
   },
 
   {
-    of: ['src/service/dashboard/access/form.ts parseForm'],
+    of: ['src/service/dashboard/frame/form.ts parseForm'],
     parse: (text) => orRefusal(() => parseForm(text)),
     shapes: [
       ['', 'a&', ''],
@@ -369,7 +368,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/access/cookie.ts sessionSecretIn'],
+    of: ['src/service/dashboard/frame/session.ts sessionSecretIn'],
     parse: (text) => sessionSecretIn(incoming({ cookie: text })),
     shapes: [
       ['', 'a=b; ', ''],
@@ -377,7 +376,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/access/local-path.ts localPath'],
+    of: ['src/service/dashboard/pages/sign-in.ts localPath'],
     parse: (text) => localPath(`/${text}`),
     shapes: [
       ['', 'a/../', ''],
@@ -386,7 +385,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/hooks/read-new-hook.ts readNewHook'],
+    of: ['src/service/dashboard/pages/new-hook-form.ts readNewHook'],
     parse: (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
     shapes: [
       ['', 'a: b\n', ''],
@@ -395,7 +394,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/tokens/read-new-token.ts readNewToken'],
+    of: ['src/service/dashboard/pages/new-token-form.ts readNewToken'],
     parse: (text) =>
       readNewToken({
         ...emptyToken,
@@ -408,12 +407,16 @@ export const parsers: readonly Parser[] = [
       }),
   },
   {
-    of: ['src/service/dashboard/locks/list-query.ts parseListQuery'],
-    parse: (text) =>
-      arrange(
-        [],
-        parseListQuery(() => text),
-      ),
+    of: [
+      'src/service/dashboard/assets/lock-list.js parseListQuery',
+      'src/service/dashboard/assets/lock-list.js parseSort',
+    ],
+    parse: (text) => {
+      const query = parseListQuery(
+        new URLSearchParams({ search: text, sort: text, group: text, path: text, page: text }),
+      );
+      return matching(sorted([], query), query);
+    },
   },
   { of: ['src/service/git/branch-name.ts parseBranchName'], parse: parseBranchName },
   {
@@ -546,7 +549,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
-  { of: ['src/service/safe-text.ts safeText'], parse: safeText },
+  { of: ['src/service/dashboard/assets/text.js safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
   { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },
   {
@@ -618,8 +621,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
-  'src/service/dashboard/access/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
-  'src/service/dashboard/access/require-session.ts readOwnForm': 'It is readForm behind the checks of headers.',
+  'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
+  'src/service/dashboard/frame/form.ts readOwnForm': 'It is readForm behind the checks of headers.',
   'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
 };
 

@@ -1,51 +1,27 @@
 import { Hono } from 'hono';
-import type { Logger } from 'pino';
-import type { AccessControl } from '../http/access.ts';
 import { answerErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
-import type { Idempotent } from '../idempotency/idempotency.ts';
-import type { ReleasedLock } from '../locks/waiters.ts';
-import type { LockWatch } from '../locks/watch-locks.ts';
-import type { PrepareSync } from '../syncs/trigger.ts';
-import type { TargetCheck } from '../webhooks/target-address.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
-import { wantsPage } from './answer.ts';
-import { addAssets } from './assets.ts';
-import { addAuditPage } from './audit/audit-page.ts';
-import { sendErrorPage } from './error-page.ts';
-import { addHookChanges } from './hooks/change-hook.ts';
-import { addDeliveryPages } from './hooks/delivery-page.ts';
-import { addHookListPage } from './hooks/hook-list.ts';
-import { addHookPage } from './hooks/hook-page.ts';
-import { addNewHookPages } from './hooks/new-hook.ts';
-import { createLivePageQuota } from './live/live-page-quota.ts';
-import { addLockListPage } from './locks/list-page.ts';
-import { addReleasePages } from './locks/release-page.ts';
+import { wantsPage } from './frame/answer.ts';
+import { addAssets } from './frame/assets.ts';
+import { sendErrorPage } from './frame/layout.ts';
+import { createLivePageQuota } from './frame/live-page.ts';
+import type { DashboardParts } from './frame/parts.ts';
+import { addAuditPage } from './pages/audit.ts';
+import { addBranchPages } from './pages/branches.ts';
+import { addHookChanges } from './pages/change-hook.ts';
+import { addDeliveryPages } from './pages/delivery.ts';
+import { addHookPage } from './pages/hook.ts';
+import { addHookListPage } from './pages/hooks.ts';
+import { addLockListPage } from './pages/locks.ts';
+import { addNewHookPages } from './pages/new-hook.ts';
+import { addNewTokenPages } from './pages/new-token.ts';
+import { addReleasePages } from './pages/release-lock.ts';
+import { addRevokeTokenPages } from './pages/revoke-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
-import { addWorkspaceListPage } from './pages/workspace-list.ts';
-import { addBranchPages } from './syncs/branch-list.ts';
-import { addOneSyncPage } from './syncs/one-sync.ts';
-import { addSyncHistoryPage } from './syncs/sync-history.ts';
-import { addNewTokenPages } from './tokens/new-token.ts';
-import { addRevokeTokenPages } from './tokens/revoke-token.ts';
-import { addTokenListPage } from './tokens/token-list.ts';
-
-export interface DashboardParts extends AccessControl {
-  readonly log: Logger;
-  readonly idempotent: Idempotent;
-  readonly targets: TargetCheck;
-  readonly prepareSync: PrepareSync;
-  readonly remoteMemory: RemoteMemory;
-  readonly lockWatch: LockWatch;
-  /** Ends what a page would otherwise go on listening to. */
-  readonly stopping: AbortSignal;
-  /** There is a sync to run. */
-  readonly onQueued: () => void;
-  /** There may be something to tell the hooks. */
-  readonly onLockEvent: () => void;
-  /** Somebody may wait for its path. */
-  readonly onReleased: (lock: ReleasedLock) => void;
-}
+import { addOneSyncPage } from './pages/sync.ts';
+import { addSyncHistoryPage } from './pages/syncs.ts';
+import { addTokenListPage } from './pages/tokens.ts';
+import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
 export function createDashboard(parts: DashboardParts): App {

@@ -1,7 +1,7 @@
 import { invalid, type Refusal } from '../contract/problem.ts';
 
-/** As forms write it: a plus is a space. */
-function decode(text: string): string | undefined {
+/** A name or a value as forms write it, with a plus for a space; undefined where it is no percent-encoded UTF-8. */
+export function decodeUrlencoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -20,9 +20,9 @@ export function readQuery(requestTarget: string, names: readonly string[]): Read
   const values = new Map<string, string>();
   for (const parameter of query.split('&')) {
     const [encodedName = '', ...encodedValue] = parameter.split('=');
-    const name = decode(encodedName);
+    const name = decodeUrlencoded(encodedName);
     if (name === undefined || !names.includes(name)) continue;
-    const value = decode(encodedValue.join('='));
+    const value = decodeUrlencoded(encodedValue.join('='));
     if (value === undefined) throw wrong(name, 'It is not valid percent-encoded UTF-8.');
     if (values.has(name)) throw wrong(name, 'It is given more than once.');
     values.set(name, value);

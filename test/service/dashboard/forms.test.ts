@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/access/form.ts';
+import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/frame/form.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { askRaw, writeRequest } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';

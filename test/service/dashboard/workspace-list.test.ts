@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { branchSummary } from '../../../src/service/dashboard/syncs/branch-summary.ts';
+import { branchSummary } from '../../../src/service/dashboard/pages/branch-summary.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { type RunningService, startTestService, type TokenOptions } from '../../support/running-service.ts';

@@ -1,7 +1,8 @@
 import pino from 'pino';
 import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
 import type { Api } from '../../../src/service/api/operation.ts';
-import { createDashboard, type DashboardParts } from '../../../src/service/dashboard/dashboard.ts';
+import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
+import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
 import { endlessDisk } from '../../../src/service/operation/free-disk.ts';

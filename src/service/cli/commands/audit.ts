@@ -1,5 +1,5 @@
+import { durationUpTo } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { durationUpTo } from '../../duration-up-to.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
 import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';

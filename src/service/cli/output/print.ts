@@ -1,4 +1,4 @@
-import { safeText } from '../../safe-text.ts';
+import { safeText } from '../../dashboard/assets/text.js';
 import type { Output } from '../outside.ts';
 import { safeJson } from './safe-text.ts';
 

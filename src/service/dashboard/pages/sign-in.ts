@@ -8,16 +8,15 @@ import { authenticateSession, endSession, startSession } from '../../sessions/se
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate, type Bearer } from '../../tokens/tokens.ts';
-import { limitAttempts, subscriberOf } from '../access/attempts.ts';
-import { endedCookie, sessionCookie, sessionSecretIn } from '../access/cookie.ts';
-import { type Form, readForm } from '../access/form.ts';
-import { localPath } from '../access/local-path.ts';
-import { refuseOtherSites, speaksHttps } from '../access/same-origin.ts';
-import { seeOther } from '../answer.ts';
-import type { DashboardParts } from '../dashboard.ts';
-import type { Markup } from '../elements/markup.ts';
-import { showOpenPage, type View } from '../layout.ts';
-import { addAction, queryOf } from '../page.ts';
+import type { Markup } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { limitAttempts, subscriberOf } from '../frame/attempts.ts';
+import { type Form, readForm } from '../frame/form.ts';
+import { showOpenPage, type View } from '../frame/layout.ts';
+import { addAction, queryOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { refuseOtherSites, speaksHttps } from '../frame/same-origin.ts';
+import { endedCookie, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
 const attempts = { most: 10, everyMs: 60_000 };
@@ -162,4 +161,14 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
     return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(speaksHttps(c.env.incoming)) });
   });
+}
+
+const here = 'http://here.invalid';
+
+/** Where to go on after signing in: an address of the dashboard, whatever the link that led here says. */
+export function localPath(text: string): string {
+  if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
+  const { origin, pathname, search } = new URL(text, here);
+  // "//host" and "/\host" are other hosts to a browser.
+  return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
 }

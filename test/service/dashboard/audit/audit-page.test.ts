@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sentence } from '../../../../src/service/dashboard/audit/sentence.ts';
+import { sentence } from '../../../../src/service/dashboard/pages/audit.ts';
 import { type AuditAction, auditActions, recordAudit } from '../../../../src/service/operation/audit.ts';
 import { newTokenSecret } from '../../../../src/service/tokens/secret.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';

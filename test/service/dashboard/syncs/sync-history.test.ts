@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { duration } from '../../../../src/service/dashboard/elements/duration.ts';
-import { chartSentence } from '../../../../src/service/dashboard/syncs/duration-chart.ts';
+import { duration } from '../../../../src/service/dashboard/elements/time.ts';
+import { chartSentence } from '../../../../src/service/dashboard/pages/duration-chart.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { type Visitor, visit } from '../browser-like.ts';
@@ -146,8 +146,8 @@ describe('a sync', () => {
     const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
-    expect(text.match(/^event: course$/gm)).toHaveLength(1);
-    const [, data = ''] = /^data: (.*)$/m.exec(text) ?? [];
+    expect(text.match(/^event: progress$/gm)).toHaveLength(1);
+    const [, data = ''] = /^event: progress\ndata: (.*)$/m.exec(text) ?? [];
     expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });
   });
 });
