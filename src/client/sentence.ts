@@ -1,7 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { formatDuration } from '../interface/duration.ts';
 import type { Failure, OutOfTime, Redirected, Refused, RefusedField } from './failure.ts';
-import type { FailedCall } from './service-error.ts';
+
+export interface FailedCall {
+  readonly method: string;
+  /** As in the URL, without origin and query. */
+  readonly path: string;
+  /** How often it was sent. */
+  readonly attempts: number;
+}
 
 const statusText = (status: number): string => `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 

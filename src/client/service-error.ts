@@ -1,13 +1,5 @@
 import { answerIn, type Failure } from './failure.ts';
-import { sentenceOf } from './sentence.ts';
-
-export interface FailedCall {
-  readonly method: string;
-  /** As in the URL, without origin and query. */
-  readonly path: string;
-  /** How often it was sent. */
-  readonly attempts: number;
-}
+import { type FailedCall, sentenceOf } from './sentence.ts';
 
 /** Why an operation has no result. Its message is a sentence for a person, in one line. */
 export class ServiceError extends Error {

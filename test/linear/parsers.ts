@@ -63,8 +63,8 @@ import { hasValidHost, originForm, routingPath } from '../../src/service/http/re
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
-import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
+import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { parseTokenName } from '../../src/service/tokens/token-name.ts';
@@ -548,7 +548,7 @@ export const parsers: readonly Parser[] = [
       ['', 'W/', ''],
     ],
   },
-  { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
+  { of: ['src/service/tokens/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
   { of: ['src/service/dashboard/assets/text.js safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
   { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },

@@ -1,5 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { looksLikeTokenSecret } from '../tokens/secret.ts';
+import { looksLikeTokenSecret } from './secret.ts';
 
 /** Longer than any name, also of the people who use the command. */
 const longestActor = 1_024;

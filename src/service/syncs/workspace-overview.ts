@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { syncOf } from '../syncs/sync-row.ts';
-import { allSyncedBranches, type SyncedBranches } from './synced-branches.ts';
-import { type StoredWorkspace, workspaceOf } from './workspaces.ts';
+import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
+import { type StoredWorkspace, workspaceOf } from '../workspaces/workspaces.ts';
+import { syncOf } from './sync-row.ts';
 
 export interface LastSync {
   readonly id: string;

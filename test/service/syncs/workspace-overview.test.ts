@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { overviewOfWorkspaces } from '../../../src/service/workspaces/overview.ts';
+import { overviewOfWorkspaces } from '../../../src/service/syncs/workspace-overview.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 
