@@ -4,7 +4,7 @@ import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-li
 import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveWhy } from '../../webhooks/hooks.ts';
-import { literal, type Markup } from './text.ts';
+import { faint, literals, type Markup } from './text.ts';
 import { time } from './time.ts';
 
 /** When each event happens. */
@@ -22,12 +22,9 @@ export const formatNames: Readonly<Record<HookFormat, string>> = {
   buildkite: 'Buildkite',
 };
 
-export const listed = (texts: readonly string[]): Markup =>
-  html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
-
 export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
-  if (!events.some(isSyncEvent)) return html`<span class="faint">none: only locks</span>`;
-  return branches === null ? html`all` : listed(branches);
+  if (!events.some(isSyncEvent)) return faint('none: only locks');
+  return branches === null ? html`all` : literals(branches);
 };
 
 const hookStates: Readonly<Record<InactiveWhy | 'active', string>> = {
@@ -86,7 +83,7 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
     case 'delivered':
     case 'failed':
     case 'dropped':
-      return html`<span class="faint">none</span>`;
+      return faint('none');
     case 'under-way':
       return 'being made now';
     case 'waiting':

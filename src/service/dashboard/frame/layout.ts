@@ -90,7 +90,7 @@ async function pageOf(
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${title} · Workspaces</title>
-  ${['style.css', ...styles].map(style)}
+  ${['style.css', 'elements.css', ...styles].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...scripts].map(script)}
 </head>

@@ -5,7 +5,8 @@ import { type AuditAction, auditActions, isAuditAction } from '../../operation/a
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/token-id.ts';
-import { empty, literal, type Markup, userText, verbatim } from '../elements/text.ts';
+import { option } from '../elements/fields.ts';
+import { empty, faint, literal, literals, type Markup, userText, verbatim } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
@@ -22,11 +23,9 @@ interface Filter {
 const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
 function filterForm({ action, actor }: Filter, problem: string | undefined): Markup {
-  const option = (value: string) =>
-    html`<option value="${value}"${value === action ? ' selected' : ''}>${value === '' ? 'all actions' : value}</option>`;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
   return html`<form method="get" action="/audit" class="filters" role="search">
-    <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map(option)}</select></div>
+    <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map((value) => option(value, value === '' ? 'all actions' : value, action))}</select></div>
     <div class="field">
       <label for="actor">Who, by name or token id</label>
       <input id="actor" name="actor" type="search" value="${actor}" autocomplete="off" spellcheck="false"${problem === undefined ? '' : html` aria-invalid="true" aria-describedby="actor-problem"`}>
@@ -38,7 +37,7 @@ function filterForm({ action, actor }: Filter, problem: string | undefined): Mar
 }
 
 function whose({ token_id }: RecordedEntry): Markup {
-  if (token_id === null) return html`<span class="faint">at the command line</span>`;
+  if (token_id === null) return faint('at the command line');
   return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
 }
 
@@ -49,7 +48,7 @@ function row(entry: RecordedEntry, now: number): Markup {
     <td>${sentence(entry)}
       <details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${verbatim(JSON.stringify(entry, null, 2))}</details></td>
     <td data-label="Token">${whose(entry)}</td>
-    <td data-label="Address">${address === null ? html`<span class="faint">none</span>` : literal(address)}</td>
+    <td data-label="Address">${address === null ? faint('none') : literal(address)}</td>
   </tr>`;
 }
 
@@ -88,7 +87,7 @@ function beforeIn(text: string): number | undefined {
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
   const show = (call: PageCall, main: Markup, status?: number) =>
-    showPage(call, { title: 'Audit', place: { section: 'audit' }, main, styles: ['audit.css', 'cards.css'] }, status);
+    showPage(call, { title: 'Audit', place: { section: 'audit' }, main }, status);
 
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
     const content =
@@ -138,8 +137,7 @@ function signedIn(detail: Detail): Markup {
 }
 
 function tokenMade(detail: Detail): Markup {
-  const list = (name: string) =>
-    html`${listIn(detail, name).map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
+  const list = (name: string) => literals(listIn(detail, name));
   const workspaces = detail['workspaces'];
   const limit = Array.isArray(workspaces) ? html`, only in ${list('workspaces')}` : '';
   return html`made the token ${named(detail, 'name')} with ${list('scopes')}${limit}`;

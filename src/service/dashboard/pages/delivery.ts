@@ -11,7 +11,7 @@ import { sendAgain } from '../../webhooks/send-again.ts';
 import { type ShownHeader, type ShownRequest, shownRequest } from '../../webhooks/shown-request.ts';
 import { shownUrl } from '../../webhooks/shown-url.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
-import { literal, type Markup, userText, verbatim } from '../elements/text.ts';
+import { faint, literal, type Markup, userText, verbatim } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
@@ -40,7 +40,7 @@ function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook:
   const whyNot = whyNotAgain(delivery, hook);
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
   return html`<div class="actions">
-    ${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : html`<span class="faint">${whyNot}</span>`}
+    ${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
     <a href="${page}">Look again</a>
   </div>`;
 }
@@ -67,9 +67,9 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
     <dt>${kind === 'branch' ? 'Branch' : 'Path'}</dt><dd>${literal(name)}</dd>
     ${syncLink(call, event)}
     <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
-    <dt>Last attempt</dt><dd>${last_attempt === null ? html`<span class="faint">none</span>` : time(last_attempt.at, now)}</dd>
+    <dt>Last attempt</dt><dd>${last_attempt === null ? faint('none') : time(last_attempt.at, now)}</dd>
     <dt>Next attempt</dt><dd>${nextAttempt(delivery, now)}</dd>
-    <dt>Last error</dt><dd>${last_error === null ? html`<span class="faint">none</span>` : userText(last_error)}</dd>
+    <dt>Last error</dt><dd>${last_error === null ? faint('none') : userText(last_error)}</dd>
     <dt>Id</dt><dd>${literal(delivery.id)}</dd>
   </dl>`;
 }
@@ -138,7 +138,7 @@ const headerLines = (headers: readonly (readonly [name: string, value: Markup])[
   html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
 
 const headerValue = (header: ShownHeader): Markup =>
-  'value' in header ? literal(header.value) : html`<span class="faint">${hidden[header.hidden]}</span>`;
+  'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
 
 export const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
   <p>${literal(`${method} ${url}`)}</p>

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { invalid } from '../../contract/problem.ts';
-import type { App } from '../../http/context.ts';
+import { type App, actorOf } from '../../http/context.ts';
 import {
   type DeliveryFilter,
   type DeliveryOverview,
@@ -9,24 +9,27 @@ import {
   listDeliveries,
 } from '../../webhooks/delivery-list.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
-import type { InactiveWhy } from '../../webhooks/hooks.ts';
+import { type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
+import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';
 import { shownUrl } from '../../webhooks/shown-url.ts';
+import { plural } from '../assets/text.js';
 import {
   deliveryState,
   droppedEvents,
   formatNames,
   hookState,
-  listed,
+  type Notice,
   nextAttempt,
   noticeOf,
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { empty, literal, type Markup, userText } from '../elements/text.ts';
+import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
+import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf } from '../frame/page.ts';
+import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { addressedHook, noSuchHook } from './addressed-hook.ts';
 
@@ -52,10 +55,10 @@ function facts({ now }: PageCall, workspace: string, hook: HookOverview): Markup
   return html`<dl class="facts">
     <dt>Address</dt><dd>${literal(shownUrl(hook.url))}</dd>
     <dt>State</dt><dd>${hookState(hook.inactive_why)}</dd>
-    <dt>Events</dt><dd>${listed(hook.events)}</dd>
+    <dt>Events</dt><dd>${literals(hook.events)}</dd>
     <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
     <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
-    <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? html`<span class="faint">none</span>` : html`${listed(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
+    <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
     <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} waiting, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
   </dl>
@@ -127,7 +130,7 @@ export function addHookPage(app: App, parts: DashboardParts): void {
       title: `Webhook to ${new URL(hook.url).host}`,
       place: { section: 'workspaces', workspace, tab: 'hooks' },
       main,
-      styles: ['cards.css', 'hooks.css'],
+      styles: ['hooks.css'],
     });
   });
 }
@@ -152,9 +155,9 @@ function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Marku
     <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a></th>
     <td data-label="State">${deliveryState(state)}</td>
     <td class="number" data-label="Attempts">${attempts}</td>
-    <td data-label="Last attempt">${last_attempt === null ? html`<span class="faint">none yet</span>` : time(last_attempt.at, now)}</td>
+    <td data-label="Last attempt">${last_attempt === null ? faint('none yet') : time(last_attempt.at, now)}</td>
     <td data-label="Next attempt">${nextAttempt(delivery, now)}</td>
-    <td data-label="Last error">${last_error === null ? html`<span class="faint">none</span>` : userText(last_error)}</td>
+    <td data-label="Last error">${last_error === null ? faint('none') : userText(last_error)}</td>
   </tr>`;
 }
 
@@ -170,3 +173,75 @@ export const deliveryTable = (call: PageCall, page: string, deliveries: readonly
     </tr></thead>
     <tbody>${deliveries.map((delivery) => row(call, page, delivery))}</tbody>
   </table>`;
+
+const pagePath = '/workspaces/:id/hooks/:hook';
+const access = 'hooks:write';
+
+function noticeOfPause(pause: Pause): Notice {
+  switch (pause.kind) {
+    case 'paused':
+      return 'paused';
+    case 'inactive-already':
+      return pause.why === 'paused' ? 'paused-already' : 'gone-already';
+    case 'absent':
+      throw noSuchHook();
+  }
+}
+
+function noticeOfResumption(resumption: Resumption): Notice {
+  switch (resumption.kind) {
+    case 'resumed':
+      return resumption.wasInactive === 'gone' ? 'resumed-gone' : 'resumed';
+    case 'active-already':
+      return 'active-already';
+    case 'absent':
+      throw noSuchHook();
+  }
+}
+
+const whatIsLost = (waiting: number): Markup =>
+  waiting === 0
+    ? html`<p>Nothing waits to be delivered to it. The list of what was delivered goes with it.</p>`
+    : html`<p class="warning"><strong>${plural(waiting, 'delivery waits', 'deliveries wait')} for it, and will never be made.</strong> The list of what
+        was delivered goes with it as well.</p>`;
+
+export function addHookChanges(app: App, parts: DashboardParts): void {
+  const { storage, onLockEvent } = parts;
+
+  addAction(app, parts, { path: `${pagePath}/pause`, access }, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const change = { workspace, id: hook.id, actor: actorOf(call.c) };
+    const pause = await storage.commit({ workspace }, (db) => pauseHook(db, storage.now, change));
+    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfPause(pause)}`);
+  });
+
+  addAction(app, parts, { path: `${pagePath}/resume`, access }, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const change = { workspace, id: hook.id, actor: actorOf(call.c) };
+    const resumption = await storage.commit({ workspace }, (db) => resumeHook(db, storage.now, change));
+    onLockEvent();
+    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfResumption(resumption)}`);
+  });
+
+  addPage(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const overview = await findHookOverview(storage.read, workspace, hook.id);
+    if (overview === undefined) throw noSuchHook();
+    const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const main = html`
+      <p>The webhook to ${literal(shownUrl(hook.url))} is told nothing more. Registered again, it is a new one, with another secret.</p>
+      ${whatIsLost(overview.pending_deliveries)}
+      <form method="post" action="${page}/remove" class="actions">
+        ${formField(call)}<button class="danger">Remove the webhook</button> <a class="button" href="${page}">Cancel</a>
+      </form>`;
+    const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
+    return showPage(call, { title: 'Remove this webhook?', place, main });
+  });
+
+  addAction(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const removal = { workspace, id: hook.id, actor: actorOf(call.c) };
+    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, removal)))) throw noSuchHook();
+    return seeOther(`/workspaces/${workspace}/hooks?notice=removed`);
+  });
+}

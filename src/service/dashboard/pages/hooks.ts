@@ -2,8 +2,8 @@ import { html } from 'hono/html';
 import type { App } from '../../http/context.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { shownUrl } from '../../webhooks/shown-url.ts';
-import { droppedInShort, formatNames, hookState, listed, noticeOf, shownBranches } from '../elements/hook.ts';
-import { empty, literal, type Markup, userText } from '../elements/text.ts';
+import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
+import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -29,18 +29,18 @@ function whatToDo({ inactive_why }: HookOverview): Markup | string {
 }
 
 const count = (number: number): Markup =>
-  number === 0 ? html`<span class="faint">0</span>` : html`<strong>${number.toLocaleString('en-US')}</strong>`;
+  number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;
 
 function row(workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   return html`<tr>
     <th scope="row"><a href="${page}">${literal(shownUrl(hook.url))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
     <td data-label="State">${hookState(hook.inactive_why)}${whatToDo(hook)}${droppedInShort(hook)}</td>
-    <td data-label="Events">${listed(hook.events)}</td>
+    <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>
     <td class="number" data-label="Waiting">${count(hook.pending_deliveries)}</td>
     <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
-    <td data-label="Last trouble">${hook.last_error === null ? html`<span class="faint">none</span>` : userText(hook.last_error)}</td>
+    <td data-label="Last trouble">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
   </tr>`;
 }
 
@@ -68,6 +68,6 @@ export function addHookListPage(app: App, parts: DashboardParts): void {
       <div class="actions"><a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a></div>
       ${hooks.length === 0 ? noHooks(id) : table(id, hooks)}`;
     const place = { section: 'workspaces', workspace: id, tab: 'hooks' } as const;
-    return showPage(call, { title: `Webhooks of ${id}`, place, main, styles: ['cards.css', 'hooks.css'] });
+    return showPage(call, { title: `Webhooks of ${id}`, place, main, styles: ['hooks.css'] });
   });
 }

@@ -20,13 +20,13 @@ import {
 } from '../assets/lock-list.js';
 import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
+import { option } from '../elements/fields.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { columnNames, lockTable, type RowPlace } from './lock-table.ts';
-import { shownLock } from './shown-lock.ts';
+import { columnNames, lockTable, type RowPlace, shownLock } from './lock-table.ts';
 
 const pageSize = 200;
 
@@ -35,9 +35,6 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['released', 'The lock was released.'],
   ['absent', 'Nothing was released: the lock was gone already, because its holder released it or its time was over.'],
 ]);
-
-const option = (value: string, text: string, chosen: string): Markup =>
-  html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
 /** What upwards and downwards mean, in the words of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {

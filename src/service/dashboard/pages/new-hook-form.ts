@@ -6,7 +6,7 @@ import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { parseTarget } from '../../webhooks/target.ts';
-import { choice, group, marked, problemBeside, problemId } from '../elements/fields.ts';
+import { choice, group, marked, problemBeside, problemId, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
@@ -95,17 +95,12 @@ const namesOf = (headers: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-function summary(problems: Problems, { secret, headers }: Typed): Markup | string {
-  const wrong = fields.filter((name) => problems[name] !== undefined);
-  if (wrong.length === 0) return '';
-  const links = wrong.map((name, index) => html`${index === 0 ? '' : ', '}<a href="#${name}">${titles[name]}</a>`);
-  const lost = secret === '' && headers === '' ? '' : ' The secret and the values of headers have to be given again.';
-  return html`<p class="warning" role="alert">No webhook was registered. Look at ${links}.${lost}</p>`;
-}
+const whatToRepeat = ({ secret, headers }: Typed): string =>
+  secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
 
 export function newHookForm(call: PageCall, workspace: string, typed: Typed, problems: Problems): View {
   const list = `/workspaces/${workspace}/hooks`;
-  const main = html`${summary(problems, typed)}
+  const main = html`${problemSummary('No webhook was registered.', titles, problems, whatToRepeat(typed))}
     <form method="post" action="${list}" class="narrow" novalidate>
       ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">

@@ -108,5 +108,5 @@ export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecre
     <p>If it is lost, register the same address again with a secret that you make yourself.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Go to the webhook and its deliveries</a></p>`;
   const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Keep this secret', place, main, styles: ['copied.css'] };
+  return { title: 'Keep this secret', place, main };
 }

@@ -8,7 +8,7 @@ import { parseLifetime } from '../../tokens/lifetime.ts';
 import { parseTokenName } from '../../tokens/token-name.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { choice, group, marked, problemBeside, problemId } from '../elements/fields.ts';
+import { choice, group, marked, problemBeside, problemId, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
@@ -105,13 +105,6 @@ const workspaceChoices = (typed: Typed, ids: readonly string[], wrong: boolean):
     }`;
 };
 
-function summary(problems: Problems): Markup | string {
-  const wrong = fields.filter((field) => problems[field] !== undefined);
-  if (wrong.length === 0) return '';
-  const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
-  return html`<p class="warning" role="alert">No token was made. Look at ${links}.</p>`;
-}
-
 export interface NewTokenForm {
   /** The form brings back the id that its token will have, so that sending it twice makes one token. */
   readonly id: string;
@@ -123,7 +116,7 @@ export interface NewTokenForm {
 
 export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
-  const main = html`${summary(problems)}
+  const main = html`${problemSummary('No token was made.', titles, problems)}
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
@@ -139,7 +132,7 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
       ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
       <div class="actions"><button class="primary">Make the token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
-  return { title: 'New token', place: { section: 'tokens' }, main, styles: ['tokens.css'] };
+  return { title: 'New token', place: { section: 'tokens' }, main };
 }
 
 /** What the form has, as it was typed and chosen. */

@@ -132,5 +132,5 @@ export function madeTokenView({ token, secret, origin, workspace = 'your-workspa
     <p>The second line waits for the secret, which stays out of the history, and lists branches with it:</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Keep this token', place: { section: 'tokens' }, main, styles: ['copied.css'] };
+  return { title: 'Keep this token', place: { section: 'tokens' }, main };
 }

@@ -10,14 +10,14 @@ import { releaseLock } from '../../locks/release.ts';
 import { listAddress, parseListQuery, releaseAddress } from '../assets/lock-list.js';
 import { safeText, shortRun } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
-import { empty, literal, type Markup, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, userText } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { type ReleaseWay, releaseWay } from './shown-lock.ts';
+import { type ReleaseWay, releaseWay } from './lock-table.ts';
 
 const maxReasonLength = 500;
 
@@ -41,7 +41,7 @@ interface Reason {
 
 const runOf = (origin: string | null): Markup =>
   origin === null || shortRun(origin) === undefined
-    ? html`<span class="faint">unknown</span>`
+    ? faint('unknown')
     : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
 
 /** A lock in full, for whoever has to decide about it. */

@@ -72,6 +72,6 @@ export function addTokenListPage(app: App, parts: DashboardParts): void {
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or make another one.`)
           : table(call, shown)
       }`;
-    return showPage(call, { title: 'Tokens', place: { section: 'tokens' }, main, styles: ['tokens.css', 'cards.css'] });
+    return showPage(call, { title: 'Tokens', place: { section: 'tokens' }, main });
   });
 }

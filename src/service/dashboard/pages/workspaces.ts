@@ -7,7 +7,7 @@ import { maySee } from '../../tokens/tokens.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
 import { isOutdated } from '../../workspaces/standing.ts';
 import { plural } from '../assets/text.js';
-import { empty, literal, type Markup, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, userText } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall } from '../frame/page.ts';
@@ -38,7 +38,7 @@ function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: K
 
 const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
   sync === null
-    ? html`<span class="faint">none yet</span>`
+    ? faint('none yet')
     : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
 
 function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Markup {

@@ -102,7 +102,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(text).toMatch(/>\n?authorization: \n/);
     expect(text).not.toContain('<img src=x');
     for (const typed of [secret, value, 'pa55word']) expect(text).not.toContain(typed);
-    expect(text).toContain('have to be given again');
+    expect(text).toContain('Enter the secret and the values of headers again');
   });
 
   test('registers what it says, shows the secret that was made once, and never again', async () => {
