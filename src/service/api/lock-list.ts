@@ -13,7 +13,7 @@ import { lockOf } from '../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
 import { workspaceParameter } from './parameters.ts';
-import { longestPrefer, preferredWait } from './prefer.ts';
+import { maxPreferLength, preferredWait } from './prefer.ts';
 import { sometimes } from './response-headers.ts';
 
 const pageSize = 100;
@@ -25,7 +25,7 @@ const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString
 /** RFC 4648: three bytes are four characters. */
 const maxCursorLength = Math.ceil((4 * longestLockPath) / 3);
 
-const notOurs = refused('It is not a cursor of this list. Begin again without one.');
+const notOurs = refused('It is not a cursor of this list. Start again without one.');
 
 export function readCursor(cursor: string): Parsed<string> {
   if (cursor.length > maxCursorLength) return notOurs;
@@ -64,7 +64,7 @@ const preferHeader = z.object({
     .string()
     .optional()
     .openapi({
-      maxLength: longestPrefer,
+      maxLength: maxPreferLength,
       description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240). One that cannot be read, or is longer than this, is as if it were not there.`,
       example: 'wait=30',
     }),

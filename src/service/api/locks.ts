@@ -56,7 +56,7 @@ const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
   });
 
 const anotherLock = (lock: Lock): Refusal =>
-  new Refusal('lock-changed', `If-Match does not name the lock on ${lock.path}: it is ${heldBy(lock)}.`, {
+  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
     lock,
     headers: { etag: entityTag(lock.id) },
   });
@@ -73,9 +73,9 @@ function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
 
 const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
   maxLocks: (max) =>
-    `The workspace has ${max} locks, and may have no more. Release some, or have the operator raise --max-locks.`,
+    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
   maxLocksPerOwner: (max) =>
-    `The owner of this token has ${max} locks in the workspace, and may have no more. Release some, or have the operator raise --max-locks-per-owner.`,
+    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
 };
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
@@ -130,7 +130,7 @@ async function renew(
     case 'renewed':
       return lockAnswer(200, workspace.id, renewal.lock);
     case 'absent':
-      throw new Refusal('lock-changed', `There is no lock on ${path} to renew: it was released, or it has expired.`);
+      throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':
       throw anotherLock(renewal.lock);
     case 'another-token':
@@ -284,7 +284,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.why });
           throw new Refusal(
             'not-found',
-            `There is no lock on ${path}: it was released, has expired, or was never taken.`,
+            `There is no lock on ${path}. It was released, has expired, or was never taken.`,
           );
         case 'another-lock':
           throw anotherLock(release.lock);

@@ -83,7 +83,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       const workspace = await addressedWorkspace(c, storage);
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
-      if (sync === undefined) throw new Refusal('not-found', 'There is no such sync in this workspace.');
+      if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
       return jsonAnswer(200, sync);
     },
   );

@@ -55,7 +55,7 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
         case 'busy':
           throw new Refusal('unavailable', listing.why, { headers: { 'retry-after': '5' } });
         case 'no-answer':
-          throw unavailable(`The remote of the workspace could not be asked. ${listing.why}`);
+          throw unavailable(`The remote of the workspace did not answer. ${listing.why}`);
       }
     },
   );

@@ -32,7 +32,7 @@ function oneOfEachField(errors: readonly FieldError[]): readonly FieldError[] {
 }
 
 /** What is wrong with a request is told in full, up to this many fields. */
-const mostErrors = 20;
+const maxErrors = 20;
 
 /** Reads a part of a request by its schema, or refuses the request with all that is wrong with it. */
 export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
@@ -41,5 +41,5 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   const parsed = schema.safeParse(read(), { reportInput: true });
   if (parsed.success) return parsed.data;
   const [first, ...more] = oneOfEachField(parsed.error.issues.map(fieldError));
-  throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, mostErrors - 1));
+  throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, maxErrors - 1));
 }

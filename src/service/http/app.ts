@@ -56,7 +56,7 @@ export function refuseOtherMethods(app: App): void {
   for (const [path, methods] of methodsOf) {
     const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort().join(', ');
     app.all(path, (c) => {
-      throw new Refusal('method-not-allowed', `${c.req.method} is not possible here, only ${allow}.`, {
+      throw new Refusal('method-not-allowed', `This address does not support ${c.req.method}, only ${allow}.`, {
         headers: { allow },
       });
     });

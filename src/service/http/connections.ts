@@ -79,7 +79,7 @@ export function createDrain(server: Server): (withinMs: number) => Promise<void>
 }
 
 /** Each takes memory, also when nothing comes over it. */
-const mostOfAll = 20_000;
+const maxConnectionsEver = 20_000;
 
 /** Open files that are no connections of clients: databases, git with its pipes, deliveries, what Node itself needs. */
 const forTheRest = 256;
@@ -88,8 +88,8 @@ const forTheRest = 256;
  * How many connections are taken at once, by the limit of open files. Without this, clients that hold connections could
  * leave none for git and the database, which the requests of all the others need.
  */
-export const mostConnections = (openFiles: number): number =>
-  Math.min(mostOfAll, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
+export const maxConnections = (openFiles: number): number =>
+  Math.min(maxConnectionsEver, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
 
 /** Of this process. Node raises it to what the system allows when it starts. */
 export function openFilesLimit(): number {

@@ -35,7 +35,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     if (running.has(inFlight)) {
       throw new Refusal(
         'request-in-progress',
-        'A request with this Idempotency-Key is still running. Send it again in a moment.',
+        'A request with this Idempotency-Key is still running. Try again in a moment.',
         {
           headers: { 'retry-after': '1' },
         },

@@ -11,7 +11,7 @@ const rememberedForMs = 24 * 60 * 60 * 1_000;
 const keyReused = (): Refusal =>
   new Refusal(
     'idempotency-key-reused',
-    'This Idempotency-Key was used for a request with another path, body or If-Match. Use a new key for a new request.',
+    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
   );
 
 /** With the workspace that it is about; empty for one that is about none. */

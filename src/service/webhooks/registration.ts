@@ -23,7 +23,7 @@ import { parseSecret, secretPattern } from './secret.ts';
 import { checkTarget, longestUrl, type Target } from './target.ts';
 import type { TargetCheck } from './target-address.ts';
 
-const mostBranches = 100;
+const maxBranches = 100;
 
 const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): ExtraHeaders => {
   const parsed = parseExtraHeaders(given);
@@ -67,7 +67,7 @@ export const hookRequestSchema = z
     branches: z
       .array(branchField)
       .min(1, 'Name at least one branch, or leave the field out for all.')
-      .max(mostBranches, `A hook names at most ${mostBranches} branches. Leave the field out for all.`)
+      .max(maxBranches, `A hook names at most ${maxBranches} branches. Leave the field out for all.`)
       .nullable()
       .default(null)
       .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),
@@ -124,6 +124,6 @@ export async function registerRequested(
 ): Promise<RegisteredHook> {
   const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
   if (registered.kind !== 'too-many') return registered;
-  const detail = `The workspace has ${registered.maxHooks} webhooks, and may have no more. Remove one that is not used, or have the operator raise --max-hooks.`;
+  const detail = `The workspace has its maximum of ${registered.maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }

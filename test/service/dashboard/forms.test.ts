@@ -75,5 +75,5 @@ test('a form that is larger than forms are is refused with a page that says so',
     status: 413,
     type: 'text/html; charset=utf-8',
   });
-  expect(answer.text).toContain('A form has at most 65536 bytes.');
+  expect(answer.text).toContain('A form must not be larger than 65536 bytes.');
 });

@@ -223,7 +223,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
       status: 404,
       type: 'text/html; charset=utf-8',
     });
-    expect(page.text).toContain('There is nothing here');
+    expect(page.text).toContain('Not found');
     expect((await service.ask('GET', '/nothing')).headers.get('content-type')).toBe('application/problem+json');
     const api = await service.ask('GET', '/v1/nothing', { headers: { accept: 'text/html' } });
     expect(api.headers.get('content-type')).toBe('application/problem+json');

@@ -14,13 +14,13 @@ export function runTime({ started_at, finished_at }: Sync): number | undefined {
 }
 
 /** Longer ones would push everything else out of sight. */
-const longestOpen = 160;
+const maxOpenLength = 160;
 const beginning = 100;
 
 /** Why a sync failed, all of it: behind its beginning when it is long. */
 export function syncError(error: string): Markup {
   const text = safeLines(error);
   const [firstLine = ''] = text.split('\n');
-  if (text.length <= longestOpen && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
+  if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
   return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
 }

@@ -1,7 +1,7 @@
 import { parseIpAddress, writeIpAddress } from '../../webhooks/ip-address.ts';
 
 export interface AttemptLimit {
-  readonly most: number;
+  readonly max: number;
   readonly everyMs: number;
 }
 
@@ -25,7 +25,7 @@ export function subscriberOf(address: string): string {
 }
 
 /** Failures of one source, counted as they begin, so that many at once are no way around it. */
-export function limitAttempts({ most, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
+export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
   const counted = new Map<string, Counted>();
 
   function sweep(now: number): void {
@@ -37,7 +37,7 @@ export function limitAttempts({ most, everyMs }: AttemptLimit, clock: () => numb
     const now = clock();
     const known = counted.get(source);
     const current = known === undefined || now - known.since >= everyMs ? { count: 0, since: now } : known;
-    if (current.count >= most) {
+    if (current.count >= max) {
       return { kind: 'refused', retryAfterSeconds: Math.ceil((current.since + everyMs - now) / 1_000) };
     }
     sweep(now);

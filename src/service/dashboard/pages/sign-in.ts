@@ -19,10 +19,10 @@ import { refuseOtherSites, speaksHttps } from '../frame/same-origin.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
-const attempts = { most: 10, everyMs: 60_000 };
+const attempts = { max: 10, everyMs: 60_000 };
 
 /** Each makes a session and a line of the audit, which only grows. No person signs in so often. */
-const signInsOfToken = { most: 30, everyMs: 60_000 };
+const signInsOfToken = { max: 30, everyMs: 60_000 };
 
 const signInView = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
 
@@ -90,7 +90,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const { retryAfterSeconds } = begun;
     throw new Refusal(
       'rate-limited',
-      `This token has been used to sign in ${signInsOfToken.most} times within a minute. Try again in ${retryAfterSeconds} s.`,
+      `This token has been used to sign in ${signInsOfToken.max} times within a minute. Try again in ${retryAfterSeconds} s.`,
       { headers: { 'retry-after': String(retryAfterSeconds) } },
     );
   }

@@ -99,7 +99,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { id: workspace } = await workspaceOf(call, storage);
     const id = call.c.req.param('sync') ?? '';
     const sync = isSyncId(id) ? await findRecordedSync(storage, workspace, id) : undefined;
-    if (sync === undefined) throw new Refusal('not-found', 'There is no such sync in this workspace.');
+    if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
     return { workspace, sync };
   }
 

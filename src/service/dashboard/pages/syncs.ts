@@ -17,7 +17,7 @@ const pageSize = 50;
 /** One bar says nothing about others. */
 const worthACard = 2;
 /** More than a browser offers at once. */
-const mostSuggested = 500;
+const maxSuggested = 500;
 
 const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
 
@@ -59,7 +59,7 @@ const filterForm = (workspace: string, branch: string, names: readonly string[])
   html`<form method="get" action="/workspaces/${workspace}/syncs" class="actions" role="search">
     <label for="branch">Branch</label>
     <input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false">
-    <datalist id="branches">${names.slice(0, mostSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
+    <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
     <button>Filter</button>
     ${branch === '' ? '' : html`<a href="/workspaces/${workspace}/syncs">Show all branches</a>`}
   </form>`;
