@@ -128,7 +128,7 @@ export const syncPictures: readonly Picture[] = [
         await furnish(storage);
         await open(page, '/');
         await page.getByText('1 of 3 behind').waitFor();
-        await page.getByText('being asked').first().waitFor({ state: 'detached' });
+        await page.getByText('asking').first().waitFor({ state: 'detached' });
       }),
   },
   {

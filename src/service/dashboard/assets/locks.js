@@ -224,7 +224,7 @@ function tellSignedOut() {
   const link = document.createElement('a');
   link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   link.textContent = 'Sign in again';
-  live.replaceChildren('Your session has ended: nothing changes here any more. ', link);
+  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
 }
 
 /** @type {Map<string, ShownLock>} */

@@ -14,7 +14,7 @@ function fill(cell, { state, text, more }) {
   rest.textContent = more;
 }
 
-const unanswered = { state: 'unknown', text: 'not known', more: '' };
+const unanswered = { state: 'unknown', text: 'unknown', more: '' };
 
 async function fillAll() {
   for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
@@ -38,5 +38,5 @@ if (notice !== null) {
   const answer = await fetch(notice.getAttribute('data-awaits') ?? '').catch(() => undefined);
   const again = notice.querySelector('a');
   if (answer?.ok && !isInUse()) location.replace(again?.href ?? '');
-  else if (answer?.ok) notice.firstChild?.replaceWith('The remote has been asked. ');
+  else if (answer?.ok) notice.firstChild?.replaceWith('The remote has answered. ');
 }

@@ -71,12 +71,12 @@ if (page !== null && !isOver) {
     url: page.getAttribute('data-events') ?? '',
     on: {
       progress: (progress) => {
-        write(live, 'This page follows the sync.');
+        write(live, 'This page updates by itself.');
         update(/** @type {SyncProgress} The service sends nothing else by this name. */ (progress));
         if (isOver) stop();
       },
     },
-    lost: () => write(live, 'Not connected; it is tried again.'),
+    lost: () => write(live, 'Not connected. Trying again…'),
     signedOut: () => write(live, 'Your session has ended. Reload the page to sign in again.'),
   });
 }

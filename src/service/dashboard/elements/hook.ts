@@ -9,11 +9,11 @@ import { time } from './time.ts';
 
 /** When each event happens. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
-  'sync.succeeded': 'A sync has brought a branch up to date.',
-  'sync.failed': 'A sync has ended with an error.',
-  'lock.acquired': 'Somebody has taken a lock.',
-  'lock.released': 'A lock was released, by who held it or by force.',
-  'lock.expired': 'A lock has reached the end of its time without being released.',
+  'sync.succeeded': 'A sync brought a branch up to date.',
+  'sync.failed': 'A sync ended with an error.',
+  'lock.acquired': 'Someone took a lock.',
+  'lock.released': 'A lock was released, by its holder or by force.',
+  'lock.expired': 'A lock expired without being released.',
 };
 
 export const formatNames: Readonly<Record<HookFormat, string>> = {
@@ -45,16 +45,16 @@ const eventsWere = (count: number): string =>
 export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
   if (dropped === null) return '';
   const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
-    ${time(dropped.last, now)}, because as many deliveries waited as may.`;
+    ${time(dropped.last, now)}, because its queue was full.`;
   return dropped.is_full
-    ? html`<p class="warning">${what} They still do: events are put down again when the receiver takes what waits.</p>`
-    : html`<p class="hint">${what} They are not delivered later.</p>`;
+    ? html`<p class="warning">${what} It still is: events are queued again once the receiver has taken some.</p>`
+    : html`<p class="hint">${what} They will not be delivered.</p>`;
 }
 
 export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Markup | string =>
   dropped === null
     ? ''
-    : html`<p class="hint">${eventsWere(dropped.count)} dropped: as many deliveries ${dropped.is_full ? 'wait' : 'waited'} as may.</p>`;
+    : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
 
 /** What an event is about, and what that is. */
 export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>
@@ -67,7 +67,7 @@ const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: str
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
   dropped: ['dropped', 'dropped'],
-  'under-way': ['under way', 'running'],
+  'under-way': ['sending', 'running'],
   waiting: ['waiting', 'pending'],
   'behind-another': ['waiting', 'queued'],
   held: ['held', 'paused'],
@@ -85,11 +85,11 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
     case 'dropped':
       return faint('none');
     case 'under-way':
-      return 'being made now';
+      return 'in progress';
     case 'waiting':
-      return Date.parse(state.until) > now ? time(state.until, now) : 'as soon as its turn comes';
+      return Date.parse(state.until) > now ? time(state.until, now) : 'as soon as possible';
     case 'behind-another':
-      return `when an earlier one about the same ${subjectOf(event).kind} is over`;
+      return `after an earlier one for the same ${subjectOf(event).kind}`;
     case 'held':
       return 'when the webhook is resumed';
   }
@@ -97,21 +97,21 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
 
 /** What an action has done, by the word that it puts into the address of the next page. */
 const notices = {
-  registered: 'The webhook is registered. It signs with the secret that you gave.',
+  registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:
-    'This address was registered already. The webhook now has what you just gave: events, branches, format and headers. It is active. Its secret is the old one, unless you gave another.',
-  'registered-before': 'The form was sent again, and nothing was done: it was taken the first time.',
-  'being-registered': 'The form was sent twice, and the first one is not done yet. Load this page again in a moment.',
-  paused: 'The webhook is paused. Events that happen from now on are not put down for it.',
-  'paused-already': 'Nothing was changed: the webhook was paused already.',
-  'gone-already': 'Nothing was changed: the receiver has ended the webhook with 410, so there is nothing to pause.',
-  resumed: 'The webhook is active again. What waited for it is on its way.',
+    'This address was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
+  'registered-before': 'The form was sent twice. The second time changed nothing.',
+  'being-registered': 'The form was sent twice and the first is still being processed. Reload this page in a moment.',
+  paused: 'The webhook is paused. Events from now on are not queued for it.',
+  'paused-already': 'Nothing was changed: the webhook was already paused.',
+  'gone-already': 'Nothing was changed: the receiver ended the webhook with 410, so there is nothing to pause.',
+  resumed: 'The webhook is active again. Waiting deliveries are being sent.',
   'resumed-gone':
-    'The webhook is active again. If its receiver answers 410 once more, that ends it again. What was dropped can be sent again, one by one.',
-  'active-already': 'Nothing was changed: the webhook was active already.',
-  removed: 'The webhook is removed, and what waited for it as well.',
-  'sent-again': 'It is sent again at once.',
-  'sent-after-another': 'It is sent again as soon as an earlier one about the same is over.',
+    'The webhook is active again. Another 410 from its receiver ends it again. Dropped deliveries can be sent again, one by one.',
+  'active-already': 'Nothing was changed: the webhook was already active.',
+  removed: 'The webhook and its waiting deliveries are removed.',
+  'sent-again': 'It is being sent again.',
+  'sent-after-another': 'It will be sent again after an earlier delivery about the same subject.',
 } as const;
 
 export type Notice = keyof typeof notices;

@@ -37,7 +37,7 @@ function fieldsOf(text: string): readonly string[] {
   // One more than there may be tells that there are too many.
   const fields = text.split('&', maxFormFields + 1);
   if (fields.length > maxFormFields) {
-    const detail = `A form has at most ${maxFormFields} fields, and this one has more, so nothing was done.`;
+    const detail = `A form must not have more than ${maxFormFields} fields. Nothing was done.`;
     throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
   }
   return fields.filter((field) => field !== '');
@@ -69,7 +69,7 @@ const isForm = (contentType: string): boolean => /^application\/x-www-form-urlen
 /** The caller has looked at where the form comes from, and at the limit of whoever sends it: reading it is work. */
 export async function readForm(incoming: IncomingMessage): Promise<Form> {
   if (!isForm(incoming.headers['content-type'] ?? '')) {
-    throw new Refusal('unsupported-media-type', 'A form is sent as application/x-www-form-urlencoded.');
+    throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
   }
   return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }));
 }

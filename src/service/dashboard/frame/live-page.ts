@@ -114,7 +114,7 @@ export type LivePageQuota = (page: { readonly session: string; readonly workspac
 const retryAfterSeconds = 30;
 
 const full = (why: string): Refusal =>
-  new Refusal('unavailable', `${why} This one shows what there was when it was opened.`, {
+  new Refusal('unavailable', `${why} This page shows the state as of when it was opened.`, {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });
 
@@ -131,10 +131,10 @@ export function createLivePageQuota(limits: LivePageLimits = livePageLimits): Li
 
   return ({ session, workspace }) => {
     if ((bySession.get(session) ?? 0) >= limits.perSession) {
-      throw full(`At most ${limits.perSession} live pages can be open with one sign-in: close some.`);
+      throw full(`At most ${limits.perSession} live pages can be open per sign-in. Close some.`);
     }
     if ((byWorkspace.get(workspace) ?? 0) >= limits.perWorkspace) {
-      throw full(`At most ${limits.perWorkspace} live pages of one workspace can be open.`);
+      throw full(`At most ${limits.perWorkspace} live pages can be open per workspace.`);
     }
     if (total >= limits.total) throw full(`At most ${limits.total} live pages can be open.`);
     const count = (difference: 1 | -1): void => {

@@ -24,7 +24,7 @@ export function refuseOtherSites(incoming: IncomingMessage): void {
   if (isSameOrigin(incoming)) return;
   throw new Refusal(
     'cross-site',
-    'This form was not sent by a page of this service, so nothing was done. Open the page again, and send it from there.',
+    'This form did not come from a page of this service, so nothing was done. Open the page again and send it from there.',
   );
 }
 

@@ -17,7 +17,7 @@ const onceMore: Answer = {
   status: 200,
   headers: pageHeaders,
   body: String(
-    html`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Workspaces</title><p><a href="">Go on</a></p></html>`,
+    html`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Workspaces</title><p><a href="">Continue</a></p></html>`,
   ),
 };
 

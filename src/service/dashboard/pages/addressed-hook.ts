@@ -9,10 +9,10 @@ export interface AddressedHook {
 }
 
 export const noSuchHook = (): Refusal =>
-  new Refusal('not-found', 'There is no such webhook in this workspace. It may have been removed.');
+  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
 
 export const noSuchDelivery = (): Refusal =>
-  new Refusal('not-found', 'There is no such delivery of this webhook. Those that are over are kept for a week.');
+  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
 
 const idAfter = (prefix: string, text: string): string | undefined =>
   text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;

@@ -75,14 +75,14 @@ function pages(filter: Filter, { before }: Pick<AuditQuery, 'before'>, next: num
 
 function nothing(filter: Filter, before: number | undefined): Markup {
   if (before !== undefined)
-    return empty('There is nothing older.', html`<a href="${addressOf(filter)}">Go to the newest</a>`);
-  return empty('Nothing that was recorded is of that kind.', html`<a href="/audit">Show all that was recorded</a>`);
+    return empty('There are no older entries.', html`<a href="${addressOf(filter)}">Show the newest</a>`);
+  return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
 }
 
 function beforeIn(text: string): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid({ pointer: '#/before', detail: 'It is not a page of this list. Begin again without it.' });
+  throw invalid({ pointer: '#/before', detail: 'It is not a page of this list. Start again without it.' });
 }
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
@@ -131,16 +131,14 @@ const listIn = (detail: Detail, name: string): readonly string[] => {
 };
 
 function signedIn(detail: Detail): Markup {
-  return textIn(detail, 'by') === 'link'
-    ? html`signed in with the link of the first start`
-    : html`signed in with a token`;
+  return textIn(detail, 'by') === 'link' ? html`signed in with the first-start link` : html`signed in with a token`;
 }
 
 function tokenMade(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));
   const workspaces = detail['workspaces'];
   const limit = Array.isArray(workspaces) ? html`, only in ${list('workspaces')}` : '';
-  return html`made the token ${named(detail, 'name')} with ${list('scopes')}${limit}`;
+  return html`created the token ${named(detail, 'name')} with ${list('scopes')}${limit}`;
 }
 
 function forceReleased(detail: Detail): Markup {

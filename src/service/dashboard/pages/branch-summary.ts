@@ -15,7 +15,7 @@ export interface BranchSummary {
 /** Of those that were synced: what nobody has asked for is not behind. */
 function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { behind, current, unsynced, unknown } = countStandings(branchStandings(known, branches));
-  if (unknown > 0) return { state: 'unknown', text: 'being asked', more: '' };
+  if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
   const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
   if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
   if (current > 0) {
@@ -29,7 +29,7 @@ function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
 export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { listing, failure } = known;
   if (listing !== undefined && failure === undefined) return synced(known, branches);
-  if (failure === undefined) return { state: 'unknown', text: 'being asked', more: '' };
+  if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
   const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
   return { state: 'silent', text: 'no answer', more };
 }

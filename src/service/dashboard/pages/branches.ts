@@ -63,12 +63,12 @@ const words: Readonly<Record<Standing, string>> = {
   behind: 'behind',
   current: 'up to date',
   unsynced: 'never synced',
-  unknown: 'not known',
+  unknown: 'unknown',
 };
 
 function whatIsShown({ known: { listing }, branches }: BranchView, now: number): Markup | string {
-  if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that were synced.';
-  return html`The branches below are what it had ${time(asTimestamp(listing.askedAt), now)}.`;
+  if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that have been synced.';
+  return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
 }
 
 function remoteState(view: BranchView, now: number): Markup {
@@ -78,7 +78,7 @@ function remoteState(view: BranchView, now: number): Markup {
   // Nobody is taken away from the form that was just refused.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Look again</a></p>`
+    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Reload</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
@@ -95,7 +95,7 @@ function nameForm(call: PageCall, { workspace, refused }: BranchView): Markup {
   return html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
     ${formField(call)}
     <div class="field">
-      <label for="branch">Sync a branch by its name</label>
+      <label for="branch">Sync a branch by name</label>
       <input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${invalid}>
       ${refused === undefined ? '' : html`<p class="problem" id="branch-problem" role="alert"><bdi>${safeText(refused.why)}</bdi></p>`}
     </div>
@@ -146,7 +146,7 @@ function pageLinks({ workspace, query }: BranchView, page: number, pages: number
   const link = (to: number, text: string) =>
     html`<a href="${addressOf(workspace, { ...query, page: String(to) })}">${text}</a>`;
   return html`<nav class="pages" aria-label="Pages">
-    ${page > 1 ? link(page - 1, 'Before') : ''}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'After') : ''}
+    ${page > 1 ? link(page - 1, 'Previous') : ''}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Next') : ''}
   </nav>`;
 }
 
@@ -157,7 +157,7 @@ function table(call: PageCall, view: BranchView): Markup {
     ({ name, standing }) =>
       name.toLowerCase().includes(wanted) && (standing === query.show || !standings.some((one) => one === query.show)),
   );
-  if (found.length === 0) return empty('No branch is like that.', html`<a href="?">Show all of them</a>`);
+  if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
   const pages = Math.ceil(found.length / pageSize);
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
   const shown = found.slice((page - 1) * pageSize, page * pageSize);
@@ -176,10 +176,10 @@ function table(call: PageCall, view: BranchView): Markup {
 
 function noBranches({ known, isAwaited }: BranchView): Markup {
   if (known.listing !== undefined)
-    return empty('The remote has no branch yet.', 'Push one, and it can be synced here.');
+    return empty('The remote has no branches yet.', 'Push one, and it can be synced here.');
   return isAwaited
     ? html``
-    : empty('Nothing was synced yet.', 'What the remote has is not known, for it does not answer.');
+    : empty('Nothing has been synced yet.', 'The remote does not answer, so its branches are unknown.');
 }
 
 /** All that stands on the page of a workspace. */

@@ -25,12 +25,12 @@ const access = 'hooks:write';
 
 /** Why a button would only be refused; undefined where it would not. */
 function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
-  if (active !== 1) return 'It can be sent again when the webhook is resumed.';
+  if (active !== 1) return 'Resume the webhook to send it again.';
   switch (state.kind) {
     case 'under-way':
-      return 'An attempt is being made now.';
+      return 'It is being sent now.';
     case 'behind-another':
-      return `It waits for an earlier one about the same ${subjectOf(event).kind}, and follows when that is over.`;
+      return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
     default:
       return undefined;
   }
@@ -41,12 +41,12 @@ function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook:
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
   return html`<div class="actions">
     ${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
-    <a href="${page}">Look again</a>
+    <a href="${page}">Reload</a>
   </div>`;
 }
 
 function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
-  if (again && !('at' in state)) return `${attempts}, and one more since somebody had it sent again`;
+  if (again && !('at' in state)) return `${attempts}, plus one sent again by hand`;
   return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
 }
 
@@ -77,7 +77,7 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
 function request(hook: HookRow, { event }: DeliveryOverview): Markup {
   const shown = shownRequest(hook, event);
   if (!shown.ok) return html`<p>There is none: ${shown.why}</p>`;
-  return html`<p class="hint">As the webhook is registered now. An attempt from before it was registered again may have looked otherwise.</p>
+  return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
     ${requestSection(shown.value)}`;
 }
 
@@ -96,7 +96,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${facts(call, hookPage, hook, delivery)}
       <h2>Request</h2>
       ${request(hook, delivery)}
-      <h2>Answer to the last attempt</h2>
+      <h2>Last answer</h2>
       ${answerSection(last_attempt, attempts, last_error)}`;
     const view = {
       title: `Delivery of ${event.type}`,
@@ -144,24 +144,24 @@ export const requestSection = ({ method, url, headers, body, prettyBody }: Shown
   <p>${literal(`${method} ${url}`)}</p>
   ${headerLines(headers.map((header) => [header.name, headerValue(header)] as const))}
   ${verbatim(prettyBody)}
-  <details><summary>The body exactly as it is sent</summary>${verbatim(body)}</details>`;
+  <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
 /** The status line, for all that is kept of an answer. */
 const statusLine = ({ status }: ReceiverAnswer, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
 function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverAnswer, { kept: 'whole' }>): Markup {
-  const cut = bodyIsCut ? html`<p class="hint">The answer went on. Only how it begins is kept.</p>` : '';
+  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
   return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
-    ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Nothing of its body is kept.' : 'It had no body.'}</p>` : verbatim(body)}
+    ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
     ${cut}`;
 }
 
 export function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
   if (attempt === null) {
     return attempts === 0
-      ? html`<p class="faint">No attempt was made yet.</p>`
-      : html`<p class="faint">Of attempts by an earlier version of the service nothing is kept.</p>`;
+      ? html`<p class="faint">No attempt yet.</p>`
+      : html`<p class="faint">Attempts by an earlier version of the service were not kept.</p>`;
   }
   const { answer } = attempt;
   if (answer === null) {
@@ -170,8 +170,8 @@ export function answerSection(attempt: LastAttempt | null, attempts: number, las
   switch (answer.kept) {
     case 'status':
       return html`${statusLine(answer, attempt)}
-        <p class="hint">Nothing else of it is kept: the receiver is inside a network that the operator of the service has allowed, and
-          what is said there is not for everybody who can register webhooks.</p>`;
+        <p class="hint">Nothing else is kept: the receiver is in a network that the operator allows explicitly, and its answers are
+          not for everyone who can register webhooks.</p>`;
     case 'whole':
       return html`${statusLine(answer, attempt)}${wholeAnswer(answer)}`;
   }

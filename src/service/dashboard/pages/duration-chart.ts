@@ -33,7 +33,7 @@ export function chartSentence(syncs: readonly ChartedSync[]): string {
   const [median = 0, longest = 0] = [times[Math.floor((times.length - 1) / 2)], times.at(-1)];
   const failed = syncs.filter((sync) => sync.failed).length;
   const failures = failed === 0 ? 'None failed.' : `${failed.toLocaleString('en-US')} failed.`;
-  return `How long ${plural(syncs.length, 'sync')} took, the oldest on the left: half of them at most ${duration(median)}, the longest ${duration(longest)}. ${failures}`;
+  return `Durations of ${plural(syncs.length, 'sync')}, oldest on the left: median ${duration(median)}, longest ${duration(longest)}. ${failures}`;
 }
 
 /** Bars for syncs that have ended, the oldest first. The table beside it tells the same, one by one. */
@@ -47,6 +47,6 @@ export function durationChart(syncs: readonly ChartedSync[]): Markup {
       ${syncs.map((sync, index) => bar(sync, index, slot, longest))}
       <path class="ground" d="M0 ${bottom + 0.5}h${width}"/>
     </svg>
-    <figcaption class="hint">Durations on this page, the oldest on the left; the highest bar is ${duration(longest)}.${someFailed ? ' A hollow bar with a cross failed.' : ''}</figcaption>
+    <figcaption class="hint">Durations of the syncs on this page, oldest on the left. The highest bar is ${duration(longest)}.${someFailed ? ' A hollow bar with a cross is a failed sync.' : ''}</figcaption>
   </figure>`;
 }

@@ -36,9 +36,9 @@ import { addressedHook, noSuchHook } from './addressed-hook.ts';
 const pageSize = 50;
 
 const whyInactive: Readonly<Record<InactiveWhy, Markup>> = {
-  paused: html`<p class="warning">It is paused: what happens now is not put down for it, and what waits for it is held until it is resumed.</p>`,
-  gone: html`<p class="warning">Its receiver has answered 410, that it wants nothing more, and what waited was dropped. Resume it when
-    the receiver wants deliveries again, or remove it.</p>`,
+  paused: html`<p class="warning">It is paused. New events are not queued for it, and waiting deliveries are held until it is resumed.</p>`,
+  gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
+    wants deliveries again, or remove it.</p>`,
 };
 
 function actions(call: PageCall, page: string, { inactive_why }: HookOverview): Markup {
@@ -62,7 +62,7 @@ function facts({ now }: PageCall, workspace: string, hook: HookOverview): Markup
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
     <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} waiting, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
   </dl>
-  <p class="hint">To change it, or to give it another secret, <a href="/workspaces/${workspace}/hooks/new">register the same address again</a>.</p>`;
+  <p class="hint">To change it or its secret, <a href="/workspaces/${workspace}/hooks/new">register the same address again</a>.</p>`;
 }
 
 const isFilter = (text: string): text is DeliveryFilter => deliveryFilters.some((filter) => filter === text);
@@ -75,7 +75,7 @@ interface Shown {
 function shownOf(call: PageCall): Shown {
   const { state, before } = queryOf(call, 'state', 'before');
   if (before !== '' && !/^\d{1,15}$/.test(before)) {
-    throw invalid({ pointer: '#/before', detail: 'There is no such page. Begin again without it.' });
+    throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
   }
   return { only: isFilter(state) ? state : undefined, before: before === '' ? undefined : Number(before) };
 }
@@ -85,12 +85,12 @@ function noDeliveries(page: string, { only, before }: Shown): Markup {
   if (only !== undefined) {
     return empty(
       'No delivery is in this state.',
-      html`<a href="${page}">Show all deliveries</a>. Those that are over are kept for a week.`,
+      html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`,
     );
   }
   return empty(
-    'Nothing was delivered yet.',
-    'The next event that it asks for appears here: start a sync, or take a lock and release it.',
+    'Nothing has been delivered yet.',
+    'The next matching event appears here. Start a sync, or take and release a lock.',
   );
 }
 
@@ -100,7 +100,7 @@ function pageLinks(page: string, { only, before }: Shown, { next }: DeliveryPage
     return query === '' ? page : `${page}?${query}`;
   };
   return html`<nav class="pages" aria-label="Pages">
-    ${before === undefined ? html`<a href="${address({})}">Look again</a>` : html`<a href="${address({})}">Newest</a>`}
+    ${before === undefined ? html`<a href="${address({})}">Reload</a>` : html`<a href="${address({})}">Newest</a>`}
     ${next === undefined ? '' : html`<a href="${address({ before: String(next) })}" rel="next">Older</a>`}
   </nav>`;
 }
@@ -137,7 +137,7 @@ export function addHookPage(app: App, parts: DashboardParts): void {
 
 const filters: readonly (readonly [filter: DeliveryFilter | undefined, text: string])[] = [
   [undefined, 'All'],
-  ['open', 'Not over'],
+  ['open', 'Unfinished'],
   ['failed', 'Failed'],
   ['delivered', 'Delivered'],
   ['dropped', 'Dropped'],
@@ -201,9 +201,9 @@ function noticeOfResumption(resumption: Resumption): Notice {
 
 const whatIsLost = (waiting: number): Markup =>
   waiting === 0
-    ? html`<p>Nothing waits to be delivered to it. The list of what was delivered goes with it.</p>`
-    : html`<p class="warning"><strong>${plural(waiting, 'delivery waits', 'deliveries wait')} for it, and will never be made.</strong> The list of what
-        was delivered goes with it as well.</p>`;
+    ? html`<p>No deliveries are waiting. Its list of deliveries is removed too.</p>`
+    : html`<p class="warning"><strong>${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</strong> Its list of
+        deliveries is removed too.</p>`;
 
 export function addHookChanges(app: App, parts: DashboardParts): void {
   const { storage, onLockEvent } = parts;
@@ -229,10 +229,10 @@ export function addHookChanges(app: App, parts: DashboardParts): void {
     if (overview === undefined) throw noSuchHook();
     const page = `/workspaces/${workspace}/hooks/${hook.id}`;
     const main = html`
-      <p>The webhook to ${literal(shownUrl(hook.url))} is told nothing more. Registered again, it is a new one, with another secret.</p>
+      <p>The webhook to ${literal(shownUrl(hook.url))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
       <form method="post" action="${page}/remove" class="actions">
-        ${formField(call)}<button class="danger">Remove the webhook</button> <a class="button" href="${page}">Cancel</a>
+        ${formField(call)}<button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>
       </form>`;
     const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
     return showPage(call, { title: 'Remove this webhook?', place, main });

@@ -11,7 +11,7 @@ import type { DashboardParts } from '../frame/parts.ts';
 const noHooks = (workspace: string): Markup =>
   empty(
     'This workspace has no webhooks yet.',
-    html`A webhook tells a build server, or a program of yours, when a sync has ended or a lock has changed hands.
+    html`A webhook tells a build server or a program of yours when a sync ends or a lock changes hands.
       <a href="/workspaces/${workspace}/hooks/new">Add one</a>, or let a workflow do it with
       <code>operation: register-hook</code>.`,
   );
@@ -20,9 +20,9 @@ const noHooks = (workspace: string): Markup =>
 function whatToDo({ inactive_why }: HookOverview): Markup | string {
   switch (inactive_why) {
     case 'gone':
-      return html`<p class="hint">It answered 410, that it wants nothing more. Resume it if that has changed, or remove it.</p>`;
+      return html`<p class="hint">The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.</p>`;
     case 'paused':
-      return html`<p class="hint">Events are not put down for it until it is resumed.</p>`;
+      return html`<p class="hint">Events are not queued for it until it is resumed.</p>`;
     case null:
       return '';
   }
@@ -40,7 +40,7 @@ function row(workspace: string, hook: HookOverview): Markup {
     <td data-label="Branches">${shownBranches(hook)}</td>
     <td class="number" data-label="Waiting">${count(hook.pending_deliveries)}</td>
     <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
-    <td data-label="Last trouble">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
+    <td data-label="Last error">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
   </tr>`;
 }
 
@@ -52,11 +52,11 @@ const table = (workspace: string, hooks: readonly HookOverview[]): Markup => htm
       <th scope="col">Branches</th>
       <th scope="col" class="number">Waiting</th>
       <th scope="col" class="number">Failed</th>
-      <th scope="col">Last trouble</th>
+      <th scope="col">Last error</th>
     </tr></thead>
     <tbody>${hooks.map((hook) => row(workspace, hook))}</tbody>
   </table>
-  <p class="hint">Failed are those of the latest hundred deliveries that were given up. Addresses are shown without their query, which may be secret.</p>`;
+  <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
 
 export function addHookListPage(app: App, parts: DashboardParts): void {
   const { storage } = parts;

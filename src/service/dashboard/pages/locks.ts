@@ -33,7 +33,7 @@ const pageSize = 200;
 /** Fixed sentences by the codes that other pages send back with. */
 const notices: ReadonlyMap<string, string> = new Map([
   ['released', 'The lock was released.'],
-  ['absent', 'Nothing was released: the lock was gone already, because its holder released it or its time was over.'],
+  ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
 ]);
 
 /** What upwards and downwards mean, in the words of each column. */
@@ -73,7 +73,7 @@ function emptyStates(workspace: string, { path }: ListQuery, all: number, shown:
       nobody && path !== '',
       empty(
         'Nobody holds a lock on this path.',
-        'It was released, its time was over, or it was never taken. Whoever needs it can take it now.',
+        'It was released, has expired, or was never taken. Anyone can take it now.',
       ),
     )}
     ${state(
@@ -81,7 +81,7 @@ function emptyStates(workspace: string, { path }: ListQuery, all: number, shown:
       nobody && path === '' && all === 0,
       empty(
         'Nothing is locked.',
-        html`As soon as a workflow step takes a lock with <code>operation: lock</code>, it appears here, with who holds it, and from which run.`,
+        html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
       ),
     )}
     ${state(
@@ -89,7 +89,7 @@ function emptyStates(workspace: string, { path }: ListQuery, all: number, shown:
       nobody && path === '' && all > 0,
       empty(
         'No lock matches the search.',
-        html`It looks into paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+        html`The search covers paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
       ),
     )}`;
 }
@@ -106,7 +106,7 @@ function pageLinks(workspace: string, query: ListQuery, pages: number): Markup |
   const to = (target: number, text: string, rel: string) =>
     html`<a rel="${rel}" href="${listAddress(workspace, { ...query, page: target })}">${text}</a>`;
   return html`<nav class="pages" aria-label="Pages">
-    ${page > 1 ? to(page - 1, 'Page before', 'prev') : ''}
+    ${page > 1 ? to(page - 1, 'Previous page', 'prev') : ''}
     <span>Page ${page} of ${pages}</span>
     ${page < pages ? to(page + 1, 'Next page', 'next') : ''}
   </nav>`;

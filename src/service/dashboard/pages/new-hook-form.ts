@@ -23,7 +23,7 @@ const titles: Readonly<Record<Field, string>> = {
 };
 
 const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
-  standard: 'JSON with what happened, signed by the Standard Webhooks specification. For programs of your own.',
+  standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
   github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
     <code>https://api.github.com/repos/OWNER/REPO/dispatches</code>; a header <code>Authorization: Bearer …</code> has a
     token of GitHub.`,
@@ -108,8 +108,8 @@ export function newHookForm(call: PageCall, workspace: string, typed: Typed, pro
         field: 'url',
         problems,
         control: html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false" ${described('url', problems)}>`,
-        hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. An address that this
-          workspace has already is not registered twice: what you give here replaces what it had.`,
+        hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
+          workspace already has the address, what you enter here replaces its settings.`,
       })}
       ${groupOf('events', problems, eventChoices(typed, problems.events !== undefined))}
       ${field({
@@ -117,7 +117,7 @@ export function newHookForm(call: PageCall, workspace: string, typed: Typed, pro
         problems,
         control: html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none" ${described('branches', problems)}>
 ${typed.branches}</textarea>`,
-        hint: 'One a line; of all branches when empty. For syncs only: locks have no branch.',
+        hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
       })}
       ${groupOf('format', problems, formatChoices(typed))}
       ${field({
@@ -125,16 +125,16 @@ ${typed.branches}</textarea>`,
         problems,
         control: html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off" ${described('headers', problems)}>
 ${namesOf(typed.headers)}</textarea>`,
-        hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one a line. Their values are never shown again.`,
+        hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again.`,
       })}
       ${field({
         field: 'secret',
         problems,
         control: html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false" ${described('secret', problems)}>`,
-        hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. When empty, a new webhook gets one, which is
-          shown once, and one that is replaced keeps its own.`,
+        hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. If empty, a new webhook gets one,
+          shown once, and an existing webhook keeps its own.`,
       })}
-      <div class="actions"><button class="primary">Register the webhook</button> <a class="button" href="${list}">Cancel</a></div>
+      <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
     </form>`;
   const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
   return { title: 'Add a webhook', place, main };
@@ -189,11 +189,11 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   for (const [index, line] of linesOf(text).entries()) {
     const colon = line.indexOf(':');
     if (colon === -1) {
-      return refused(`Header ${index + 1} has no colon. Write each as "name: value", on a line of its own.`);
+      return refused(`Header ${index + 1} has no colon. Write one "name: value" per line.`);
     }
     const name = line.slice(0, colon).trim();
     const value = line.slice(colon + 1).replace(/^ +/, '');
-    if (headers.has(name)) return refused(`Header ${index + 1} has the same name as one before it.`);
+    if (headers.has(name)) return refused(`Header ${index + 1} has the same name as an earlier one.`);
     headers.set(name, value);
   }
   return accepted(Object.fromEntries(headers));

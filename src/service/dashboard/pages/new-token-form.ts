@@ -35,8 +35,8 @@ const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slic
 function hintOf(scope: Scope): Markup | string {
   const meaning = sentence(scopeMeanings[scope]);
   if (scope === 'admin') {
-    return html`${meaning} <strong>Whoever has it can do everything here, and make tokens for others.</strong> It is for
-      people who look after the service, not for workflows.`;
+    return html`${meaning} <strong>Whoever has it can do everything here and create tokens for others.</strong> It is for
+      people who run the service, not for workflows.`;
   }
   const implied = scopes.filter((other) => other !== scope && grants([scope], other));
   return implied.length === 0 ? meaning : html`${meaning} Includes ${implied.join(' and ')}.`;
@@ -66,13 +66,13 @@ const endChoices = (typed: Typed, wrong: boolean): Markup => {
       ...(hint !== undefined && { hint }),
     });
   return html`${presets.map((preset) => end(preset, presetTitles[preset]))}
-    ${end('other', 'after another time')}
+    ${end('other', 'after')}
     <div class="under">
-      <label for="lifetime">That time</label>
+      <label for="lifetime">Lifetime</label>
       <input id="lifetime" name="lifetime" value="${typed.lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
-      <span class="hint" id="lifetime-hint">A whole number and s, m, h or d, such as 12h or 45d.</span>
+      <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
     </div>
-    ${end('never', 'never', 'Whoever finds it in years can still use it. Revoke it yourself when it is not needed any more.')}`;
+    ${end('never', 'never', 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.')}`;
 };
 
 const workspaceChoices = (typed: Typed, ids: readonly string[], wrong: boolean): Markup => {
@@ -85,11 +85,11 @@ const workspaceChoices = (typed: Typed, ids: readonly string[], wrong: boolean):
       label,
       ...(hint !== undefined && { hint }),
     });
-  return html`${reach('all', 'all, also those that are added later')}
+  return html`${reach('all', 'all, including those added later')}
     ${
       ids.length === 0
-        ? html`<p class="hint">There is no workspace yet to choose.</p>`
-        : html`${reach('some', 'only these', 'To the token there are no others. Not for the scope admin.')}
+        ? html`<p class="hint">There are no workspaces yet.</p>`
+        : html`${reach('some', 'only these', 'The token sees no others. Not possible with the scope admin.')}
           <div class="under">
             ${ids.map((id, index) =>
               choice({
@@ -116,7 +116,7 @@ export interface NewTokenForm {
 
 export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }: NewTokenForm): View {
   const { secret } = call.c.get('session');
-  const main = html`${problemSummary('No token was made.', titles, problems)}
+  const main = html`${problemSummary('No token was created.', titles, problems)}
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
@@ -125,12 +125,12 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
         <input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"
           aria-describedby="name-hint${problems.name === undefined ? '' : ` ${problemId('name')}`}"${marked(problems.name !== undefined)}>
         ${problemBeside('name', problems.name)}
-        <p class="hint" id="name-hint">It is shown as the owner of its locks, so say who or what uses it, such as “ci of dragon”.</p>
+        <p class="hint" id="name-hint">It is shown as the owner of its locks, so say who or what uses it, such as “dragon ci”.</p>
       </div>
       ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
       ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
       ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
-      <div class="actions"><button class="primary">Make the token</button> <a class="button" href="/tokens">Cancel</a></div>
+      <div class="actions"><button class="primary">Create token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
   return { title: 'New token', place: { section: 'tokens' }, main };
 }
@@ -175,21 +175,21 @@ export type Reading =
 
 function readScopes(texts: readonly string[]): Parsed<readonly Scope[]> {
   const scopes = [...new Set(texts.filter(isScope))];
-  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is not known. Choose again.');
-  return scopes.length === 0 ? refused('Choose what the token may do.') : accepted(scopes);
+  if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
+  return scopes.length === 0 ? refused('Choose at least one scope.') : accepted(scopes);
 }
 
 function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
   if (expires === 'other') return parseLifetime(lifetime.trim());
   const preset = presets.find((each) => each === expires);
-  return preset === undefined ? refused('Choose when the token ends.') : parseLifetime(preset);
+  return preset === undefined ? refused('Choose when the token expires.') : parseLifetime(preset);
 }
 
 function readWorkspaces({ reach, workspaces }: Typed): Parsed<readonly string[] | null> {
   if (reach === 'all') return accepted(null);
-  if (reach !== 'some') return refused('Choose the workspaces that the token sees.');
-  if (workspaces.length === 0) return refused('Choose at least one workspace, or all of them.');
+  if (reach !== 'some') return refused('Choose which workspaces the token sees.');
+  if (workspaces.length === 0) return refused('Choose at least one workspace, or all.');
   const unfit = workspaces.map(parseWorkspaceId).find((id) => !id.ok);
   return unfit === undefined || unfit.ok ? accepted([...new Set(workspaces)]) : unfit;
 }

@@ -17,11 +17,11 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { newTokenForm, type Problems, readNewToken, type Typed, typedIn, untouched } from './new-token-form.ts';
 
 const madeBefore = ({ id, name, state }: Token): View => ({
-  title: 'This token was made before',
+  title: 'This token was already created',
   place: { section: 'tokens' },
-  main: html`<p class="warning">The form has made the token ${userText(name)}, and makes no second one. The secret was shown
-      then, and cannot be shown once more.</p>
-    ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">make another</a>.</p>` : ''}
+  main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
+      then and cannot be shown again.</p>
+    ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
     <p><a href="/tokens">All tokens</a></p>`,
 });
 
@@ -31,13 +31,13 @@ function idIn({ c }: PageCall, sealedId: string): string | undefined {
 }
 
 const unknownForm = (): Refusal =>
-  new Refusal('malformed-request', 'This form was not shown by this service. Open the page “New token” again.');
+  new Refusal('malformed-request', 'This form is not one of this service. Open “New token” again.');
 
 /** What the person's browser calls the service: behind a proxy, the service cannot know it. */
 function originOf({ c }: PageCall): URL {
   const { origin = '' } = c.env.incoming.headers;
   if (/^https?:/.test(origin) && URL.canParse(origin)) return new URL(origin);
-  throw new Refusal('malformed-request', 'The browser does not say by which address it reaches the service.');
+  throw new Refusal('malformed-request', 'The browser did not send the address of the service (Origin).');
 }
 
 export function addNewTokenPages(app: App, parts: DashboardParts): void {
@@ -78,7 +78,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
       case 'made-before':
         return showPage(call, madeBefore(outcome.token), 409);
       case 'unknown-workspaces':
-        return showForm(call, id, typed, { workspaces: `There is no workspace ${outcome.ids.join(', ')} any more.` });
+        return showForm(call, id, typed, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
   });
 }
@@ -95,18 +95,18 @@ export interface MadeToken {
 
 const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
-const plainHttp = html`<p class="hint">This page came over plain http. The action takes that from its own machine alone:
-  put TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
+const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
+  TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
 
 const baseUrlAt = ({ origin }: URL): string => `${origin}/v1`;
 
-const forPeople = html`<p>It signs a person in here, and lets them do everything. Keep it as you keep a password, and
-  give a workflow another one.</p>`;
+const forPeople = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
+  a different one for workflows.</p>`;
 
 function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
   const step = workflowStep({ baseUrl: baseUrlAt(origin), workspace, scopes }).join('\n');
   return html`<h2>In a workflow</h2>
-    <p>Keep it as the secret <code>WORKSPACE_TOKEN</code> of the repository, and add a step:</p>
+    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
     ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}
     ${origin.protocol === 'http:' && !loopback.test(origin.hostname) ? plainHttp : ''}`;
 }
@@ -120,7 +120,7 @@ export function madeTokenView({ token, secret, origin, workspace = 'your-workspa
     `read -rs WORKSPACE_TOKEN && ${curlLine}`,
   ].join('\n');
   const main = html`
-    <p class="notice" role="status">The token ${userText(token.name)} is made. <strong>Keep its secret now: it is never shown again.</strong></p>
+    <p class="notice" role="status">The token ${userText(token.name)} was created. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     <dl class="facts">
       <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
@@ -129,8 +129,8 @@ export function madeTokenView({ token, secret, origin, workspace = 'your-workspa
     </dl>
     ${token.scopes.includes('admin') ? forPeople : inWorkflow(token, origin, workspace)}
     <h2>In a shell</h2>
-    <p>The second line waits for the secret, which stays out of the history, and lists branches with it:</p>
+    <p>The second line reads the secret without leaving it in the history, then lists branches:</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Keep this token', place: { section: 'tokens' }, main };
+  return { title: 'Copy this token', place: { section: 'tokens' }, main };
 }

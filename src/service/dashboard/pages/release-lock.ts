@@ -83,7 +83,7 @@ function reasonField({ text, problem }: Reason): Markup {
     <textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus
       aria-describedby="reason-hint${problem === undefined ? '' : ' reason-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>${text}</textarea>
     ${problem === undefined ? '' : html`<p class="problem" id="reason-problem" role="alert">${problem}</p>`}
-    <p class="hint" id="reason-hint">It is kept in the audit, with your name.</p>
+    <p class="hint" id="reason-hint">It is recorded in the audit, with your name.</p>
   </div>`;
 }
 
@@ -92,8 +92,8 @@ function confirmation(call: PageCall, asked: Asked, { lock, way }: Found, reason
   return html`
     <p class="warning">${
       force
-        ? 'This lock belongs to somebody else. A job that still runs counts on it, and may write over what others change meanwhile. Make sure that the run has ended.'
-        : 'This lock was taken with your token. A job that still runs counts on it. Make sure that the run has ended.'
+        ? 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.'
+        : 'This lock was taken with your token. A job that is still running relies on it. Make sure the run has ended.'
     }</p>
     ${lockFacts(lock, call.now)}
     <form method="post" action="/workspaces/${asked.workspace}/locks/release" class="narrow">
@@ -103,31 +103,31 @@ function confirmation(call: PageCall, asked: Asked, { lock, way }: Found, reason
       <input type="hidden" name="back" value="${asked.back}">
       ${force ? reasonField(reason) : ''}
       <div class="actions">
-        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Release it by force' : 'Release it'}</button>
-        ${backLink(asked, 'Keep it, and go back')}
+        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
+        ${backLink(asked, 'Cancel')}
       </div>
     </form>`;
 }
 
 const notYours = (call: PageCall, asked: Asked, { lock }: Found): Markup => html`
-  <p class="warning">This lock belongs to somebody else. Only the token that took it, or one with the scope <code>locks:admin</code>, can release it.</p>
+  <p class="warning">Someone else holds this lock. Only the token that took it, or one with the scope <code>locks:admin</code>, can release it.</p>
   ${lockFacts(lock, call.now)}
   <div class="actions">${backLink(asked, 'Back to the locks')}</div>`;
 
 const changed = (call: PageCall, asked: Asked, { lock, way }: Found): Markup => html`
-  <p class="warning" role="alert"><strong>Nothing was released.</strong> The lock that you were shown is gone, and there is another one on this path by now. This is who holds it:</p>
+  <p class="warning" role="alert"><strong>Nothing was released.</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
   ${lockFacts(lock, call.now)}
   <div class="actions">
     ${backLink(asked, 'Back to the locks')}
-    ${way === 'none' ? '' : html`<a href="${releaseAddress(asked.workspace, lock)}">Release this one</a>`}
+    ${way === 'none' ? '' : html`<a href="${releaseAddress(asked.workspace, lock)}">Release the new lock</a>`}
   </div>`;
 
 const gone = (asked: Asked, path: string): Markup => html`
   ${empty(
-    'There is no such lock any more.',
+    'This lock no longer exists.',
     path === ''
       ? 'The address names no path.'
-      : html`Nobody holds a lock on ${literal(path)}: it was released, its time is over, or it was never taken.`,
+      : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
   )}
   <div class="actions after-empty">${backLink(asked, 'Back to the locks')}</div>`;
 
@@ -166,7 +166,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
 
   function reasonProblem(reason: string): string | undefined {
     if (reason === '') return 'Say why: whoever loses the lock will ask.';
-    return reason.length > maxReasonLength ? `It is longer than ${maxReasonLength} characters.` : undefined;
+    return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
   }
 
   async function release(call: ActionCall, asked: Asked, path: LockPath): Promise<Answer> {

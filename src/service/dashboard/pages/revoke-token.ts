@@ -20,8 +20,7 @@ import { endedCookie } from '../frame/session.ts';
 
 const route = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
-const noSuchToken = (): Refusal =>
-  new Refusal('not-found', 'There is no such token. The list of tokens has those that there are.');
+const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
 
 /** An id that cannot be one is not asked for: it may have characters that a database refuses. */
 function idIn({ c }: PageCall): string {
@@ -53,7 +52,7 @@ async function confirmationOf(storage: Storage, id: string): Promise<Confirmatio
 function locksOf({ locks, someLocks }: Dependents): Markup | string {
   if (locks === 0) return 'none';
   const more = locks - someLocks.length;
-  return html`${plural(locks, 'lock')}. They stay until they are released or end.
+  return html`${plural(locks, 'lock')}. They stay until they are released or expire.
     <ul>${someLocks.map(({ workspace, path }) => html`<li>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a></li>`)}
     ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
 }
@@ -62,16 +61,16 @@ function warnings(call: PageCall, { token, dependents, lastAdministrator }: Conf
   const own = token.id === call.bearer.id;
   const others = dependents.sessions - (own ? 1 : 0);
   return html`
-    ${own ? html`<p class="warning">You are signed in with this token: <strong>revoking it ends your session</strong>, and you need another to sign in again.</p>` : ''}
-    ${lastAdministrator ? html`<p class="warning">No other active token has the scope <code>admin</code>. After this, one is made on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
-    ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other session' : 'session')} of the dashboard.</p>` : ''}`;
+    ${own ? html`<p class="warning">You are signed in with this token. <strong>Revoking it ends your session</strong>, and you need another token to sign in again.</p>` : ''}
+    ${lastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
+    ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
 }
 
 function confirmation(call: PageCall, asked: Confirmation): View {
   const { token, dependents } = asked;
   const { now } = call;
   const main = html`
-    <p>Every request with it is refused from then on, and it cannot be made valid again.</p>
+    <p>From then on every request with it is refused. This cannot be undone.</p>
     ${warnings(call, asked)}
     <dl class="facts">
       <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
@@ -83,15 +82,15 @@ function confirmation(call: PageCall, asked: Confirmation): View {
       <dt>Locks it holds</dt><dd>${locksOf(dependents)}</dd>
     </dl>
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
-      ${formField(call)}<button class="danger">Revoke the token</button> <a class="button" href="/tokens">Cancel</a>
+      ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
     </form>`;
   return { title: `Revoke the token ${token.name}?`, place: { section: 'tokens' }, main };
 }
 
 const over = ({ name, state }: Token): View => ({
-  title: `The token ${name} is over`,
+  title: `The token ${name} is no longer active`,
   place: { section: 'tokens' },
-  main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was revoked already' : 'has expired'}.</p>
+  main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,
 });
 

@@ -43,7 +43,7 @@ const tokenForm = ({ to, notice, problem }: Asked): View =>
           aria-describedby="token-hint${problem === undefined ? '' : ' token-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>
         ${problem === undefined ? '' : html`<p class="problem" id="token-problem" role="alert">${problem}</p>`}
         <p class="hint" id="token-hint">
-          It begins with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service makes one, here
+          It starts with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service creates one, here
           under “Tokens” or with <code>workspace-service token create</code>.
         </p>
       </div>
@@ -52,19 +52,19 @@ const tokenForm = ({ to, notice, problem }: Asked): View =>
 
 const linkForm = (link: string): View =>
   signInView(html`
-    <p>This link signs you in as administrator, once. Use it to make a token for yourself.</p>
+    <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
     <form method="post" action="/sign-in/link">
       <input type="hidden" name="link" value="${link}">
       <button class="primary" autofocus>Sign in as administrator</button>
     </form>`);
 
 function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
-  if (revoked !== '') return 'The token that you were signed in with is revoked, and your session has ended.';
-  if (ended !== '') return 'Your session has ended, and nothing was changed. Sign in again.';
+  if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';
+  if (ended !== '') return 'Your session has ended, so nothing was changed. Sign in again.';
   return out === '' ? undefined : 'You have signed out.';
 }
 
-const refusedToken = 'This is not a token: it begins with wsa_, and 43 letters, digits, dashes or underscores follow.';
+const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 
 export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -76,11 +76,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const begun = attempt(subscriberOf(address ?? ''));
     if (begun.kind === 'allowed') return begun.succeeded;
     const { retryAfterSeconds } = begun;
-    throw new Refusal(
-      'rate-limited',
-      `There were too many attempts to sign in from here. Try again in ${retryAfterSeconds} s.`,
-      { headers: { 'retry-after': String(retryAfterSeconds) } },
-    );
+    throw new Refusal('rate-limited', `Too many sign-in attempts from here. Try again in ${retryAfterSeconds} s.`, {
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    });
   }
 
   function admitSignIn(c: Context<Environment>, bearer: Bearer): void {
@@ -90,7 +88,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const { retryAfterSeconds } = begun;
     throw new Refusal(
       'rate-limited',
-      `This token has been used to sign in ${signInsOfToken.max} times within a minute. Try again in ${retryAfterSeconds} s.`,
+      `This token signed in ${signInsOfToken.max} times within a minute. Try again in ${retryAfterSeconds} s.`,
       { headers: { 'retry-after': String(retryAfterSeconds) } },
     );
   }
@@ -144,7 +142,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
     if (secret === undefined) {
       const problem =
-        'The link was used before, or is older than an hour. Make a token with: workspace-service token create --name NAME --scopes admin';
+        'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
       return showOpenPage(tokenForm({ to: '/', problem }), 403);
     }
     succeeded();

@@ -81,7 +81,7 @@ function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
     ${facts(sync, progress, call.now)}
     ${progressBar(progress)}
     <div class="warning" data-text="error"${hiddenIf(texts.error === '')}>${texts.error}</div>
-    <p class="faint" data-live${hiddenIf(isOver)}>This is how it was when the page was opened. <a href="">Look again</a></p>
+    <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Reload</a></p>
     <div class="actions">
       <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(!isOver)}>
         ${formField(call)}<input type="hidden" name="branch" value="${sync.branch}">

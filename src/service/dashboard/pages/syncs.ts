@@ -24,7 +24,7 @@ const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}
 function readPosition(text: string): SyncPosition | undefined {
   if (text === '') return undefined;
   const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
-  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Begin again without it.' });
+  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
   return { createdAt: Number(createdAt), id };
 }
 
@@ -68,12 +68,12 @@ function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   if (isLater)
     return empty('There are no older syncs.', html`<a href="/workspaces/${workspace}/syncs">Show the newest</a>`);
   if (branch !== '') {
-    return empty('No sync of such a branch is kept.', 'The name has to be whole. Syncs are kept for 90 days.');
+    return empty('No sync of this branch is kept.', 'Enter the full name. Syncs are kept for 90 days.');
   }
   return empty(
-    'Nothing was synced yet.',
+    'Nothing has been synced yet.',
     html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}">Choose a branch</a>, or let a
-      workflow do it with <code>operation: sync</code>.`,
+      workflow sync it with <code>operation: sync</code>.`,
   );
 }
 

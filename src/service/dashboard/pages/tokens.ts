@@ -12,8 +12,8 @@ import type { DashboardParts } from '../frame/parts.ts';
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
 const notices: ReadonlyMap<string, string> = new Map([
-  ['revoked', 'The token is revoked: no request gets in with it.'],
-  ['already-revoked', 'The token had been revoked already.'],
+  ['revoked', 'The token is revoked and no longer accepted.'],
+  ['already-revoked', 'The token was already revoked.'],
 ]);
 
 function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
@@ -69,7 +69,7 @@ export function addTokenListPage(app: App, parts: DashboardParts): void {
       ${filters(tokens, current)}
       ${
         shown.length === 0
-          ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or make another one.`)
+          ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
           : table(call, shown)
       }`;
     return showPage(call, { title: 'Tokens', place: { section: 'tokens' }, main });

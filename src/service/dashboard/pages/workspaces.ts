@@ -20,11 +20,14 @@ export const recentMs = 60_000;
 const noWorkspaces = ({ bearer }: PageCall): Markup =>
   bearer.workspaces === null
     ? empty(
-        'There is no workspace yet.',
+        'There are no workspaces yet.',
         html`A workspace mirrors a git repository. Add one on the machine of the service:
           <code>workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
       )
-    : empty('Your token sees no workspace.', 'Its workspaces were removed. Ask whoever made the token for another.');
+    : empty(
+        'Your token sees no workspaces.',
+        'Its workspaces were removed. Ask whoever created the token for another.',
+      );
 
 function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: KnownRemote): Markup {
   const { state, text, more } = branchSummary(known, synced);
