@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { type ProblemName, problemTypePrefix } from '../../src/interface/problem.ts';
-import { longestRetryAfter } from '../../src/service/http/routes/locks.ts';
+import { maxRetryAfterSeconds } from '../../src/service/api/locks.ts';
 
 /** Locks as src/service keeps them, and what it answers to a request about one. */
 
@@ -76,7 +76,7 @@ export function createLockTable(now: () => number) {
       const held = liveOn(path);
       if (held !== undefined) {
         const remainingSeconds = Math.ceil((held.expiresAt - now()) / 1_000);
-        const retryAfter = String(Math.min(remainingSeconds, longestRetryAfter));
+        const retryAfter = String(Math.min(remainingSeconds, maxRetryAfterSeconds));
         return { answer: refusal(409, 'locked', { 'retry-after': retryAfter }, held), wrote: false };
       }
       made += 1;

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { openPageIn } from '../../test/support/browser/open-page.ts';
-import type { Picture } from './pictures.ts';
+import type { Picture } from './pictured-service.ts';
 import { pictureTime, screenshot } from './take.ts';
 
 /** Takes each picture on a page of its own and returns the files. If something goes wrong in a page, it fails. */

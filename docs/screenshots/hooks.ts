@@ -6,8 +6,8 @@ import { changeBacklog } from '../../src/service/webhooks/backlog.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import type { Picture } from './pictured-service.ts';
 import { withPicturedService } from './pictured-service.ts';
-import type { Picture } from './pictures.ts';
 
 const minute = 60_000;
 

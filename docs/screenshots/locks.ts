@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import type { Picture } from './pictured-service.ts';
 import { administratorId, withPicturedService } from './pictured-service.ts';
-import type { Picture } from './pictures.ts';
 
 const minute = 60_000;
 

@@ -13,6 +13,13 @@ import { createTargetCheck } from '../../src/service/webhooks/target-address.ts'
 import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { shippedQuotas, shippedRateLimit } from '../../test/support/shipped-settings.ts';
 
+export interface Picture {
+  /** Of its files in docs/images. */
+  readonly name: string;
+  /** Brings an empty page, whose clock stands at `pictureTime`, to what the picture is to show. */
+  readonly show: (page: Page) => Promise<void>;
+}
+
 export interface PicturedService {
   readonly storage: Storage;
   /** Opens a page of the dashboard for an administrator. */

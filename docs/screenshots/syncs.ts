@@ -4,8 +4,8 @@ import { type BranchName, parseBranchName } from '../../src/service/git/branch-n
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import type { Picture } from './pictured-service.ts';
 import { withPicturedService } from './pictured-service.ts';
-import type { Picture } from './pictures.ts';
 
 const remoteOf = (workspace: string): string => `https://git.example.com/studio/${workspace}.git`;
 const commitOf = (what: string): string => createHash('sha1').update(what).digest('hex');
@@ -128,7 +128,7 @@ export const syncPictures: readonly Picture[] = [
         await furnish(storage);
         await open(page, '/');
         await page.getByText('1 of 3 behind').waitFor();
-        await page.getByText('being asked').first().waitFor({ state: 'detached' });
+        await page.getByText('asking').first().waitFor({ state: 'detached' });
       }),
   },
   {

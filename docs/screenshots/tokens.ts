@@ -1,8 +1,8 @@
 import type { AuditAction } from '../../src/service/operation/audit.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { secretHash } from '../../src/service/tokens/secret.ts';
+import type { Picture } from './pictured-service.ts';
 import { administratorId, withPicturedService } from './pictured-service.ts';
-import type { Picture } from './pictures.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

@@ -33,3 +33,14 @@ export function formatDuration({ seconds }: Duration): string {
 }
 
 export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
+
+/** Of at least a second, and so short that a time that lies as far ahead still has a date. */
+export const durationUpTo =
+  (most: Duration, named: string) =>
+  (text: string): Parsed<Duration> => {
+    const duration = parseDuration(text);
+    if (!duration.ok) return duration;
+    return duration.value.seconds >= 1 && duration.value.seconds <= most.seconds
+      ? duration
+      : refused(`It has to be from 1s to ${named}.`);
+  };

@@ -1,23 +1,25 @@
 import type { Logger } from 'pino';
-import type { Duration } from '../interface/duration.ts';
-import { milliseconds } from '../interface/duration.ts';
+import { type Duration, milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
-import { sessionSecretIn } from './dashboard/access/cookie.ts';
+import { createApi } from './api/api.ts';
+import { createDashboard } from './dashboard/dashboard.ts';
+import { sessionSecretIn } from './dashboard/frame/session.ts';
 import type { Git } from './git/git.ts';
 import { bearerTokenIn } from './http/access.ts';
 import { createApp } from './http/app.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { createRequestTurns } from './http/request-turns.ts';
 import { startServer } from './http/server.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
-import { createLockWaiters } from './locks/waiters.ts';
+import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
 import type { FreeDisk } from './operation/free-disk.ts';
 import type { Metrics } from './operation/metrics.ts';
@@ -185,13 +187,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     credentialOf: (incoming) => bearerTokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(trustedProxies),
   });
-  const app = createApp({
+  const parts = {
     storage,
     rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
     turns,
     freeDisk,
     noteUse: lastUse.note,
-    ...createOnce(storage, (bytes) => {
+    ...createIdempotency(storage, (bytes) => {
       rememberedBytes += bytes;
     }),
     lockQuota: createLockQuota(options, () => performance.now()),
@@ -206,7 +208,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version,
     onQueued: syncs.wake,
     onLockEvent,
-    onReleased(lock) {
+    onReleased(lock: ReleasedLock) {
       lockWaiters.released(lock);
       void releases.tell(lock);
     },
@@ -215,7 +217,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     lockWaiters,
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
-  });
+  };
+  const app = createApp(parts, [createApi(parts), createDashboard(parts)]);
 
   const stopWork = async () => {
     await Promise.all([

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { takePictures } from '../../docs/screenshots/album.ts';
-import type { Picture } from '../../docs/screenshots/pictures.ts';
+import type { Picture } from '../../docs/screenshots/pictured-service.ts';
 import { documentOf, type Site, startSite } from '../browser/site.ts';
 import { test } from '../support/browser/browser-test.ts';
 import { temporaryFolder } from '../support/git-folders.ts';

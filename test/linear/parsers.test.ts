@@ -100,7 +100,7 @@ describe.each(parsers.map((parser) => [nameOf(parser), parser] as const))('%s', 
 });
 
 describe('a parser', () => {
-  const exported = globSync('src/{interface,client,action,service}/**/*.ts', { cwd: root })
+  const exported = globSync('src/{interface,client,action,service}/**/*.{ts,js}', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !foldersWithoutRows.some((folder) => file.startsWith(folder)))
     .flatMap((file) =>

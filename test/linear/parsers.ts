@@ -35,13 +35,18 @@ import { createRedactor, redactCut, spellingsOf } from '../../src/interface/reda
 import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
-import { parseForm } from '../../src/service/dashboard/access/form.ts';
-import { localPath } from '../../src/service/dashboard/access/local-path.ts';
-import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/hooks/read-new-hook.ts';
-import { arrange } from '../../src/service/dashboard/locks/arrange.ts';
-import { parseListQuery } from '../../src/service/dashboard/locks/list-query.ts';
-import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/tokens/read-new-token.ts';
+import { readCursor } from '../../src/service/api/lock-list.ts';
+import { originOf } from '../../src/service/api/origin.ts';
+import { preferredWait } from '../../src/service/api/prefer.ts';
+import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
+import { parseRequestPart } from '../../src/service/contract/validate.ts';
+import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
+import { safeText } from '../../src/service/dashboard/assets/text.js';
+import { parseForm } from '../../src/service/dashboard/frame/form.ts';
+import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
+import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
+import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
+import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines } from '../../src/service/git/lines.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
@@ -50,20 +55,12 @@ import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
 import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
-import { readCursor } from '../../src/service/http/cursor.ts';
-import { hookRequestSchema } from '../../src/service/http/hook-schema.ts';
-import { hasValidHost } from '../../src/service/http/host.ts';
-import { keyedRequest } from '../../src/service/http/idempotency.ts';
-import { originOf } from '../../src/service/http/origin.ts';
-import { preferredWait } from '../../src/service/http/prefer.ts';
-import { readQuery } from '../../src/service/http/query.ts';
-import { originForm, routingPath } from '../../src/service/http/raw-target.ts';
-import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts';
-import { parseRequestPart } from '../../src/service/http/validate.ts';
+import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
+import { readQuery } from '../../src/service/http/urlencoded.ts';
+import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
-import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
-import { safeText } from '../../src/service/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
+import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { parseTokenName } from '../../src/service/tokens/token-name.ts';
@@ -71,6 +68,7 @@ import { parseCidr } from '../../src/service/webhooks/cidr.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { parseIpAddress } from '../../src/service/webhooks/ip-address.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
+import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
 import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
@@ -217,7 +215,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/prefer.ts preferredWait'],
+    of: ['src/service/api/prefer.ts preferredWait'],
     parse: preferredWait,
     shapes: [
       ['', '"\\', ''],
@@ -357,7 +355,7 @@ export const parsers: readonly Parser[] = [
   },
 
   {
-    of: ['src/service/dashboard/access/form.ts parseForm'],
+    of: ['src/service/dashboard/frame/form.ts parseForm'],
     parse: (text) => orRefusal(() => parseForm(text)),
     shapes: [
       ['', 'a&', ''],
@@ -366,7 +364,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/access/cookie.ts sessionSecretIn'],
+    of: ['src/service/dashboard/frame/session.ts sessionSecretIn'],
     parse: (text) => sessionSecretIn(incoming({ cookie: text })),
     shapes: [
       ['', 'a=b; ', ''],
@@ -374,7 +372,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/access/local-path.ts localPath'],
+    of: ['src/service/dashboard/pages/sign-in.ts localPath'],
     parse: (text) => localPath(`/${text}`),
     shapes: [
       ['', 'a/../', ''],
@@ -383,7 +381,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/hooks/read-new-hook.ts readNewHook'],
+    of: ['src/service/dashboard/pages/new-hook-form.ts readNewHook'],
     parse: (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
     shapes: [
       ['', 'a: b\n', ''],
@@ -392,7 +390,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/dashboard/tokens/read-new-token.ts readNewToken'],
+    of: ['src/service/dashboard/pages/new-token-form.ts readNewToken'],
     parse: (text) =>
       readNewToken({
         ...emptyToken,
@@ -405,12 +403,16 @@ export const parsers: readonly Parser[] = [
       }),
   },
   {
-    of: ['src/service/dashboard/locks/list-query.ts parseListQuery'],
-    parse: (text) =>
-      arrange(
-        [],
-        parseListQuery(() => text),
-      ),
+    of: [
+      'src/service/dashboard/assets/lock-list.js parseListQuery',
+      'src/service/dashboard/assets/lock-list.js parseSort',
+    ],
+    parse: (text) => {
+      const query = parseListQuery(
+        new URLSearchParams({ search: text, sort: text, group: text, path: text, page: text }),
+      );
+      return matching(sorted([], query), query);
+    },
   },
   { of: ['src/service/git/branch-name.ts parseBranchName'], parse: parseBranchName },
   {
@@ -466,7 +468,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/query.ts readQuery'],
+    of: ['src/service/http/urlencoded.ts readQuery'],
     parse: (text) => orRefusal(() => readQuery(`/a?${text}`, ['a', 'b'])),
     shapes: [
       ['', 'c&', ''],
@@ -474,14 +476,14 @@ export const parsers: readonly Parser[] = [
       ['', '?', ''],
     ],
   },
-  { of: ['src/service/http/cursor.ts readCursor'], parse: readCursor },
+  { of: ['src/service/api/lock-list.ts readCursor'], parse: readCursor },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
   },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() =>
         parseRequestPart(hookRequestSchema, () => ({
@@ -494,7 +496,7 @@ export const parsers: readonly Parser[] = [
       ),
   },
   {
-    of: ['src/service/http/validate.ts parseRequestPart'],
+    of: ['src/service/contract/validate.ts parseRequestPart'],
     parse: (text) =>
       orRefusal(() =>
         parseRequestPart(hookRequestSchema, () => ({
@@ -506,18 +508,18 @@ export const parsers: readonly Parser[] = [
     shapes: [['', 'a', '']],
     onlyOwnShapes: true,
   },
-  { of: ['src/service/http/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
+  { of: ['src/service/contract/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
   {
-    of: ['src/service/http/host.ts hasValidHost'],
+    of: ['src/service/http/request-target.ts hasValidHost'],
     parse: (text) => hasValidHost(incoming({ host: text })),
     shapes: [
       ['[', 'a:', ''],
       ['', '%4', ''],
     ],
   },
-  { of: ['src/service/http/origin.ts originOf'], parse: originOf },
+  { of: ['src/service/api/origin.ts originOf'], parse: originOf },
   {
-    of: ['src/service/http/raw-target.ts originForm', 'src/service/http/raw-target.ts routingPath'],
+    of: ['src/service/http/request-target.ts originForm', 'src/service/http/request-target.ts routingPath'],
     parse: (text) => [routingPath(originForm(text)), routingPath(`/v1/workspaces/a/locks/${text}`)],
   },
   {
@@ -530,7 +532,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/http/idempotency.ts keyedRequest'],
+    of: ['src/service/idempotency/keyed-request.ts keyedRequest'],
     parse: (key) =>
       orRefusal(() => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
   },
@@ -546,8 +548,8 @@ export const parsers: readonly Parser[] = [
       ['', 'W/', ''],
     ],
   },
-  { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
-  { of: ['src/service/safe-text.ts safeText'], parse: safeText },
+  { of: ['src/service/tokens/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
+  { of: ['src/service/dashboard/assets/text.js safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
   { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },
   {
@@ -619,8 +621,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
-  'src/service/dashboard/access/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
-  'src/service/dashboard/access/require-session.ts readOwnForm': 'It is readForm behind the checks of headers.',
+  'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
+  'src/service/dashboard/frame/form.ts readOwnForm': 'It is readForm behind the checks of headers.',
   'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
 };
 

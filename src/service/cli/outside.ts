@@ -1,8 +1,4 @@
-import { logOutput } from './output/log-output.ts';
-
-export interface Output {
-  write(text: string): void;
-}
+import { logOutput, type Output } from './output/log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 

@@ -1,42 +1,34 @@
-import type { App } from '../http/operation.ts';
-import type { HookRoutes } from '../http/routes/hooks.ts';
-import type { LockRoutes } from '../http/routes/locks.ts';
-import type { SyncRoutes } from '../http/routes/syncs.ts';
-import type { WorkspaceRoutes } from '../http/routes/workspaces.ts';
-import type { LockWatch } from '../locks/watch-locks.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
-import { addAssets } from './assets.ts';
-import { addAuditPage } from './audit/audit-page.ts';
-import { addHookChanges } from './hooks/change-hook.ts';
-import { addDeliveryPages } from './hooks/delivery-page.ts';
-import { addHookListPage } from './hooks/hook-list.ts';
-import { addHookPage } from './hooks/hook-page.ts';
-import { addNewHookPages } from './hooks/new-hook.ts';
-import { createLivePageQuota } from './live/live-page-quota.ts';
-import { addLockListPage } from './locks/list-page.ts';
-import { addReleasePages } from './locks/release-page.ts';
+import { Hono } from 'hono';
+import { answerErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
+import type { App, Environment } from '../http/context.ts';
+import { wantsPage } from './frame/answer.ts';
+import { addAssets } from './frame/assets.ts';
+import { sendErrorPage } from './frame/layout.ts';
+import { createLivePageQuota } from './frame/live-page.ts';
+import type { DashboardParts } from './frame/parts.ts';
+import { addAuditPage } from './pages/audit.ts';
+import { addBranchPages } from './pages/branches.ts';
+import { addDeliveryPages } from './pages/delivery.ts';
+import { addHookChanges, addHookPage } from './pages/hook.ts';
+import { addHookListPage } from './pages/hooks.ts';
+import { addLockListPage } from './pages/locks.ts';
+import { addNewHookPages } from './pages/new-hook.ts';
+import { addNewTokenPages } from './pages/new-token.ts';
+import { addReleasePages } from './pages/release-lock.ts';
+import { addRevokeTokenPages } from './pages/revoke-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
-import { addWorkspaceListPage } from './pages/workspace-list.ts';
-import { addBranchPages } from './syncs/branch-list.ts';
-import { addOneSyncPage } from './syncs/one-sync.ts';
-import { addSyncHistoryPage } from './syncs/sync-history.ts';
-import { addNewTokenPages } from './tokens/new-token.ts';
-import { addRevokeTokenPages } from './tokens/revoke-token.ts';
-import { addTokenListPage } from './tokens/token-list.ts';
+import { addOneSyncPage } from './pages/sync.ts';
+import { addSyncHistoryPage } from './pages/syncs.ts';
+import { addTokenListPage } from './pages/tokens.ts';
+import { addWorkspaceListPage } from './pages/workspaces.ts';
 
-export type DashboardParts = LockRoutes &
-  HookRoutes &
-  SyncRoutes &
-  WorkspaceRoutes & {
-    readonly remoteMemory: RemoteMemory;
-    /** Ends what a page would otherwise go on listening to. */
-    readonly stopping: AbortSignal;
-    readonly lockWatch: LockWatch;
-  };
-
-/** The pages for people. What they show and do goes through the same rules as the API. */
-export function addDashboard(app: App, parts: DashboardParts): void {
+/** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
+export function createDashboard(parts: DashboardParts): App {
+  const app: App = new Hono<Environment>();
   const live = { ...parts, takeLivePage: createLivePageQuota() };
+  app.onError(
+    answerErrors(parts.log, (c, refusal) => (wantsPage(c) ? sendErrorPage(c, refusal) : sendProblem(c, refusal))),
+  );
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
@@ -54,4 +46,10 @@ export function addDashboard(app: App, parts: DashboardParts): void {
   addHookPage(app, parts);
   addHookChanges(app, parts);
   addDeliveryPages(app, parts);
+  refuseOtherMethods(app);
+  app.all('*', (c, next) => {
+    if (wantsPage(c)) throw unknownAddress(c);
+    return next();
+  });
+  return app;
 }

@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { FreeDisk } from '../operation/free-disk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import type { Environment } from './environment.ts';
+import type { Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { Refusal } from './refusal.ts';
 import type { RequestTurns } from './request-turns.ts';
 
 /** What a request needs: nothing, any valid token, or a token with a scope. */

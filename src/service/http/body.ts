@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
-import type { Environment } from './environment.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../contract/problem.ts';
+import type { Environment } from './context.ts';
 
-export const largestBody = 1024 * 1024;
+export const maxBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;
@@ -11,13 +11,13 @@ export interface BodyLimit {
   readonly what: string;
 }
 
-const jsonLimit: BodyLimit = { maxBytes: largestBody, what: 'A request body' };
+const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
 
 const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
-  new Refusal('body-too-large', `${what} has at most ${maxBytes} bytes.`);
+  new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
 /** The client has gone, or was told by the server that its time is up. */
-const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive as a whole.');
+const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
 
 async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
@@ -72,7 +72,7 @@ export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
     throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');
   }
   if (!isPlain(c.req.header('content-encoding') ?? '')) {
-    throw new Refusal('unsupported-media-type', 'Send the request body as it is, without a Content-Encoding.', {
+    throw new Refusal('unsupported-media-type', 'Send the request body without a Content-Encoding.', {
       headers: { 'accept-encoding': 'identity' },
     });
   }

@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { Context } from 'hono';
 import { type Cidr, isInside } from '../webhooks/cidr.ts';
 import { type IpAddress, parseIpAddress, unmapped, writeIpAddress } from '../webhooks/ip-address.ts';
-import type { Environment } from './environment.ts';
 
 /** How the address of a peer is shown: one of IPv4 as such, also where the socket takes both versions. */
 export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
@@ -40,6 +38,3 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
     return writeIpAddress(client);
   };
 }
-
-/** Where a request comes from, for the audit, the log and limits by address. */
-export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');

@@ -2,11 +2,9 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { createDrain } from './drain.ts';
-import { mostConnections, openFilesLimit } from './most-connections.ts';
-import type { App } from './operation.ts';
-import { oneAfterTheOther } from './pipelined-requests.ts';
-import { originForm } from './raw-target.ts';
+import { createDrain, maxConnections, oneAfterTheOther, openFilesLimit } from './connections.ts';
+import type { App } from './context.ts';
+import { originForm } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
@@ -94,7 +92,7 @@ export async function startServer(
     requireHostHeader: false,
   });
   server.timeout = silenceMs;
-  server.maxConnections = mostConnections(openFiles);
+  server.maxConnections = maxConnections(openFiles);
   // Their size is limited. Node would leave out what comes behind the first 2,000, and an If-Match could be among it.
   server.maxHeadersCount = 0;
   const onRequest = oneAfterTheOther((incoming, outgoing) => {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
+import { problemAnswer } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
-import { problemAnswer } from './problem-answer.ts';
 
 /** What arrived and was refused before it was a request. */
 export interface Unreadable {
@@ -19,15 +19,15 @@ function whatIsWrong(code: string): readonly [ProblemName, string] {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return ['request-timeout', 'The request did not arrive in time.'];
     case 'HPE_HEADER_OVERFLOW':
-      return ['headers-too-large', 'The headers of the request are too large.'];
+      return ['headers-too-large', 'The request headers are too large.'];
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return ['body-too-large', 'The extensions of the chunks of the body are too large.'];
+      return ['body-too-large', 'The chunk extensions of the body are too large.'];
     case 'HPE_INVALID_METHOD':
-      return ['malformed-request', 'The request is not HTTP, or its method is not known.'];
+      return ['malformed-request', 'The request is not HTTP, or its method is unknown.'];
     case 'HPE_INVALID_URL':
-      return ['malformed-request', 'The address of the request has characters that have to be percent-encoded.'];
+      return ['malformed-request', 'The request target has characters that must be percent-encoded.'];
     case 'CONNECT':
-      return ['malformed-request', 'CONNECT asks for a proxy, and this is none.'];
+      return ['malformed-request', 'CONNECT is for proxies, and this is not one.'];
     default:
       return ['malformed-request', 'The request is not valid HTTP.'];
   }

@@ -1,11 +1,10 @@
 import { type Actor, type AuditAction, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import type { HookRow } from './hooks.ts';
 
 interface HookAct {
   readonly actor: Actor;
   readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
-  readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
+  readonly hook: { readonly id: string; readonly workspace_id: string; readonly url: string };
   /** What else is worth knowing. Never a secret, nor the value of a header. */
   readonly more?: Readonly<Record<string, unknown>>;
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { quoted, safeJson } from '../../../src/service/cli/output/safe-text.ts';
 import { table } from '../../../src/service/cli/output/table.ts';
-import { safeText } from '../../../src/service/safe-text.ts';
+import { safeText } from '../../../src/service/dashboard/assets/text.js';
 
 /** Whatever moves a cursor, colours, reorders or hides: none of it may reach a terminal. */
 const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { limitAttempts, subscriberOf } from '../../../src/service/dashboard/access/attempts.ts';
+import { limitAttempts, subscriberOf } from '../../../src/service/dashboard/frame/attempts.ts';
 
-const limit = { most: 3, everyMs: 1_000 };
+const limit = { max: 3, everyMs: 1_000 };
 
 test('no address fails more often than allowed within the time, whatever is tried in between', () => {
   const step = fc.record({
@@ -26,14 +26,14 @@ test('no address fails more often than allowed within the time, whatever is trie
         }
         const failed = failures.get(address) ?? 0;
         if (answer.kind === 'refused') {
-          expect(failed).toBe(limit.most);
+          expect(failed).toBe(limit.max);
           expect(answer.retryAfterSeconds).toBeGreaterThan(0);
           expect(answer.retryAfterSeconds * 1_000).toBeGreaterThanOrEqual(
             (began.get(address) ?? 0) + limit.everyMs - now,
           );
         } else if (right) answer.succeeded();
         else failures.set(address, failed + 1);
-        expect(failures.get(address) ?? 0).toBeLessThanOrEqual(limit.most);
+        expect(failures.get(address) ?? 0).toBeLessThanOrEqual(limit.max);
       }
     }),
   );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/access/form.ts';
+import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/frame/form.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { askRaw, writeRequest } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
@@ -37,7 +37,7 @@ test('the largest form that is taken is read as a whole', () => {
   const names = Array.from({ length: maxFormFields }, (_, index) => `f${index % 7}`);
   const form = parseForm(names.map((name) => `${name}=${name}+%C3%A9%0D%0Ax`).join('&'));
   expect(form.all('f3')).toEqual(Array(14).fill('f3 é\nx'));
-  expect(() => parseForm([...names, 'g'].join('&'))).toThrow('at most 100 fields');
+  expect(() => parseForm([...names, 'g'].join('&'))).toThrow('not have more than 100 fields');
 });
 
 test.each([
@@ -75,5 +75,5 @@ test('a form that is larger than forms are is refused with a page that says so',
     status: 413,
     type: 'text/html; charset=utf-8',
   });
-  expect(answer.text).toContain('A form has at most 65536 bytes.');
+  expect(answer.text).toContain('A form must not be larger than 65536 bytes.');
 });

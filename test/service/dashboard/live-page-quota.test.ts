@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { createLivePageQuota } from '../../../src/service/dashboard/live/live-page-quota.ts';
+import { createLivePageQuota } from '../../../src/service/dashboard/frame/live-page.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from '../http/any-database.ts';
 import { visit } from './browser-like.ts';

@@ -229,7 +229,7 @@ describe('releasing a lock', () => {
       const writer = await signedIn({ scopes: ['locks:write'] });
       const answer = await writer.get(`/workspaces/${workspace}/locks/release${search}`);
       expect(answer.status).toBe(404);
-      expect(answer.text).toContain('There is no such lock any more.');
+      expect(answer.text).toContain('This lock no longer exists.');
     },
   );
 });

@@ -223,7 +223,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
       status: 404,
       type: 'text/html; charset=utf-8',
     });
-    expect(page.text).toContain('There is nothing here');
+    expect(page.text).toContain('Not found');
     expect((await service.ask('GET', '/nothing')).headers.get('content-type')).toBe('application/problem+json');
     const api = await service.ask('GET', '/v1/nothing', { headers: { accept: 'text/html' } });
     expect(api.headers.get('content-type')).toBe('application/problem+json');
@@ -249,7 +249,7 @@ describe('the link of the first start', () => {
     const again = visit(service);
     const refused = await again.post('/sign-in/link', { link });
     expect(refused.status).toBe(403);
-    expect(refused.text).toContain('The link was used before');
+    expect(refused.text).toContain('The link was already used');
     expect(again.cookie()).toBe('');
     const tokens = await service.storage.read.selectFrom('tokens').selectAll().execute();
     expect(tokens).toMatchObject([{ name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) }]);
@@ -281,7 +281,7 @@ test('attempts to sign in are limited, whatever they try', async () => {
     const late = await visit(service).signIn(secret);
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(late.text).toContain('too many attempts');
+    expect(late.text).toContain('Too many sign-in attempts');
   } finally {
     await service.stop();
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { branchSummary } from '../../../src/service/dashboard/syncs/branch-summary.ts';
+import { branchSummary } from '../../../src/service/dashboard/pages/branch-summary.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { type RunningService, startTestService, type TokenOptions } from '../../support/running-service.ts';
@@ -20,7 +20,7 @@ async function listFor(options: TokenOptions): Promise<string> {
 
 test('says what to do where there is no workspace, and who to ask where a token sees none', async () => {
   expect(await listFor({})).toContain('workspace-service workspace add');
-  expect(await listFor({ workspaces: ['gone'] })).toContain('Your token sees no workspace.');
+  expect(await listFor({ workspaces: ['gone'] })).toContain('Your token sees no workspaces.');
 });
 
 test('shows of a workspace what the token may see', async () => {
@@ -54,7 +54,7 @@ test('does not wait for remotes: what they have answered is there the next time'
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
   const visitor = visit(service);
   await visitor.signIn((await service.token({ workspaces: [workspace] })).secret);
-  expect((await visitor.get('/')).text).toContain('being asked');
+  expect((await visitor.get('/')).text).toContain('asking');
   // Nobody has asked for it but the page.
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');
 });

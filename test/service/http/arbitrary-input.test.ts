@@ -5,11 +5,11 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { tried } from '../../support/soak/tried.ts';
-import { describedApp } from './described-app.ts';
+import { describedApi } from './described-app.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
 
-const operations = describedApp();
+const operations = describedApi();
 
 /** Of the kinds that make programs stumble, and of any other. */
 const text: fc.Arbitrary<string> = fc.oneof(

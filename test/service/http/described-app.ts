@@ -1,6 +1,10 @@
 import pino from 'pino';
+import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
+import type { Api } from '../../../src/service/api/operation.ts';
+import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
+import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
-import type { App } from '../../../src/service/http/operation.ts';
+import type { App } from '../../../src/service/http/context.ts';
 import { endlessDisk } from '../../../src/service/operation/free-disk.ts';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -10,34 +14,43 @@ const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
 };
 
+type Parts = ApiParts & DashboardParts & AppParts;
+
+const describedParts = (parts: Partial<Parts>): Parts => ({
+  // Only what a request needs is asked of it.
+  storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
+  rateLimiter: { admit: notHere, admitRelease: notHere },
+  turns: { identify: () => undefined, measured: () => undefined },
+  noteUse: () => undefined,
+  freeDisk: endlessDisk,
+  lockQuota: notHere,
+  windowsPaths: false,
+  idempotent: notHere,
+  idempotentBatch: () => notHere,
+  prepareSync: notHere,
+  listBranches: notHere,
+  remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
+  targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
+  metrics: createMetrics(),
+  trustedProxies: [],
+  log: pino({ level: 'silent' }),
+  version: '0.0.0-test',
+  onQueued: notHere,
+  onLockEvent: notHere,
+  onReleased: notHere,
+  onRenewed: notHere,
+  lockWaiters: { wait: notHere, released: notHere, renewed: notHere, stop: notHere },
+  lockWatch: { follow: notHere, wake: notHere, stop: notHere },
+  isStopping: () => false,
+  stopping: new AbortController().signal,
+  ...parts,
+});
+
+/** The operations for programs, as the OpenAPI document has them. */
+export const describedApi = (): Api => createApi(describedParts({}));
+
 /** The app with all its routes, and behind them nothing but what is given. */
-export const describedApp = (parts: Partial<AppParts> = {}): App =>
-  createApp({
-    // Only what a request needs is asked of it.
-    storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
-    rateLimiter: { admit: notHere, admitRelease: notHere },
-    turns: { identify: () => undefined, measured: () => undefined },
-    noteUse: () => undefined,
-    freeDisk: endlessDisk,
-    lockQuota: notHere,
-    windowsPaths: false,
-    once: notHere,
-    onceOfMany: () => notHere,
-    prepareSync: notHere,
-    listBranches: notHere,
-    remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
-    targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
-    metrics: createMetrics(),
-    trustedProxies: [],
-    log: pino({ level: 'silent' }),
-    version: '0.0.0-test',
-    onQueued: notHere,
-    onLockEvent: notHere,
-    onReleased: notHere,
-    onRenewed: notHere,
-    lockWaiters: { wait: notHere, released: notHere, renewed: notHere, stop: notHere },
-    lockWatch: { follow: notHere, wake: notHere, stop: notHere },
-    isStopping: () => false,
-    stopping: new AbortController().signal,
-    ...parts,
-  });
+export function describedApp(given: Partial<Parts> = {}): App {
+  const parts = describedParts(given);
+  return createApp(parts, [createApi(parts), createDashboard(parts)]);
+}

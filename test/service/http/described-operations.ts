@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { expect } from 'vitest';
-import type { App } from '../../../src/service/http/operation.ts';
+import type { Api } from '../../../src/service/api/operation.ts';
 import type { Reply } from '../../support/running-service.ts';
 import type { Answered } from './expect-problem.ts';
 
@@ -15,24 +15,24 @@ const responseSchema = z.object({
 /** What can be the answer to any request at all; the document has it under `default`. */
 const anyRequest = new Set(['400', '405', '408', '431', '500', '503']);
 
-function responsesOf(app: App, method: string, path: string) {
-  const route = app.openAPIRegistry.definitions
+function responsesOf(api: Api, method: string, path: string) {
+  const route = api.openAPIRegistry.definitions
     .flatMap((definition) => (definition.type === 'route' ? [definition.route] : []))
     .find((candidate) => candidate.method.toUpperCase() === method && candidate.path === path);
   return z.record(z.string(), responseSchema).parse(route?.responses);
 }
 
 /** What the document says of this status of this operation. */
-function describedResponse(app: App, method: string, path: string, status: number) {
-  const responses = responsesOf(app, method, path);
+function describedResponse(api: Api, method: string, path: string, status: number) {
+  const responses = responsesOf(api, method, path);
   const response = responses[status] ?? (anyRequest.has(String(status)) ? responses['default'] : undefined);
   if (response === undefined) throw new Error(`${method} ${path} does not describe the status ${status}.`);
   return response;
 }
 
 /** The schema that the document is made from, for this status of this operation; undefined for an empty body. */
-function describedSchema(app: App, method: string, path: string, { status, headers }: Answered) {
-  const response = describedResponse(app, method, path, status);
+function describedSchema(api: Api, method: string, path: string, { status, headers }: Answered) {
+  const response = describedResponse(api, method, path, status);
   if (response.content === undefined) return undefined;
   const type = headers.get('content-type')?.replace(/;.*$/, '') ?? 'no type';
   const content = response.content[type];
@@ -41,8 +41,8 @@ function describedSchema(app: App, method: string, path: string, { status, heade
 }
 
 /** That the answer is one that the document describes, with no member that it does not describe. */
-export function expectDescribed(app: App, method: string, path: string, answer: Answered): void {
-  const schema = describedSchema(app, method, path, answer);
+export function expectDescribed(api: Api, method: string, path: string, answer: Answered): void {
+  const schema = describedSchema(api, method, path, answer);
   if (schema === undefined) {
     expect(answer.text).toBe('');
     return;
@@ -56,9 +56,9 @@ export function expectDescribed(app: App, method: string, path: string, answer: 
 const ofHttp = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** The headers that the document names for this status of this operation, and whether every answer has them. */
-function describedHeaders(app: App, method: string, path: string, status: number) {
-  const { headers } = describedResponse(app, method, path, status);
-  const components = app.openAPIRegistry.definitions.flatMap((definition) =>
+function describedHeaders(api: Api, method: string, path: string, status: number) {
+  const { headers } = describedResponse(api, method, path, status);
+  const components = api.openAPIRegistry.definitions.flatMap((definition) =>
     definition.type === 'component' && definition.componentType === 'headers' ? [definition] : [],
   );
   return Object.entries(headers).map(([name, header]) => {
@@ -70,8 +70,8 @@ function describedHeaders(app: App, method: string, path: string, status: number
 }
 
 /** That the answer has every header that the document says it has, and none that it does not name. */
-export function expectDescribedHeaders(app: App, method: string, path: string, { status, headers }: Reply): void {
-  const described = describedHeaders(app, method, path, status);
+export function expectDescribedHeaders(api: Api, method: string, path: string, { status, headers }: Reply): void {
+  const described = describedHeaders(api, method, path, status);
   const names = described.map(({ name }) => name.toLowerCase());
   const required = described.filter((header) => header.required).map(({ name }) => name.toLowerCase());
   const sent = [...headers.keys()].filter((name) => !ofHttp.has(name));
@@ -80,14 +80,14 @@ export function expectDescribedHeaders(app: App, method: string, path: string, {
 }
 
 /** The headers that the document names for the status and that only some answers have. */
-export const optionalHeaders = (app: App, method: string, path: string, status: number): string[] =>
-  describedHeaders(app, method, path, status)
+export const optionalHeaders = (api: Api, method: string, path: string, status: number): string[] =>
+  describedHeaders(api, method, path, status)
     .filter(({ required }) => !required)
     .map(({ name }) => name);
 
 /** The statuses that the document names for the operation. */
-export function describedStatuses(app: App, method: string, path: string): number[] {
-  return Object.keys(responsesOf(app, method, path))
+export function describedStatuses(api: Api, method: string, path: string): number[] {
+  return Object.keys(responsesOf(api, method, path))
     .filter((status) => status !== 'default')
     .map(Number);
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetOldAnswers } from '../../../src/service/http/idempotency.ts';
+import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { mostConnections, openFilesLimit } from '../../../src/service/http/most-connections.ts';
+import { maxConnections, openFilesLimit } from '../../../src/service/http/connections.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';
@@ -128,7 +128,7 @@ describe('a server among clients that do what they like', () => {
   });
 
   test('as many connections as there may be are served, those beyond are closed and counted, and there is room again', async () => {
-    const most = mostConnections(40);
+    const most = maxConnections(40);
     const open = [];
     for (let index = 0; index < most; index += 1) open.push(await connectRaw(server.port));
     const beyond = await connectRaw(server.port);
@@ -172,7 +172,7 @@ test.each([
   [1_048_576, 20_000],
   [Number.POSITIVE_INFINITY, 20_000],
 ])('of %d open files at most, %d are connections', (openFiles, most) => {
-  expect(mostConnections(openFiles)).toBe(most);
+  expect(maxConnections(openFiles)).toBe(most);
 });
 
 test('the limit of open files is known', () => {

@@ -7,11 +7,11 @@ import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.
 import { createRepository } from '../../support/git-repository.ts';
 import { type Ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
-import { describedApp } from './described-app.ts';
+import { describedApi } from './described-app.ts';
 import { describedStatuses, expectDescribed, expectDescribedHeaders, optionalHeaders } from './described-operations.ts';
 import { addressIn, expectedOperations } from './operations.ts';
 
-const app = describedApp();
+const app = describedApi();
 
 /** Of operations that it is not the point of: these need a database that is gone, and a token that asks too much. */
 const elsewhere = [429, 503];

@@ -6,13 +6,13 @@ import { maxTtl } from '../../../src/interface/ttl.ts';
 import { pathMess } from '../../interface/texts.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
-import { describedApp } from './described-app.ts';
+import { describedApi } from './described-app.ts';
 import { type DescribedField, describedFields, type FieldSchema } from './described-fields.ts';
 import { expectProblem } from './expect-problem.ts';
 import { openApiDocument } from './openapi-rules.ts';
 import { expectedOperations } from './operations.ts';
 
-const document = describedApp().getOpenAPI31Document({
+const document = describedApi().getOpenAPI31Document({
   openapi: '3.1.0',
   info: { title: 'Limits', version: '0', description: 'Limits', license: { name: 'MIT' } },
   servers: [{ url: '/' }],

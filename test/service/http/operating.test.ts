@@ -4,7 +4,7 @@ import { startServer } from '../../../src/service/http/server.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
-import { describedApp } from './described-app.ts';
+import { describedApi, describedApp } from './described-app.ts';
 import { expectDescribedHeaders } from './described-operations.ts';
 import { expectProblem } from './expect-problem.ts';
 
@@ -60,7 +60,7 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     const notReady = await ask(base, 'GET', '/readyz');
     expectProblem(notReady, 'unavailable');
     expect(notReady.headers.get('retry-after')).toBe('2');
-    expectDescribedHeaders(describedApp(), 'GET', '/readyz', notReady);
+    expectDescribedHeaders(describedApi(), 'GET', '/readyz', notReady);
     expect((await ask(base, 'GET', '/healthz')).status).toBe(200);
     await stopping.close(0);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { preferredWait } from '../../../src/service/http/prefer.ts';
+import { preferredWait } from '../../../src/service/api/prefer.ts';
 
 test.each([
   ['wait=30', 30],

@@ -30,11 +30,11 @@ describe.each(anyDatabase)('a workspace with as many locks as it may have', (kin
     for (const path of ['b', 'c']) expect((await lock(ada, path)).status).toBe(201);
     const own = await lock(ada, 'd');
     expectProblem(own, 'quota-exceeded');
-    expect(own.body.detail).toContain('The owner of this token has 3 locks in the workspace, and may have no more.');
+    expect(own.body.detail).toContain('The owner of this token has the maximum of 3 locks in this workspace.');
     for (const path of ['d', 'e']) expect((await lock(bob, path)).status).toBe(201);
     const all = await lock(bob, 'f');
     expectProblem(all, 'quota-exceeded');
-    expect(all.body.detail).toContain('The workspace has 5 locks, and may have no more.');
+    expect(all.body.detail).toContain('The workspace has its maximum of 5 locks.');
     expect((await lock(bob, 'a')).status).toBe(409);
     expect((await lock(ada, 'a', { 'if-match': first.headers.get('etag') ?? '' })).status).toBe(200);
     expect((await lock(ada, 'a', {}, await service.workspace())).status).toBe(201);

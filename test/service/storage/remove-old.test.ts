@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetOldAnswers } from '../../../src/service/http/idempotency.ts';
+import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/remove-old.ts';

@@ -23,7 +23,7 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
     expect(headers.get('retry-after')).toBeNull();
     expect(body).toMatchObject({
       type: 'urn:workspace-automation:problem:quota-exceeded',
-      detail: expect.stringMatching(/^The workspace has 2 webhooks.*Remove one.*--max-hooks/),
+      detail: expect.stringMatching(/^The workspace has its maximum of 2 webhooks.*Remove one.*--max-hooks/),
       errors: [{ pointer: '#/url' }],
     });
     expect((await register({ url: first })).status).toBe(200);
@@ -52,7 +52,7 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
     for (const path of ['a', 'b', 'c']) expect((await lock(path)).status).toBe(201);
     const visitor = await hookVisitor(service());
     const { text: list } = await visitor.get(`/workspaces/${id}/hooks`);
-    expect(list).toContain('2 events were dropped: as many deliveries wait as may.');
+    expect(list).toContain('2 events were dropped: its queue is full.');
     const { text: page } = await visitor.get(`/workspaces/${id}/hooks/${hook.id}`);
     expect(page).toMatch(/class="warning">2 events were dropped for it, the first <time.*and the last\s+<time/);
     await expect.poll(() => metric('workspace_webhook_events_dropped'), patient).toBe(2);

@@ -1,9 +1,9 @@
+import { durationUpTo } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { durationUpTo } from '../../duration-up-to.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
-import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { defineCommand } from '../command.ts';
 import { optional, withDefault } from '../line/flag.ts';
 import { didYouMean } from '../line/nearest.ts';

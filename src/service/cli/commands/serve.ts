@@ -1,4 +1,4 @@
-import { durationUpTo } from '../../duration-up-to.ts';
+import { durationUpTo } from '../../../interface/duration.ts';
 import { parseCidr } from '../../webhooks/cidr.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../line/flag.ts';

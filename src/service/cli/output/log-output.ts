@@ -1,5 +1,8 @@
 import { fstatSync, writeSync } from 'node:fs';
-import type { Output } from '../outside.ts';
+
+export interface Output {
+  write(text: string): void;
+}
 
 /** Gives how many bytes it has written. */
 type Write = (fd: number, bytes: Buffer, from: number) => number;

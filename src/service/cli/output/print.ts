@@ -1,5 +1,5 @@
-import { safeText } from '../../safe-text.ts';
-import type { Output } from '../outside.ts';
+import { safeText } from '../../dashboard/assets/text.js';
+import type { Output } from './log-output.ts';
 import { safeJson } from './safe-text.ts';
 
 /** Lines for a person. */

@@ -1,4 +1,4 @@
-import { safeText } from '../../safe-text.ts';
+import { safeText } from '../../dashboard/assets/text.js';
 
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -1,4 +1,4 @@
-import { safeText } from '../../safe-text.ts';
+import { safeText } from '../../dashboard/assets/text.js';
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 

@@ -1,5 +1,5 @@
 import { scopes } from '../../../interface/scopes.ts';
-import { curlLine, workflowStep } from '../../first-steps.ts';
+import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import type { DevSetup } from './dev.ts';
 
 /** The one place that shows the link. */

@@ -1,30 +1,38 @@
-/** Which locks are shown, and in which order: the same as `../locks/arrange.ts` and `../locks/list-query.ts`. No DOM. */
+/** Which locks are shown, in which order, and by which address. No DOM: the service uses it as well. */
 
 /**
- * @typedef {object} Lock
+ * What a page is told of a lock.
+ * @typedef {object} ShownLock
  * @property {string} id
  * @property {string} path
  * @property {string} owner
  * @property {string | null} origin
  * @property {string} acquired_at
  * @property {string} expires_at
- * @property {'own' | 'force' | 'none'} release
+ * @property {'own' | 'force' | 'none'} release how whoever looks at it can release it
  */
 
 /** @typedef {'path' | 'holder' | 'run' | 'since' | 'left'} SortKey */
 
+/** @typedef {{ readonly by: SortKey, readonly descending: boolean }} Sort */
+
 /**
+ * What is shown of the locks, as the address of the page says it.
  * @typedef {object} ListQuery
  * @property {string} search
  * @property {SortKey} by
  * @property {boolean} descending
  * @property {boolean} group
- * @property {string} path
+ * @property {string} path only the lock on this path: where a message about a locked file points to
+ * @property {number} page from 1; only without JavaScript
  */
 
-/** @typedef {{ kind: 'lock', key: string, lock: Lock } | { kind: 'folder', key: string, folder: string, count: number }} Row */
+/** @typedef {{ kind: 'lock', key: string, lock: ShownLock } | { kind: 'folder', key: string, folder: string, count: number }} Row */
 
-/** @type {Readonly<Record<SortKey, (lock: Lock) => string>>} */
+/** In the order of the columns. */
+export const sortKeys = /** @type {const} */ (['path', 'holder', 'run', 'since', 'left']);
+
+/** @type {Readonly<Record<SortKey, (lock: ShownLock) => string>>} */
 const sortValue = {
   path: ({ path }) => path,
   holder: ({ owner }) => owner,
@@ -36,13 +44,19 @@ const sortValue = {
 /** @param {string} path */
 export const folderOf = (path) => path.slice(0, path.lastIndexOf('/') + 1);
 
+/** @param {string} folder */
+export const folderName = (folder) => (folder === '' ? 'Outside of all folders' : folder);
+
+/** @param {Pick<ShownLock, 'release'>} lock */
+export const releaseText = ({ release }) => (release === 'force' ? 'Force release' : 'Release');
+
 /** @param {string} one @param {string} other */
 const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
 
-/** A search looks into it at every key stroke, so it is made once. @type {WeakMap<Lock, string>} */
+/** A search looks into it at every key stroke, so it is made once. @type {WeakMap<ShownLock, string>} */
 const searchTexts = new WeakMap();
 
-/** @param {Lock} lock */
+/** @param {ShownLock} lock */
 function searchText(lock) {
   const known = searchTexts.get(lock);
   if (known !== undefined) return known;
@@ -51,7 +65,11 @@ function searchText(lock) {
   return text;
 }
 
-/** @param {readonly Lock[]} locks @param {ListQuery} query */
+/**
+ * Those that have every word of the search in their path, holder or run, whatever the case of its letters.
+ * @param {readonly ShownLock[]} locks
+ * @param {Pick<ListQuery, 'search' | 'path'>} query
+ */
 export function matching(locks, { search, path }) {
   const words = search.normalize('NFC').toLowerCase().split(/\s+/);
   return locks.filter(
@@ -59,7 +77,7 @@ export function matching(locks, { search, path }) {
   );
 }
 
-/** @param {readonly Lock[]} locks @param {Pick<ListQuery, 'by' | 'descending' | 'group'>} query */
+/** @param {readonly ShownLock[]} locks @param {Pick<ListQuery, 'by' | 'descending' | 'group'>} query */
 export function sorted(locks, { by, descending, group }) {
   const value = sortValue[by];
   const direction = descending ? -1 : 1;
@@ -73,7 +91,7 @@ export function sorted(locks, { by, descending, group }) {
 }
 
 /**
- * @param {readonly Lock[]} locks in their order
+ * @param {readonly ShownLock[]} locks in their order
  * @param {boolean} group
  * @param {ReadonlySet<string>} folded folders of which only the name is shown
  * @returns {Row[]}
@@ -97,35 +115,56 @@ export function rowsOf(locks, group, folded) {
   return rows;
 }
 
-const sortKeys = /** @type {const} */ (['path', 'holder', 'run', 'since', 'left']);
-
-/** @param {string} text @returns {Pick<ListQuery, 'by' | 'descending'>} */
+/** `left`, or `-left` for the reverse. @param {string} text @returns {Sort} */
 export function parseSort(text) {
   const descending = text.startsWith('-');
   const by = sortKeys.find((key) => key === text.slice(descending ? 1 : 0));
   return by === undefined ? { by: 'path', descending: false } : { by, descending };
 }
 
-/** @param {Pick<ListQuery, 'by' | 'descending'>} sort */
+/** @param {Sort} sort */
 export const sortText = ({ by, descending }) => `${descending ? '-' : ''}${by}`;
 
-/** @param {string} search of an address @returns {ListQuery} */
-export function parseListQuery(search) {
-  const parameters = new URLSearchParams(search);
+/** Each of its words is looked for in each of the locks. */
+const maxSearchLength = 256;
+
+export const queryNames = /** @type {const} */ (['search', 'sort', 'group', 'path', 'page']);
+
+/**
+ * What it does not understand is as if it were not there: an address is also typed and shortened by people.
+ * @param {URLSearchParams} parameters
+ * @returns {ListQuery}
+ */
+export function parseListQuery(parameters) {
+  /** @param {typeof queryNames[number]} name */
+  const text = (name) => parameters.get(name) ?? '';
   return {
-    search: (parameters.get('search') ?? '').trim(),
-    ...parseSort(parameters.get('sort') ?? ''),
-    group: parameters.get('group') === 'folder',
-    path: parameters.get('path') ?? '',
+    search: text('search').slice(0, maxSearchLength).trim(),
+    ...parseSort(text('sort')),
+    group: text('group') === 'folder',
+    path: text('path'),
+    page: /^[1-9]\d{0,5}$/.test(text('page')) ? Number(text('page')) : 1,
   };
 }
 
-/** @param {ListQuery} query */
-export function listSearch({ search, by, descending, group, path }) {
+/**
+ * The address that shows this, with no more than what differs from the whole list.
+ * @param {string} workspace
+ * @param {Partial<ListQuery>} query
+ */
+export function listAddress(
+  workspace,
+  { search = '', by = 'path', descending = false, group = false, path = '', page = 1 } = {},
+) {
   const parameters = new URLSearchParams();
   if (search.trim() !== '') parameters.set('search', search.trim());
   if (by !== 'path' || descending) parameters.set('sort', sortText({ by, descending }));
   if (group) parameters.set('group', 'folder');
   if (path !== '') parameters.set('path', path);
-  return parameters.size === 0 ? '' : `?${parameters}`;
+  if (page > 1) parameters.set('page', String(page));
+  return `/workspaces/${workspace}/locks${parameters.size === 0 ? '' : `?${parameters}`}`;
 }
+
+/** Where a lock is released, after a confirmation: exactly the lock with this id. @param {string} workspace @param {Pick<ShownLock, 'path' | 'id'>} lock */
+export const releaseAddress = (workspace, { path, id }) =>
+  `/workspaces/${workspace}/locks/release?${new URLSearchParams({ path, lock: id })}`;

@@ -1,11 +1,11 @@
-/** Fills the rows that `../locks/lock-row.ts` has made a pattern of. */
+import { serviceNow, setText } from './clock.js';
+import { folderName, folderOf, listAddress, releaseAddress, releaseText } from './lock-list.js';
+import { plural, safeText, shortRun } from './text.js';
+import { fullTime, relativeTime } from './time.js';
 
-import { folderOf, listSearch } from './lock-list.js';
-import { safeText } from './safe-text.js';
-import { shortRun } from './short-run.js';
-import { relativeTime, serviceNow } from './times.js';
+/** Fills the rows of which `../pages/lock-table.ts` has written the pattern. */
 
-/** @typedef {import('./lock-list.js').Lock} Lock */
+/** @typedef {import('./lock-list.js').ShownLock} ShownLock */
 
 /** A copy of the only element in a template of the page. @param {string} id */
 export function fromTemplate(id) {
@@ -23,58 +23,50 @@ function part(row, selector) {
   return element;
 }
 
-/** @param {Element} row @param {string} selector @param {string} text */
-function setText(row, selector, text) {
-  const element = part(row, selector);
-  if (element.textContent !== text) element.textContent = text;
-  return element;
-}
-
-/** @param {string} timestamp */
-const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
-
 /** @param {Element} row @param {string | null} origin */
 function fillRun(row, origin) {
-  const text = origin === null ? undefined : shortRun(origin);
+  const text = shortRun(origin);
   const link = part(row, '.run');
   link.hidden = text === undefined;
   part(row, '.no-run').hidden = text !== undefined;
   if (text === undefined || origin === null) return;
   link.setAttribute('href', origin);
   link.title = safeText(origin);
-  setText(row, '.run bdi', safeText(text));
+  setText(part(row, '.run bdi'), safeText(text));
 }
 
-/** @param {Element} row @param {string} workspace @param {Lock} lock */
-function fillRelease(row, workspace, { path, id, release }) {
+/** @param {Element} row @param {string} workspace @param {ShownLock} lock */
+function fillRelease(row, workspace, lock) {
   const link = row.querySelector('.release');
   if (!(link instanceof HTMLElement)) return;
-  const text = release === 'force' ? 'Force release' : 'Release';
-  link.hidden = release === 'none';
+  const text = releaseText(lock);
+  link.hidden = lock.release === 'none';
   link.textContent = text;
-  link.classList.toggle('danger', release === 'force');
-  link.setAttribute('aria-label', `${text} ${safeText(path)}`);
-  link.setAttribute('href', `/workspaces/${workspace}/locks/release?${new URLSearchParams({ path, lock: id })}`);
+  link.classList.toggle('danger', lock.release === 'force');
+  link.setAttribute('aria-label', `${text} ${safeText(lock.path)}`);
+  link.setAttribute('href', releaseAddress(workspace, lock));
 }
 
-/** @type {WeakMap<Element, Lock>} */
+/** @type {WeakMap<Element, ShownLock>} */
 const shown = new WeakMap();
 
-/** @param {HTMLElement} row @param {string} workspace @param {Lock} lock */
+/** @param {HTMLElement} row @param {string} workspace @param {ShownLock} lock */
 export function fillLockRow(row, workspace, lock) {
   if (shown.get(row) === lock) return;
   shown.set(row, lock);
   const { path, owner, origin, acquired_at, expires_at } = lock;
   const folder = folderOf(path);
   const link = part(row, '.path');
-  const only = listSearch({ search: '', by: 'path', descending: false, group: false, path });
-  link.setAttribute('href', `/workspaces/${workspace}/locks${only}`);
+  link.setAttribute('href', listAddress(workspace, { path }));
   link.title = safeText(path);
-  setText(row, '.path .folder', safeText(folder));
-  setText(row, '.path .name', safeText(path.slice(folder.length)));
-  setText(row, '.owner', safeText(owner)).title = safeText(owner);
+  setText(part(row, '.path .folder'), safeText(folder));
+  setText(part(row, '.path .name'), safeText(path.slice(folder.length)));
+  const holder = part(row, '.owner');
+  setText(holder, safeText(owner));
+  holder.title = safeText(owner);
   fillRun(row, origin);
-  const since = setText(row, 'time', relativeTime(Date.parse(acquired_at), serviceNow()));
+  const since = part(row, 'time');
+  setText(since, relativeTime(Date.parse(acquired_at), serviceNow()));
   since.setAttribute('datetime', acquired_at);
   since.title = fullTime(acquired_at);
   const left = part(row, '.countdown');
@@ -85,8 +77,8 @@ export function fillLockRow(row, workspace, lock) {
 
 /** @param {HTMLElement} row @param {{ folder: string, count: number }} group @param {boolean} folded */
 export function fillFolderRow(row, { folder, count }, folded) {
-  setText(row, '.folder', folder === '' ? 'Outside of all folders' : safeText(folder));
-  setText(row, '.folder-count', count === 1 ? '1 lock' : `${count.toLocaleString('en-US')} locks`);
+  setText(part(row, '.folder'), safeText(folderName(folder)));
+  setText(part(row, '.folder-count'), plural(count, 'lock'));
   const button = part(row, '.fold');
   button.removeAttribute('disabled');
   button.setAttribute('aria-expanded', String(!folded));

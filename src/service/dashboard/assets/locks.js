@@ -1,13 +1,13 @@
-import { updateCountdowns } from './countdown.js';
+import { serviceNow, updateCountdowns } from './clock.js';
 import { followStream } from './event-stream.js';
-import { listSearch, matching, parseListQuery, parseSort, rowsOf, sorted, sortText } from './lock-list.js';
+import { listAddress, matching, parseListQuery, parseSort, rowsOf, sorted, sortText } from './lock-list.js';
 import { fillFolderRow, fillLockRow, fromTemplate } from './lock-row.js';
-import { serviceNow } from './times.js';
+import { plural } from './text.js';
 import { createWindowed } from './windowed.js';
 
 /** The page of locks: follows what happens to them, and searches, sorts and groups without asking the service. */
 
-/** @typedef {import('./lock-list.js').Lock} Lock */
+/** @typedef {import('./lock-list.js').ShownLock} ShownLock */
 /** @typedef {import('./lock-list.js').Row} Row */
 
 /**
@@ -33,12 +33,12 @@ const live = find('#live', HTMLElement);
 const onlyPath = find('.only-path', HTMLElement);
 const workspace = root.dataset['workspace'] ?? '';
 
-let query = parseListQuery(location.search);
+let query = parseListQuery(new URLSearchParams(location.search));
 /** @type {Set<string>} */
 const folded = new Set();
-/** @type {Map<string, Lock>} */
+/** @type {Map<string, ShownLock>} */
 let locks = new Map();
-/** All of them in their order, until that changes. @type {readonly Lock[] | undefined} */
+/** All of them in their order, until that changes. @type {readonly ShownLock[] | undefined} */
 let ordered;
 /** Until then the page is what the service has written. */
 let tookOver = false;
@@ -69,12 +69,9 @@ const rows = createWindowed({
   emptied: () => search.focus({ preventScroll: true }),
 });
 
-/** @param {number} number */
-const plural = (number) => (number === 1 ? '1 lock' : `${number.toLocaleString('en-US')} locks`);
-
 /** @param {number} found */
 function tellCount(found) {
-  const all = plural(locks.size);
+  const all = plural(locks.size, 'lock');
   count.textContent = found === locks.size ? all : `${found.toLocaleString('en-US')} of ${all}`;
   const nothing = query.path !== '' ? 'free' : locks.size === 0 ? 'none' : 'no-match';
   table.hidden = found === 0;
@@ -92,7 +89,7 @@ function show(where) {
   table.setAttribute('aria-rowcount', String(all.length + 1));
   table.classList.toggle('grouped', query.group);
   rows.show(all, where);
-  updateCountdowns(body, serviceNow());
+  updateCountdowns(body);
 }
 
 let asked = 0;
@@ -107,7 +104,7 @@ let writing;
 function writeAddress() {
   clearTimeout(writing);
   writing = setTimeout(() => {
-    history.replaceState(history.state, '', location.pathname + listSearch(query));
+    history.replaceState(history.state, '', listAddress(workspace, query));
     announcement.textContent = count.textContent;
   }, 300);
 }
@@ -120,7 +117,7 @@ function showSort() {
     if (current) heading.parentElement?.setAttribute('aria-sort', query.descending ? 'descending' : 'ascending');
     else heading.parentElement?.removeAttribute('aria-sort');
     const next = { ...query, by, descending: current && !query.descending };
-    heading.setAttribute('href', location.pathname + listSearch(next));
+    heading.setAttribute('href', listAddress(workspace, next));
   }
 }
 
@@ -141,7 +138,7 @@ function takeOver() {
   find('.apply', HTMLElement).hidden = true;
   const pages = document.querySelector('nav.pages');
   if (pages instanceof HTMLElement) pages.hidden = true;
-  query = { ...query, search: search.value, ...parseSort(sort.value), group: group.checked };
+  query = { ...query, search: search.value, ...parseSort(sort.value), group: group.checked, page: 1 };
   const { scroll } = history.state ?? {};
   show('stay');
   if (typeof scroll === 'number') window.scrollTo(0, scroll);
@@ -227,18 +224,18 @@ function tellSignedOut() {
   const link = document.createElement('a');
   link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   link.textContent = 'Sign in again';
-  live.replaceChildren('Your session has ended: nothing changes here any more. ', link);
+  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
 }
 
-/** @type {Map<string, Lock>} */
+/** @type {Map<string, ShownLock>} */
 let incoming = new Map();
 
 followStream({
   url: `/workspaces/${workspace}/locks/events`,
   on: {
     snapshot(data) {
-      // live-locks.ts sends these, and so for the others.
-      const part = /** @type {{ locks: Lock[], last: boolean }} */ (data);
+      // pages/locks.ts sends these, and so for the others.
+      const part = /** @type {{ locks: ShownLock[], last: boolean }} */ (data);
       for (const lock of part.locks) incoming.set(lock.path, lock);
       if (!part.last) return;
       locks = incoming;
@@ -249,7 +246,7 @@ followStream({
       else takeOver();
     },
     changed(data) {
-      const { locks: changed } = /** @type {{ locks: Lock[] }} */ (data);
+      const { locks: changed } = /** @type {{ locks: ShownLock[] }} */ (data);
       for (const lock of changed) locks.set(lock.path, lock);
       ordered = undefined;
       show('stay');
@@ -274,4 +271,4 @@ followStream({
 history.scrollRestoration = 'manual';
 window.addEventListener('pagehide', () => history.replaceState({ scroll: window.scrollY }, ''));
 
-setInterval(() => updateCountdowns(root, serviceNow()), 1_000);
+setInterval(() => updateCountdowns(root), 1_000);

@@ -1,4 +1,4 @@
-import { updateTimes } from './times.js';
+import { updateTimes } from './clock.js';
 
 /** What every page does beyond what its HTML does by itself. */
 
@@ -18,6 +18,13 @@ document.addEventListener('keydown', (event) => {
   event.preventDefault();
   search.focus();
   search.select();
+});
+
+// Escape follows the link that leads back. It also ends the choice of an input method.
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
+  const back = document.querySelector('a[data-escape]');
+  if (back instanceof HTMLAnchorElement) back.click();
 });
 
 // A button that copies is of no use without JavaScript, nor on plain http beyond this machine, where browsers let no

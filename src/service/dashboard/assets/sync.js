@@ -1,13 +1,14 @@
+import { setText, updateTimes } from './clock.js';
 import { followStream } from './event-stream.js';
-import { fullTime, updateTimes } from './times.js';
+import { fullTime } from './time.js';
 
 /** Follows a sync until it is over. */
 
 /**
- * @typedef {object} Course
+ * @typedef {object} SyncProgress
  * @property {string} status
  * @property {boolean} isOver
- * @property {{ value: number, max: number } | null} progress
+ * @property {{ value: number, max: number } | null} bar
  * @property {Record<string, string>} texts
  * @property {Record<string, string | null>} times
  */
@@ -32,11 +33,11 @@ function showFact(fact, isShown) {
 
 /** @param {Element | null} element @param {string} text */
 function write(element, text) {
-  if (element !== null && element.textContent !== text) element.textContent = text;
+  if (element !== null) setText(element, text);
 }
 
-/** @param {Course} course */
-function update({ status, isOver: ended, progress, texts, times }) {
+/** @param {SyncProgress} progress */
+function update({ status, isOver: ended, bar, texts, times }) {
   const state = one('[data-state]');
   if (state !== null) state.className = `state ${status}`;
   write(state, status);
@@ -54,12 +55,12 @@ function update({ status, isOver: ended, progress, texts, times }) {
     showFact(fact, true);
   }
   updateTimes();
-  const bar = one('progress');
-  if (bar instanceof HTMLProgressElement && progress !== null) {
-    bar.max = progress.max;
-    bar.value = progress.value;
+  const element = one('progress');
+  if (element instanceof HTMLProgressElement && bar !== null) {
+    element.max = bar.max;
+    element.value = bar.value;
   }
-  show(one('.progress'), progress !== null);
+  show(one('.progress'), bar !== null);
   isOver = ended;
   show(live, !isOver);
   show(one('[data-again]'), isOver);
@@ -69,13 +70,13 @@ if (page !== null && !isOver) {
   const stop = followStream({
     url: page.getAttribute('data-events') ?? '',
     on: {
-      course: (course) => {
-        write(live, 'This page follows the sync.');
-        update(/** @type {Course} The service sends nothing else by this name. */ (course));
+      progress: (progress) => {
+        write(live, 'This page updates by itself.');
+        update(/** @type {SyncProgress} The service sends nothing else by this name. */ (progress));
         if (isOver) stop();
       },
     },
-    lost: () => write(live, 'Not connected; it is tried again.'),
+    lost: () => write(live, 'Not connected. Trying again…'),
     signedOut: () => write(live, 'Your session has ended. Reload the page to sign in again.'),
   });
 }

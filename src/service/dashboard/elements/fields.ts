@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Markup } from './markup.ts';
+import type { Markup } from './text.ts';
 
 export const problemId = (field: string): string => `${field}-problem`;
 
@@ -41,4 +41,21 @@ export function choice({ type, name, value, checked, label, hint, wrong = false 
     <label for="${id}">${label}</label>
     ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
   </div>`;
+}
+
+export const option = (value: string, text: string, chosen: string): Markup =>
+  html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
+
+/** Above a form that was sent back: which of its fields are wrong, each with a link to it. */
+export function problemSummary<Field extends string>(
+  nothingDone: string,
+  titles: Readonly<Record<Field, string>>,
+  problems: Partial<Readonly<Record<Field, string>>>,
+  more = '',
+): Markup | string {
+  // The titles are in the order of the form, and have its fields and no others.
+  const wrong = (Object.keys(titles) as Field[]).filter((field) => problems[field] !== undefined);
+  if (wrong.length === 0) return '';
+  const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
+  return html`<p class="warning" role="alert">${nothingDone} Look at ${links}. ${more}</p>`;
 }

@@ -1,29 +1,28 @@
 import { html } from 'hono/html';
 import type { Timestamp } from '../../../interface/resources.ts';
-import type { Markup } from './markup.ts';
-
-const units = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-] as const;
-
-/** In the largest unit of which there are two, as people say it. `assets/times.js` does the same as time passes. */
-export function span(milliseconds: number): string {
-  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
-  const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
-  return `${Math.round(seconds / length)} ${unit}`;
-}
-
-/** To the second, in UTC: `2026-03-01 14:05:09 UTC`. */
-export const fullTime = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 19)} UTC`;
-
-export function relativeTime(at: number, now: number): string {
-  if (Math.abs(at - now) < 2_000) return 'now';
-  return at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
-}
+import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
+import type { Markup } from './text.ts';
 
 /** How far away a time is, with the full time on hover; the page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>
   html`<time datetime="${timestamp}" title="${fullTime(timestamp)}">${relativeTime(Date.parse(timestamp), now)}</time>`;
+
+/** How much time is left; the page counts down. */
+export const countdown = (until: Timestamp, now: number): Markup => {
+  const left = Date.parse(until) - now;
+  return html`<span class="countdown${isUrgent(left) ? ' urgent' : ''}" data-until="${until}" title="${fullTime(until)}">${timeLeft(left)}</span>`;
+};
+
+const divide = (whole: number, by: number): readonly [number, number] => [Math.floor(whole / by), whole % by];
+
+/** As exact as a person compares: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function duration(milliseconds: number): string {
+  const exact = Math.max(0, milliseconds) / 1_000;
+  if (exact < 9.95) return `${exact.toFixed(1)} s`;
+  const seconds = Math.round(exact);
+  if (seconds < 60) return `${seconds} s`;
+  const [minutes, restSeconds] = divide(seconds, 60);
+  if (minutes < 60) return restSeconds === 0 ? `${minutes} min` : `${minutes} min ${restSeconds} s`;
+  const [hours, restMinutes] = divide(minutes, 60);
+  return restMinutes === 0 ? `${hours} h` : `${hours} h ${restMinutes} min`;
+}

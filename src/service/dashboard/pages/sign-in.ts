@@ -1,31 +1,28 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { admitToken } from '../../http/access.ts';
-import { addressOf } from '../../http/client-address.ts';
-import type { Environment } from '../../http/environment.ts';
-import { type App, bearerOf, send } from '../../http/operation.ts';
-import type { Answer } from '../../http/problem-answer.ts';
-import { Refusal } from '../../http/refusal.ts';
+import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate, type Bearer } from '../../tokens/tokens.ts';
-import { limitAttempts, subscriberOf } from '../access/attempts.ts';
-import { endedCookie, sessionCookie, sessionSecretIn } from '../access/cookie.ts';
-import { type Form, readForm } from '../access/form.ts';
-import { localPath } from '../access/local-path.ts';
-import { refuseOtherSites, speaksHttps } from '../access/same-origin.ts';
-import { seeOther } from '../answer.ts';
-import type { DashboardParts } from '../dashboard.ts';
-import type { Markup } from '../elements/markup.ts';
-import { showOpenPage, type View } from '../layout.ts';
-import { addAction, queryOf } from '../page.ts';
+import type { Markup } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { limitAttempts, subscriberOf } from '../frame/attempts.ts';
+import { type Form, readForm } from '../frame/form.ts';
+import { showOpenPage, type View } from '../frame/layout.ts';
+import { addAction, queryOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { refuseOtherSites, speaksHttps } from '../frame/same-origin.ts';
+import { endedCookie, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
-const attempts = { most: 10, everyMs: 60_000 };
+const attempts = { max: 10, everyMs: 60_000 };
 
 /** Each makes a session and a line of the audit, which only grows. No person signs in so often. */
-const signInsOfToken = { most: 30, everyMs: 60_000 };
+const signInsOfToken = { max: 30, everyMs: 60_000 };
 
 const signInView = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
 
@@ -46,7 +43,7 @@ const tokenForm = ({ to, notice, problem }: Asked): View =>
           aria-describedby="token-hint${problem === undefined ? '' : ' token-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>
         ${problem === undefined ? '' : html`<p class="problem" id="token-problem" role="alert">${problem}</p>`}
         <p class="hint" id="token-hint">
-          It begins with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service makes one, here
+          It starts with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service creates one, here
           under “Tokens” or with <code>workspace-service token create</code>.
         </p>
       </div>
@@ -55,19 +52,19 @@ const tokenForm = ({ to, notice, problem }: Asked): View =>
 
 const linkForm = (link: string): View =>
   signInView(html`
-    <p>This link signs you in as administrator, once. Use it to make a token for yourself.</p>
+    <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
     <form method="post" action="/sign-in/link">
       <input type="hidden" name="link" value="${link}">
       <button class="primary" autofocus>Sign in as administrator</button>
     </form>`);
 
 function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
-  if (revoked !== '') return 'The token that you were signed in with is revoked, and your session has ended.';
-  if (ended !== '') return 'Your session has ended, and nothing was changed. Sign in again.';
+  if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';
+  if (ended !== '') return 'Your session has ended, so nothing was changed. Sign in again.';
   return out === '' ? undefined : 'You have signed out.';
 }
 
-const refusedToken = 'This is not a token: it begins with wsa_, and 43 letters, digits, dashes or underscores follow.';
+const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 
 export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -79,11 +76,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const begun = attempt(subscriberOf(address ?? ''));
     if (begun.kind === 'allowed') return begun.succeeded;
     const { retryAfterSeconds } = begun;
-    throw new Refusal(
-      'rate-limited',
-      `There were too many attempts to sign in from here. Try again in ${retryAfterSeconds} s.`,
-      { headers: { 'retry-after': String(retryAfterSeconds) } },
-    );
+    throw new Refusal('rate-limited', `Too many sign-in attempts from here. Try again in ${retryAfterSeconds} s.`, {
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    });
   }
 
   function admitSignIn(c: Context<Environment>, bearer: Bearer): void {
@@ -93,7 +88,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const { retryAfterSeconds } = begun;
     throw new Refusal(
       'rate-limited',
-      `This token has been used to sign in ${signInsOfToken.most} times within a minute. Try again in ${retryAfterSeconds} s.`,
+      `This token signed in ${signInsOfToken.max} times within a minute. Try again in ${retryAfterSeconds} s.`,
       { headers: { 'retry-after': String(retryAfterSeconds) } },
     );
   }
@@ -147,7 +142,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
     if (secret === undefined) {
       const problem =
-        'The link was used before, or is older than an hour. Make a token with: workspace-service token create --name NAME --scopes admin';
+        'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
       return showOpenPage(tokenForm({ to: '/', problem }), 403);
     }
     succeeded();
@@ -164,4 +159,14 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
     return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(speaksHttps(c.env.incoming)) });
   });
+}
+
+const here = 'http://here.invalid';
+
+/** Where to go on after signing in: an address of the dashboard, whatever the link that led here says. */
+export function localPath(text: string): string {
+  if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
+  const { origin, pathname, search } = new URL(text, here);
+  // "//host" and "/\host" are other hosts to a browser.
+  return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { sentence } from '../../../../src/service/dashboard/audit/sentence.ts';
+import { sentence } from '../../../../src/service/dashboard/pages/audit.ts';
 import { type AuditAction, auditActions, recordAudit } from '../../../../src/service/operation/audit.ts';
 import { newTokenSecret } from '../../../../src/service/tokens/secret.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
@@ -32,17 +32,17 @@ describe('a sentence', () => {
   const expected: Readonly<Record<AuditAction, readonly (readonly [Readonly<Record<string, unknown>>, string])[]>> = {
     'session.signed-in': [
       [{ by: 'token' }, 'ada signed in with a token'],
-      [{ by: 'link' }, 'ada signed in with the link of the first start'],
+      [{ by: 'link' }, 'ada signed in with the first-start link'],
     ],
     'session.signed-out': [[{}, 'ada signed out']],
     'token.created': [
       [
         { name: 'ci', scopes: ['sync', 'locks:write'], workspaces: null },
-        'ada made the token ci with sync, locks:write',
+        'ada created the token ci with sync, locks:write',
       ],
       [
         { name: 'ci', scopes: ['sync'], workspaces: ['game', 'film'] },
-        'ada made the token ci with sync, only in game, film',
+        'ada created the token ci with sync, only in game, film',
       ],
     ],
     'token.revoked': [[{ name: 'ci' }, 'ada revoked the token ci']],
@@ -158,7 +158,7 @@ describe.each(realDatabaseKinds)('the page of the audit on $name', (kind) => {
     const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
     expect(text).toContain('value="nobody"');
     expect(text).toContain('<option value="hook.paused" selected>');
-    expect(text).toContain('Nothing that was recorded is of that kind.');
+    expect(text).toContain('No entry matches.');
   });
 
   test('does not repeat the secret of a token that was typed for its name', async () => {
@@ -173,7 +173,7 @@ describe.each(realDatabaseKinds)('the page of the audit on $name', (kind) => {
     expect((await visitor.get('/audit?before=x')).status).toBe(422);
     expect((await visitor.get('/audit?actor=%00')).status).toBe(422);
     expect((await visitor.get('/audit?action=%00')).status).toBe(200);
-    expect((await visitor.get('/audit?before=1')).text).toContain('There is nothing older.');
+    expect((await visitor.get('/audit?before=1')).text).toContain('There are no older entries.');
   });
 
   test('has hostile words as text', async () => {

@@ -73,7 +73,7 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   await page.getByText('This workspace has no webhooks yet.').waitFor();
   await page.getByRole('link', { name: 'Add one' }).click();
   await page.getByLabel('Address').fill('not an address');
-  await page.getByRole('button', { name: 'Register the webhook' }).click();
+  await page.getByRole('button', { name: 'Register webhook' }).click();
   await expectProblem(page, /status of 422/);
   await page.getByText('This is not a URL.').waitFor();
   await expectAccessible(page);
@@ -81,7 +81,7 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   await page.getByLabel('sync.succeeded').uncheck();
   await page.getByLabel('lock.acquired').check();
   await page.getByLabel('Extra headers').fill('x-key: header-s3cret');
-  await page.getByRole('button', { name: 'Register the webhook' }).click();
+  await page.getByRole('button', { name: 'Register webhook' }).click();
 
   const secret = await page.locator('code#secret').innerText();
   await page.getByRole('button', { name: 'Copy the secret' }).click();
@@ -89,8 +89,8 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
   await expectAccessible(page);
   await page.reload();
-  await page.getByText('The form was sent again, and nothing was done').waitFor();
-  await page.getByText('Nothing was delivered yet.').waitFor();
+  await page.getByText('The form was sent twice. The second time changed nothing.').waitFor();
+  await page.getByText('Nothing has been delivered yet.').waitFor();
   expect(await page.content()).not.toContain(secret);
 
   receiver.behave({ does: 'answer', status: 500, body: script });
@@ -98,17 +98,17 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   const failed = await receiver.nextDelivery();
   const id = idOf(failed);
   await firstAttemptAt(id);
-  await page.getByRole('link', { name: 'Look again' }).click();
+  await page.getByRole('link', { name: 'Reload' }).click();
   await page
     .getByRole('row', { name: /waiting/ })
     .getByText('answered with the status 500')
     .waitFor();
   await expectAccessible(page);
   await page.getByRole('link', { name: /^lock\.acquired/ }).click();
-  await page.getByText('Nothing else of it is kept').waitFor();
+  await page.getByText('Nothing else is kept').waitFor();
   await page.getByText('1 of at most 10').waitFor();
   await asFromElsewhere(id);
-  await page.getByRole('link', { name: 'Look again' }).click();
+  await page.getByRole('link', { name: 'Reload' }).click();
   await page.locator('pre', { hasText: script }).waitFor();
   expect(await page.locator('main script').count()).toBe(0);
   expect(await page.title()).toContain('Delivery of lock.acquired');
@@ -117,14 +117,14 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
 
   receiver.behave({ does: 'answer', status: 204 });
   await page.getByRole('button', { name: 'Send again' }).click();
-  await page.getByText('It is sent again at once.').waitFor();
+  await page.getByText('It is being sent again.').waitFor();
   const again = await receiver.nextDelivery();
   expect(idOf(again)).toBe(id);
   expect(again.path).toBe('/hook?key=query-s3cret');
   expect(again.headers['x-key']).toBe('header-s3cret');
   expect(verified(secret, again)).toEqual(JSON.parse(failed.body));
   await expect.poll(() => attemptsAt(id), patient).toBe(2);
-  await page.getByRole('link', { name: 'Look again' }).click();
+  await page.getByRole('link', { name: 'Reload' }).click();
   await page.locator('.state', { hasText: 'delivered' }).waitFor();
   expect(await page.getByRole('main').innerText()).toContain('204');
 
@@ -139,8 +139,8 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
 
   await page.getByRole('link', { name: 'Remove…' }).click();
   await expectAccessible(page);
-  await page.getByRole('button', { name: 'Remove the webhook' }).click();
-  await page.getByText('The webhook is removed').waitFor();
+  await page.getByRole('button', { name: 'Remove webhook' }).click();
+  await page.getByText('The webhook and its waiting deliveries are removed.').waitFor();
   await page.getByText('This workspace has no webhooks yet.').waitFor();
 });
 
@@ -151,18 +151,18 @@ test('all of it works on a phone without JavaScript', async ({ openPage }) => {
   await expectNoSidewaysScrolling(page);
   await page.getByLabel('Address').fill(receiver.url(`/${'long'.repeat(100)}`));
   await page.getByLabel('lock.acquired').check();
-  await page.getByRole('button', { name: 'Register the webhook' }).click();
+  await page.getByRole('button', { name: 'Register webhook' }).click();
   await page.locator('code#secret').waitFor();
   expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0);
   await expectNoSidewaysScrolling(page);
-  await page.getByRole('link', { name: 'Go to the webhook' }).click();
+  await page.getByRole('link', { name: 'Show the webhook' }).click();
 
   receiver.behave({ does: 'answer', status: 500 });
   await lock(workspace, `Content/${'long'.repeat(100)}`);
   const id = idOf(await receiver.nextDelivery());
   await firstAttemptAt(id);
   await asFromElsewhere(id);
-  await page.getByRole('link', { name: 'Look again' }).click();
+  await page.getByRole('link', { name: 'Reload' }).click();
   await page.getByText('waiting', { exact: true }).waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);
@@ -170,7 +170,7 @@ test('all of it works on a phone without JavaScript', async ({ openPage }) => {
   await page.getByText('No delivery is in this state.').waitFor();
   await page.getByRole('link', { name: 'Show all deliveries' }).click();
   await page.getByRole('link', { name: /^lock\.acquired/ }).click();
-  await page.getByText('The body exactly as it is sent').click();
+  await page.getByText('The exact body').click();
   await expectNoSidewaysScrolling(page);
 
   receiver.behave({ does: 'answer', status: 204 });

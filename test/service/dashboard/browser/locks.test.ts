@@ -126,7 +126,7 @@ describe('the page of locks', () => {
     await live(page);
     await page.getByRole('link', { name: 'Force release Content/Hero.uasset' }).press('Enter');
     await page.getByLabel('Reason').fill('The runner is gone.');
-    await page.getByRole('button', { name: 'Release it by force' }).press('Enter');
+    await page.getByRole('button', { name: 'Force release' }).press('Enter');
     await page.getByText('The lock was released.').waitFor();
     await page.getByText('No lock matches the search.').waitFor();
     const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'grace').execute();
@@ -140,7 +140,7 @@ describe('the page of locks', () => {
     await releaseAsApi(service, workspace, bot.secret, 'Content/Villain.uasset');
     await takeLock(service, workspace, bot.secret, 'Content/Villain.uasset');
     await page.getByLabel('Reason').fill('It was shown to me.');
-    await page.getByRole('button', { name: 'Release it by force' }).click();
+    await page.getByRole('button', { name: 'Force release' }).click();
     await page.getByText('Nothing was released.').waitFor();
     await expectProblem(page, /status of 412/);
   });

@@ -107,7 +107,7 @@ test('a remote that refuses ends a sync with its words, and the history shows th
 
   for (let round = 0; round < 2; round += 1) {
     await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
-    await page.getByLabel('Sync a branch by its name').fill('main');
+    await page.getByLabel('Sync a branch by name').fill('main');
     await page.getByRole('button', { name: 'Sync', exact: true }).click();
     await page.waitForURL(/\/syncs\/sync_/);
     await expect.poll(() => page.locator('[data-state]').textContent(), patience).toBe('failed');
@@ -118,7 +118,7 @@ test('a remote that refuses ends a sync with its words, and the history shows th
   await expectNoScrolling(page);
 
   await page.getByRole('link', { name: 'All syncs of this branch' }).click();
-  const chart = page.getByRole('img', { name: /How long 2 syncs took.* 2 failed\./ });
+  const chart = page.getByRole('img', { name: /Durations of 2 syncs.* 2 failed\./ });
   await chart.waitFor();
   expect(await page.getByRole('row', { name: /failed/ }).count()).toBe(2);
   await expectAccessible(page);
@@ -154,7 +154,7 @@ test('a remote that takes its time does not keep the page: it shows what was syn
   answering.resolve();
   await page.getByRole('row', { name: /^new/ }).waitFor(patience);
   expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
-  await plain.getByRole('link', { name: 'Look again' }).click();
+  await plain.getByRole('link', { name: 'Reload' }).click();
   await plain.getByRole('row', { name: /^new/ }).waitFor(patience);
 
   // Without scripts, too, a sync can be started, and its page looked at again until it is over.
@@ -162,7 +162,7 @@ test('a remote that takes its time does not keep the page: it shows what was syn
   await plain.waitForURL(/\/syncs\/sync_/);
   await expect
     .poll(async () => {
-      const again = plain.getByRole('link', { name: 'Look again' });
+      const again = plain.getByRole('link', { name: 'Reload' });
       if (await again.isVisible()) await again.click();
       return plain.locator('[data-state]').textContent();
     }, patience)

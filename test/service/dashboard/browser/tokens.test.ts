@@ -34,7 +34,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByLabel('in 30 days').check();
   await page.getByLabel('only these').check();
   await page.getByLabel(workspace).check();
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
 
   const secret = await page.locator('code#secret').innerText();
   expect(secret).toMatch(/^wsa_[\w-]{43}$/);
@@ -48,10 +48,10 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
 
   await page.reload();
   await expectProblem(page, /status of 409/);
-  await page.getByRole('heading', { name: 'This token was made before' }).waitFor();
+  await page.getByRole('heading', { name: 'This token was already created' }).waitFor();
   expect(await page.content()).not.toContain(secret);
   await page.goBack();
-  await page.getByRole('heading', { name: 'This token was made before' }).waitFor();
+  await page.getByRole('heading', { name: 'This token was already created' }).waitFor();
   expect(await page.content()).not.toContain(secret);
 
   const job = await startJob({
@@ -78,8 +78,8 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await expect.poll(lastUse, { timeout: 30_000, interval: 500 }).toMatch(/^(?:now|\d+ s ago)$/);
 
   await row.getByRole('link', { name: 'Revoke' }).click();
-  await page.getByRole('button', { name: 'Revoke the token' }).click();
-  await page.getByText('The token is revoked: no request gets in with it.').waitFor();
+  await page.getByRole('button', { name: 'Revoke token' }).click();
+  await page.getByText('The token is revoked and no longer accepted.').waitFor();
   expect(await row.getByRole('cell').first().innerText()).toContain('revoked');
   const refused = await job.run({ with: { operation: 'list-locks' } });
   expect(refused.conclusion).toBe('failure');
@@ -88,8 +88,8 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByRole('link', { name: 'Audit' }).click();
   const told = page.getByRole('row');
   await told.getByText('administrator revoked the token ci of dragon').waitFor();
-  await told.getByText(`administrator made the token ci of dragon with locks:write, only in ${workspace}`).waitFor();
-  await told.getByText('administrator signed in with the link of the first start').waitFor();
+  await told.getByText(`administrator created the token ci of dragon with locks:write, only in ${workspace}`).waitFor();
+  await told.getByText('administrator signed in with the first-start link').waitFor();
   await page.getByText('Details of entry').first().click();
   await page.getByText('"action": "token.revoked"').waitFor();
   await expectAccessible(page);
@@ -126,22 +126,22 @@ test('all of it works on a phone without JavaScript, with hostile names', async 
 
   await page.getByRole('link', { name: 'New token' }).click();
   await page.getByLabel('Name').fill('nightly');
-  await page.getByLabel('after another time').check();
-  await page.getByLabel('That time').fill('soon');
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByLabel('after').check();
+  await page.getByLabel('Lifetime').fill('soon');
+  await page.getByRole('button', { name: 'Create token' }).click();
   await expectProblem(page, /status of 422/);
-  await page.getByText('No token was made.').waitFor();
+  await page.getByText('No token was created.').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);
   await page.getByLabel('sync').check();
-  await page.getByLabel('That time').fill('45d');
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByLabel('Lifetime').fill('45d');
+  await page.getByRole('button', { name: 'Create token' }).click();
   await page.locator('code#secret').waitFor();
   expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
   await expectNoSidewaysScrolling(page);
 
   await page.getByRole('link', { name: 'Audit' }).click();
-  await page.getByText('made the token nightly with sync').waitFor();
+  await page.getByText('created the token nightly with sync').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);
 });

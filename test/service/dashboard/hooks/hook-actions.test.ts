@@ -52,7 +52,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
       )[0]?.attempts;
     await expect.poll(attempts, patient).toBe(1);
     expect(await act(`${page}/pause`)).toContain('The webhook is paused.');
-    expect(await act(`${page}/pause`)).toContain('Nothing was changed: the webhook was paused already.');
+    expect(await act(`${page}/pause`)).toContain('Nothing was changed: the webhook was already paused.');
     expect(await isActive()).toBe(0);
     await unlock('a');
     receiver.behave({ does: 'answer', status: 204 });
@@ -63,11 +63,11 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await act(`${page}/resume`)).toContain('The webhook is active again.');
     const { body } = await receiver.nextDelivery();
     expect(JSON.parse(body).type).toBe('lock.acquired');
-    expect(await act(`${page}/resume`)).toContain('Nothing was changed: the webhook was active already.');
+    expect(await act(`${page}/resume`)).toContain('Nothing was changed: the webhook was already active.');
     await gone(hook);
-    expect(await act(`${page}/pause`)).toContain('the receiver has ended the webhook with 410');
+    expect(await act(`${page}/pause`)).toContain('the receiver ended the webhook with 410');
     expect(await isActive()).toBe(0);
-    expect(await act(`${page}/resume`)).toContain('If its receiver answers 410 once more');
+    expect(await act(`${page}/resume`)).toContain('Another 410 from its receiver');
     expect(await isActive()).toBe(1);
     expect(await audited()).toEqual(['hook.registered', 'hook.paused', 'hook.resumed', 'hook.resumed']);
   });
@@ -76,9 +76,9 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     const { visitor, page, act, isActive, stored, hook, audited, form_token } = await hooked();
     await stored({ status: 'pending', finished_at: null });
     const asked = await visitor.get(`${page}/remove`);
-    expect(asked.text).toContain('1 delivery waits for it, and will never be made.');
+    expect(asked.text).toContain('1 delivery is waiting and will never be sent.');
     expect(await isActive()).toBe(1);
-    expect(await act(`${page}/remove`)).toContain('The webhook is removed');
+    expect(await act(`${page}/remove`)).toContain('The webhook and its waiting deliveries are removed.');
     expect(await isActive()).toBeUndefined();
     expect(
       await service().storage.read.selectFrom('deliveries').select('id').where('hook_id', '=', hook).execute(),
@@ -91,7 +91,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
   test('a delivery that was over is sent again under its id', async () => {
     const { page, act, receiver, stored, audited } = await hooked();
     const delivery = await stored({ status: 'failed', last_error: 'no' });
-    expect(await act(`${page}/deliveries/${delivery}/send-again`)).toBe('It is sent again at once.');
+    expect(await act(`${page}/deliveries/${delivery}/send-again`)).toBe('It is being sent again.');
     expect(idOf(await receiver.nextDelivery())).toBe(delivery);
     const state = async () =>
       (
@@ -111,7 +111,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     await stored({ path: 'a', status: 'pending', finished_at: null, next_attempt_at: later });
     const delivery = await stored({ path: 'a', status: 'failed' });
     expect(await act(`${page}/deliveries/${delivery}/send-again`)).toContain(
-      'as soon as an earlier one about the same is over',
+      'after an earlier delivery about the same subject',
     );
   });
 

@@ -61,7 +61,9 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       /Standard Webhooks.*active.*lock\.acquired.*none: only locks.*<strong>3<.*<strong>2<.*for b\./s,
     );
     expect(second).toMatch(/Buildkite.*paused.*sync\.succeeded.*sync\.failed.*main.*dev.*>0<.*>0<.*none/s);
-    expect(third).toMatch(/ended by the receiver.*It answered 410.*Resume it.*sync\.succeeded.*>all</s);
+    expect(third).toMatch(
+      /ended by the receiver.*The receiver answered 410.*Resume the webhook.*sync\.succeeded.*>all</s,
+    );
   });
 
   test('show nothing that is secret', async () => {
@@ -136,26 +138,26 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const list = await show(page);
     const rowOf = (id: string) => list.split('<tr>').find((row) => row.includes(id)) ?? '';
     expect(rowOf(later)).toMatch(/waiting.*>3<.*>in 5 h</s);
-    expect(rowOf(behind)).toMatch(/waiting.*>0<.*none yet.*when an earlier one about the same path is over/s);
-    expect(rowOf(underWay)).toMatch(/under way.*being made now/s);
+    expect(rowOf(behind)).toMatch(/waiting.*>0<.*none yet.*after an earlier one for the same path/s);
+    expect(rowOf(underWay)).toMatch(/sending.*in progress/s);
     expect(await of(later)).toMatch(/3 of at most 10.*>in 5 h</s);
     expect(await of(later)).toContain('<button class="primary">Send again</button>');
-    expect(await of(again)).toContain('3, and one more since somebody had it sent again');
-    expect(await of(behind)).toContain('No attempt was made yet.');
-    expect(await of(behind)).toContain('It waits for an earlier one about the same path');
-    expect(await of(underWay)).toContain('An attempt is being made now.');
+    expect(await of(again)).toContain('3, plus one sent again by hand');
+    expect(await of(behind)).toContain('No attempt yet.');
+    expect(await of(behind)).toContain('It waits for an earlier delivery for the same path');
+    expect(await of(underWay)).toContain('It is being sent now.');
     await change(hook, { active: 0, inactive_why: 'paused' });
     expect(await of(later)).toContain('when the webhook is resumed');
     for (const id of [later, behind, underWay, again])
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
-    expect(await show(page)).toContain('It is paused: what happens now is not put down for it');
-    expect(await show(`/workspaces/${workspace}/hooks/${hook}/remove`)).toContain('4 deliveries wait');
+    expect(await show(page)).toContain('It is paused. New events are not queued for it');
+    expect(await show(`/workspaces/${workspace}/hooks/${hook}/remove`)).toContain('4 deliveries are waiting');
     await storage.commit('global', (db) => db.deleteFrom('deliveries').where('id', '!=', later).execute());
     await recountBacklogs(storage);
-    expect(await show(`${page}/remove`)).toContain('1 delivery waits');
+    expect(await show(`${page}/remove`)).toContain('1 delivery is waiting');
     await storage.commit('global', (db) => db.deleteFrom('deliveries').execute());
     await recountBacklogs(storage);
-    expect(await show(`${page}/remove`)).toContain('Nothing waits');
+    expect(await show(`${page}/remove`)).toContain('No deliveries are waiting.');
   });
 
   test('show the request as it is sent, but for what is secret', async () => {
@@ -202,15 +204,15 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(text).toMatch(
       /Status <code><bdi>502<\/bdi><\/code>, after 1,234 ms\..*server.*nginx.*<pre>Bad gateway<\/pre>/s,
     );
-    expect(text).not.toContain('The answer went on');
-    expect(await answered({ ...whole, bodyIsCut: true })).toContain('The answer went on');
+    expect(text).not.toContain('Only the beginning of the answer is kept.');
+    expect(await answered({ ...whole, bodyIsCut: true })).toContain('Only the beginning of the answer is kept.');
     expect(await answered({ ...whole, body: '' })).toContain('It had no body.');
     const inside = await answered({ kept: 'status', status: 500 });
-    expect(inside).toContain('Nothing else of it is kept: the receiver is inside a network');
+    expect(inside).toContain('Nothing else is kept: the receiver is in a network');
     expect(await answered(null, { last_error: 'Nobody listens.' })).toContain(
       'There was none: <bdi>Nobody listens.</bdi>',
     );
-    expect(await answered(null, { last_attempt_at: null })).toContain('by an earlier version of the service');
+    expect(await answered(null, { last_attempt_at: null })).toContain('Attempts by an earlier version of the service');
   });
 
   test('of other workspaces, other webhooks and ids that are none are not there, whatever is asked', async () => {

@@ -102,7 +102,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(text).toMatch(/>\n?authorization: \n/);
     expect(text).not.toContain('<img src=x');
     for (const typed of [secret, value, 'pa55word']) expect(text).not.toContain(typed);
-    expect(text).toContain('have to be given again');
+    expect(text).toContain('Enter the secret and the values of headers again');
   });
 
   test('registers what it says, shows the secret that was made once, and never again', async () => {
@@ -158,7 +158,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     await visitor.submit(page, `${page}/pause`);
     const again = await send();
     expect([again.status, again.headers.get('location')]).toEqual([303, `${page}?notice=registered-before`]);
-    expect((await visitor.get(`${page}?notice=registered-before`)).text).toContain('nothing was done');
+    expect((await visitor.get(`${page}?notice=registered-before`)).text).toContain('The second time changed nothing.');
     expect(await stored(id)).toMatchObject([{ active: 0, secret }]);
     await visitor.submit(page, `${page}/remove`);
     expect((await send()).status).toBe(303);
@@ -193,7 +193,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(await stored(id)).toMatchObject([
       { id: hook?.id, secret, events: '["lock.acquired"]', headers: '{}', active: 1 },
     ]);
-    expect((await visitor.get(`${page}?notice=replaced`)).text).toContain('was registered already');
+    expect((await visitor.get(`${page}?notice=replaced`)).text).toContain('was already registered');
     const given = newSecret();
     await visitor.register(id, { url, secret: given });
     expect(await stored(id)).toMatchObject([{ secret: given }]);
@@ -218,7 +218,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     const to = made.headers.get('location') ?? '';
     expect(to).toMatch(/\?notice=registered$/);
     const page = await visitor.get(to);
-    expect(page.text).toContain('It signs with the secret that you gave');
+    expect(page.text).toContain('It signs with the secret you gave');
     expect(page.text + service().log()).not.toContain(secret);
     expect(formTokenIn(page.text)).not.toBe('');
   });

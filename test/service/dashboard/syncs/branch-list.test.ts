@@ -143,7 +143,7 @@ test('hundreds of branches are filtered and paged, and each is on one page', asy
   expect(pages).toEqual(['main', ...many]);
   expect(namesIn(await pageOf(visitor, workspace, '?search=URE%2F44'))).toEqual(many.slice(440));
   expect(namesIn(await pageOf(visitor, workspace, '?show=current'))).toEqual(['feature/007']);
-  expect(await pageOf(visitor, workspace, '?search=nothing')).toContain('No branch is like that.');
+  expect(await pageOf(visitor, workspace, '?search=nothing')).toContain('No branch matches.');
   for (const wrong of ['?page=0', '?page=-3', '?page=x', '?show=constructor']) {
     expect(namesIn(await pageOf(visitor, workspace, wrong))).toHaveLength(200);
   }
@@ -155,6 +155,6 @@ test('a remote that does not answer hides nothing of what was synced, and no cre
   const page = await pageOf(await visitorWith('sync'), workspace);
   expect(page).toContain('The remote did not answer.');
   expect(namesIn(page)).toEqual(['main']);
-  expect(page).toContain('Sync a branch by its name');
+  expect(page).toContain('Sync a branch by name');
   expect(page).not.toContain('s3cret-token');
 });

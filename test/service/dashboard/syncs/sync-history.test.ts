@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { duration } from '../../../../src/service/dashboard/elements/duration.ts';
-import { chartSentence } from '../../../../src/service/dashboard/syncs/duration-chart.ts';
+import { duration } from '../../../../src/service/dashboard/elements/time.ts';
+import { chartSentence } from '../../../../src/service/dashboard/pages/duration-chart.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { type Visitor, visit } from '../browser-like.ts';
@@ -58,7 +58,7 @@ const olderIn = (page: string): string | undefined =>
 describe('the history', () => {
   test('says what to do where nothing was synced yet', async () => {
     const page = (await visitor.get(`/workspaces/${await service.workspace()}/syncs`)).text;
-    expect(page).toContain('Nothing was synced yet.');
+    expect(page).toContain('Nothing has been synced yet.');
     expect(page).toContain('Choose a branch');
   });
 
@@ -81,10 +81,8 @@ describe('the history', () => {
     expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
     expect(first).toContain('1,234');
     expect(first).toContain('1 min 5 s');
-    expect(first).toContain('role="img" aria-label="How long 50 syncs took');
-    expect((await visitor.get(`/workspaces/${workspace}/syncs?branch=none`)).text).toContain(
-      'No sync of such a branch',
-    );
+    expect(first).toContain('role="img" aria-label="Durations of 50 syncs');
+    expect((await visitor.get(`/workspaces/${workspace}/syncs?branch=none`)).text).toContain('No sync of this branch');
   });
 
   test.each(['x', '1', `1.${'x'.repeat(41)}`, `1.${idOf(1)}'`, `-1.${idOf(1)}`])(
@@ -135,7 +133,7 @@ describe('a sync', () => {
     for (const id of [idOf(index), idOf(999), 'sync_x', '%00']) {
       const answer = await visitor.get(`/workspaces/${workspace}/syncs/${id}${path}`);
       expect(answer.status).toBe(404);
-      expect(answer.text).toContain('There is no such sync');
+      expect(answer.text).toContain('has no such sync');
     }
   });
 
@@ -146,8 +144,8 @@ describe('a sync', () => {
     const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
-    expect(text.match(/^event: course$/gm)).toHaveLength(1);
-    const [, data = ''] = /^data: (.*)$/m.exec(text) ?? [];
+    expect(text.match(/^event: progress$/gm)).toHaveLength(1);
+    const [, data = ''] = /^event: progress\ndata: (.*)$/m.exec(text) ?? [];
     expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });
   });
 });
@@ -170,6 +168,6 @@ test('a duration is as exact as a person compares', () => {
 test('the sentence of the chart has what there is to see in it', () => {
   const took = (milliseconds: number, failed = false) => ({ milliseconds, failed });
   expect(chartSentence([took(1_000), took(20_000), took(2_000, true)])).toBe(
-    'How long 3 syncs took, the oldest on the left: half of them at most 2.0 s, the longest 20 s. 1 failed.',
+    'Durations of 3 syncs, oldest on the left: median 2.0 s, longest 20 s. 1 failed.',
   );
 });

@@ -132,7 +132,7 @@ describe('a form that is sent twice', () => {
     for (const again of [fields, { ...fields, name: 'twice' }]) {
       const answer = await visitor.post('/tokens', again);
       expect(answer.status).toBe(409);
-      expect(answer.text).toContain('makes no second one');
+      expect(answer.text).toContain('does not create a second one');
       expect(answer.text).toContain('<bdi>once</bdi>');
       expect(secretIn(answer.text)).toBe('');
     }
@@ -156,7 +156,7 @@ describe('a form that is sent twice', () => {
     expect(sealedIn((await visitor.get(address)).text)).toBe(sealedIn(page));
     await visitor.post('/tokens', { ...right, name: 'back', form_token: formTokenIn(page), token_id: sealedIn(page) });
     const back = await visitor.get(address);
-    expect(back.text).toContain('This token was made before');
+    expect(back.text).toContain('This token was already created');
     expect(back.text).not.toContain('<form method="post" action="/tokens"');
     expect((await (await administrator()).get(address)).headers.get('location')).toMatch(/^\/tokens\/new\?form=/);
   });
@@ -178,20 +178,20 @@ describe('what cannot be a token', () => {
     ['no name', { name: ' ' }, 'name', 'A token needs a name'],
     ['a name that hides something', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
     ['a name that is too long', { name: 'x'.repeat(101) }, 'name', 'at most 100 characters'],
-    ['no scope', { scope: [] }, 'scopes', 'Choose what the token may do'],
-    ['an unknown scope', { scope: ['root'] }, 'scopes', 'not known'],
-    ['no end', { expires: '' }, 'expires', 'Choose when the token ends'],
-    ['an end of another form', { expires: '31d' }, 'expires', 'Choose when the token ends'],
+    ['no scope', { scope: [] }, 'scopes', 'Choose at least one scope'],
+    ['an unknown scope', { scope: ['root'] }, 'scopes', 'unknown'],
+    ['no end', { expires: '' }, 'expires', 'Choose when the token expires'],
+    ['an end of another form', { expires: '31d' }, 'expires', 'Choose when the token expires'],
     ['a time that is none', { expires: 'other', lifetime: 'soon' }, 'expires', 'such as 90s, 15m'],
     ['a time that is too long', { expires: 'other', lifetime: '36501d' }, 'expires', 'from 1s to 36500d'],
-    ['no workspaces', { reach: '' }, 'workspaces', 'Choose the workspaces'],
+    ['no workspaces', { reach: '' }, 'workspaces', 'Choose which workspaces'],
     ['none of the workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
     ['a workspace that cannot be', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
     [
       'a workspace that is not there',
       { reach: 'some', workspace: ['gone'] },
       'workspaces',
-      'no workspace gone any more',
+      'workspace gone no longer exists',
     ],
   ])('%s is said beside its field', async (_name, fields, field, why) => {
     const before = (await listTokens(service.storage)).length;
@@ -220,7 +220,7 @@ describe('what cannot be a token', () => {
     expect(answer.text).toContain('value="&lt;b&gt;limited&lt;/b&gt;"');
     expect(answer.text).toContain('value="45d"');
     expect(answer.text.match(/<input type="(?:checkbox|radio)"[^>]* checked/g)).toHaveLength(5);
-    expect(answer.text).toContain('No token was made. Look at <a href="#workspaces">Workspaces</a>.');
+    expect(answer.text).toContain('No token was created. Look at <a href="#workspaces">Workspaces</a>.');
   });
 
   test('all that is wrong is said at once', async () => {

@@ -34,7 +34,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
       expect(reply.status).toBe(201);
     }
     const page = (await visitor.get(`/tokens/${id}/revoke`)).text;
-    expect(page).toContain('7 locks. They stay until they are released or end.');
+    expect(page).toContain('7 locks. They stay until they are released or expire.');
     expect(page).toContain('and 2 others');
     expect(page).toContain(`<a href="/workspaces/${game}/locks">`);
     expect(page).not.toContain('<b>');
@@ -50,8 +50,8 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
   test('of one’s own ends the session, which is said before', async () => {
     const { visitor, id } = await administrator();
     const page = (await visitor.get(`/tokens/${id}/revoke`)).text;
-    expect(page).toContain('revoking it ends your session');
-    expect(page).toContain('No other active token has the scope <code>admin</code>');
+    expect(page).toContain('Revoking it ends your session');
+    expect(page).toContain('This is the last active token with the scope <code>admin</code>');
     const answer = await revoke(visitor, id);
     expect(answer.headers.get('location')).toBe('/sign-in?revoked=true');
     expect(visitor.cookie()).toBe('');
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     const guests = [visit(service), visit(service)];
     for (const guest of guests) await guest.signIn(secret);
     const page = (await visitor.get(`/tokens/${id}/revoke`)).text;
-    expect(page).toContain('It also ends 2 sessions of the dashboard.');
+    expect(page).toContain('It also ends 2 dashboard sessions.');
     expect(page).not.toContain('No other active token');
     await revoke(visitor, id);
     for (const guest of guests) expect((await guest.get('/')).status).toBe(303);
@@ -75,10 +75,10 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     const { visitor } = await administrator();
     const { id } = await service.token({ name: 'ci' });
     await revoke(visitor, id);
-    expect((await visitor.get(`/tokens/${id}/revoke`)).text).toContain('was revoked already');
+    expect((await visitor.get(`/tokens/${id}/revoke`)).text).toContain('was already revoked');
     const again = await visitor.submit('/tokens', `/tokens/${id}/revoke`);
     expect(again.headers.get('location')).toBe('/tokens?notice=already-revoked');
-    expect((await visitor.get('/tokens?notice=already-revoked')).text).toContain('had been revoked already');
+    expect((await visitor.get('/tokens?notice=already-revoked')).text).toContain('was already revoked');
     const { id: old } = await service.token({ name: 'old' });
     await service.storage.commit('global', (db) => sql`update tokens set expires_at = 1 where id = ${old}`.execute(db));
     expect((await visitor.get(`/tokens/${old}/revoke`)).text).toContain('has expired');

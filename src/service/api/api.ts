@@ -1,0 +1,32 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { refuseOtherMethods } from '../http/app.ts';
+import type { Environment } from '../http/context.ts';
+import { addHealthRoutes, type HealthRoutes } from './health.ts';
+import { addHookRoutes, type HookRoutes } from './hooks.ts';
+import { addLockListRoute, type LockListRoute } from './lock-list.ts';
+import { addLockRoutes, type LockRoutes } from './locks.ts';
+import type { Api } from './operation.ts';
+import { commonHeaders } from './response-headers.ts';
+import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
+import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
+
+export type ApiParts = HealthRoutes & LockRoutes & LockListRoute & HookRoutes & SyncRoutes & WorkspaceRoutes;
+
+/** The operations for programs, each described in the OpenAPI document by the schemas that validate it. */
+export function createApi(parts: ApiParts): Api {
+  const api: Api = new OpenAPIHono<Environment>();
+  api.openAPIRegistry.registerComponent('securitySchemes', 'token', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API token with the scope that the operation names.',
+  });
+  for (const [name, header] of commonHeaders) api.openAPIRegistry.registerComponent('headers', name, header);
+  addWorkspaceRoutes(api, parts);
+  addSyncRoutes(api, parts);
+  addLockListRoute(api, parts);
+  addLockRoutes(api, parts);
+  addHookRoutes(api, parts);
+  addHealthRoutes(api, parts);
+  refuseOtherMethods(api);
+  return api;
+}

@@ -1,0 +1,62 @@
+import { jsonAnswer } from '../contract/answer.ts';
+import { hookSchema } from '../contract/schemas.ts';
+import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { actorOf, addressedWorkspace } from '../http/context.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { Storage } from '../storage/storage.ts';
+import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
+import type { TargetCheck } from '../webhooks/target-address.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
+
+export interface HookRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly idempotent: Idempotent;
+  readonly targets: TargetCheck;
+}
+
+export function addHookRoutes(api: Api, routes: HookRoutes): void {
+  const { storage, idempotent, targets } = routes;
+
+  addOperation(
+    api,
+    routes,
+    {
+      operationId: 'registerHook',
+      summary: 'Register a build webhook; the same url again replaces it',
+      method: 'post',
+      path: '/v1/workspaces/{id}/hooks',
+      access: 'hooks:write',
+      params: workspaceParameter,
+      headers: keyHeader,
+      body: hookRequestSchema,
+      responses: {
+        200: jsonResponse('Replaced.', hookSchema, sometimes('Idempotency-Replayed')),
+        201: jsonResponse('Registered.', createdHookSchema, sometimes('Idempotency-Replayed')),
+      },
+      refusals: { 404: {}, 409: always('Retry-After') },
+    },
+    async ({ c, body }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      requireFreeDisk(routes);
+      return idempotent(
+        { workspace: workspace.id },
+        keyedRequestOf(c),
+        () => targetOf(body, targets),
+        async (db, target) => {
+          const registrant = { workspace: workspace.id, actor: actorOf(c) };
+          const registered = await registerRequested(db, storage.now, body, target, registrant);
+          switch (registered.kind) {
+            case 'updated':
+              return jsonAnswer(200, registered.hook);
+            case 'created': {
+              const { hook, madeSecret } = registered;
+              return jsonAnswer(201, madeSecret === null ? hook : { ...hook, secret: madeSecret });
+            }
+          }
+        },
+      );
+    },
+  );
+}

@@ -1,0 +1,157 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { foldCase } from '../../interface/windows-path.ts';
+import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
+import { type AccessControl, authenticateRequest } from '../http/access.ts';
+import { addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { measureCost } from '../http/request-turns.ts';
+import { findCommittedLock } from '../locks/find.ts';
+import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
+import { lockOf } from '../locks/lock-row.ts';
+import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { workspaceParameter } from './parameters.ts';
+import { maxPreferLength, preferredWait } from './prefer.ts';
+import { sometimes } from './response-headers.ts';
+
+const pageSize = 100;
+const maxPageSize = 1_000;
+
+/** Opaque to clients, so that what it says can change. */
+const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
+
+/** RFC 4648: three bytes are four characters. */
+const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
+
+const notOurs = refused('It is not a cursor of this list. Start again without one.');
+
+export function readCursor(cursor: string): Parsed<string> {
+  if (cursor.length > maxCursorLength) return notOurs;
+  const path = Buffer.from(cursor, 'base64url').toString();
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notOurs;
+}
+
+const querySchema = z.object({
+  path: heldPathField
+    .optional()
+    .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
+  prefix: plainText.optional().openapi({ description: 'Only locks whose path starts so.', example: 'Content/' }),
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${maxPageSize}.`)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maxPageSize, `It has to be a whole number from 1 to ${maxPageSize}.`)
+    .default(pageSize)
+    .openapi({ type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }),
+  cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({
+    type: 'string',
+    maxLength: maxCursorLength,
+    description: 'As next_cursor of the page before has it: whatever else one sends is refused.',
+  }),
+});
+
+const pageSchema = z
+  .object({
+    locks: z.array(lockSchema),
+    next_cursor: z.string().nullable().openapi({ description: 'Null on the last page.' }),
+  })
+  .openapi('LockPage');
+
+const preferHeader = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: maxPreferLength,
+      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240). One that cannot be read, or is longer than this, is as if it were not there.`,
+      example: 'wait=30',
+    }),
+});
+
+/** RFC 8288: the same request with another cursor, so that a client only has to follow it. */
+function linkToNext(query: LockQuery, cursor: string): string {
+  const parameters = new URLSearchParams({
+    ...(query.path !== undefined && { path: query.path }),
+    ...(query.prefix !== undefined && { prefix: query.prefix }),
+    limit: String(query.limit),
+    cursor,
+  });
+  return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
+}
+
+function answerPage(query: LockQuery, { locks, next }: LockPage, headers: Readonly<Record<string, string>>): Answer {
+  if (next === undefined) return jsonAnswer(200, { locks, next_cursor: null }, headers);
+  const cursor = writeCursor(next);
+  return jsonAnswer(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
+}
+
+export interface LockListRoute extends AccessControl {
+  readonly lockWaiters: LockWaiters;
+  readonly windowsPaths: boolean;
+}
+
+/** As servers log a client that has closed its connection before it was answered: nobody gets it. */
+const clientIsGone = emptyAnswer(499);
+
+/** Undefined where the request is to be answered at once. */
+async function waitUntilFree(
+  c: Context<Environment>,
+  { storage, lockWaiters, windowsPaths }: LockListRoute,
+  { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
+): Promise<Answer | undefined> {
+  const left = new AbortController();
+  const { outgoing } = c.env;
+  outgoing.once('close', () => left.abort());
+  if (outgoing.destroyed) left.abort();
+  const began = performance.now();
+  const waiting = lockWaiters.wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: left.signal });
+  if (waiting === undefined) return undefined;
+  const outcome = await waiting;
+  c.set('waitedMs', performance.now() - began);
+  if (outcome === 'gone') return clientIsGone;
+  await authenticateRequest(c, { storage });
+  const foldedPath = windowsPaths ? foldCase(path) : undefined;
+  const found = outcome === 'free' ? undefined : await findCommittedLock(storage, { workspace, path, foldedPath });
+  const locks = found?.live ? [lockOf(found)] : [];
+  return jsonAnswer(200, { locks, next_cursor: null }, { vary: 'Prefer', 'preference-applied': `wait=${seconds}` });
+}
+
+export function addLockListRoute(api: Api, route: LockListRoute): void {
+  const { storage } = route;
+
+  addOperation(
+    api,
+    route,
+    {
+      operationId: 'listLocks',
+      summary: 'List the active locks of a workspace, by path; with Prefer, wait until a path is free',
+      method: 'get',
+      path: '/v1/workspaces/{id}/locks',
+      access: 'locks:read',
+      params: workspaceParameter,
+      query: querySchema,
+      headers: preferHeader,
+      responses: { 200: jsonResponse('A page of locks.', pageSchema, sometimes('Link', 'Vary', 'Preference-Applied')) },
+      refusals: { 404: {} },
+    },
+    async ({ c, query: { cursor, ...filter } }) => {
+      const { id } = await addressedWorkspace(c, storage);
+      const query: LockQuery = { ...filter, after: cursor, workspace: id };
+      const { path, prefix } = filter;
+      const answerWith = (headers: Readonly<Record<string, string>>): Promise<Answer> =>
+        measureCost(route.turns, [bearerOf(c).id], async () =>
+          answerPage(query, await listLocks(storage, query), headers),
+        );
+      if (path === undefined || prefix !== undefined || cursor !== undefined) return answerWith({});
+      const seconds = preferredWait(c.req.header('prefer'));
+      const waited =
+        seconds === undefined
+          ? undefined
+          : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
+      return waited ?? answerWith({ vary: 'Prefer' });
+    },
+  );
+}

@@ -1,0 +1,311 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { grants } from '../../interface/scopes.ts';
+import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
+import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
+import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { lastSegment } from '../http/request-target.ts';
+import { measureCost } from '../http/request-turns.ts';
+import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
+import { type Acquisition, acquireLocks, type LockRequest } from '../locks/acquire.ts';
+import { findCommittedLock, type LockPlace } from '../locks/find.ts';
+import { entityTag, parseIfMatch } from '../locks/id-match.ts';
+import type { LockQuota, LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import { lockOf } from '../locks/lock-row.ts';
+import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
+import { renewLock } from '../locks/renew.ts';
+import type { ReleasedLock } from '../locks/waiters.ts';
+import type { Metrics } from '../operation/metrics.ts';
+import type { Database, Storage } from '../storage/storage.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import type { StoredWorkspace } from '../workspaces/workspaces.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { originHeader, originOf } from './origin.ts';
+import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
+
+/** Locks are mostly released long before they expire, and who slept until then would miss it. */
+export const maxRetryAfterSeconds = 5;
+
+export interface LockRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly idempotent: Idempotent;
+  readonly idempotentBatch: IdempotentBatch;
+  readonly lockQuota: LockQuota;
+  /** Whether paths are those of Windows: some name no file there, and the case of letters tells none apart. */
+  readonly windowsPaths: boolean;
+  readonly metrics: Pick<Metrics, 'refusedLocks'>;
+  /** There may be something to tell the hooks. */
+  readonly onLockEvent: () => void;
+  /** Somebody may wait for its path. */
+  readonly onReleased: (lock: ReleasedLock) => void;
+  readonly onRenewed: (place: LockPlace) => void;
+}
+
+const heldBy = (lock: Lock): string =>
+  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
+
+const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
+  jsonAnswer(status, lock, {
+    etag: entityTag(lock.id),
+    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
+  });
+
+const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
+    lock,
+    headers: { etag: entityTag(lock.id) },
+  });
+
+type LockBody = z.output<typeof lockRequestSchema>;
+
+function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
+  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
+  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
+    lock,
+    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
+  });
+}
+
+const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
+  maxLocks: (max) =>
+    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
+  maxLocksPerOwner: (max) =>
+    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
+};
+
+const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
+
+function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
+  switch (acquisition.kind) {
+    case 'acquired':
+      return lockAnswer(201, acquisition.workspace, acquisition.lock);
+    case 'held':
+      return held(asked, acquisition.lock, acquisition.remainingSeconds);
+    case 'exceeded':
+      return quotaExceeded(acquisition);
+  }
+}
+
+const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
+  idempotentBatch<LockRequest>({
+    scopeOf: ({ workspace }) => ({ workspace }),
+    async refusedBefore(request) {
+      // Here, and not before: what was granted before the setting was made is still answered to its key.
+      const why = windowsPaths ? whyNotOnWindows(request.path) : undefined;
+      if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
+      const found = await findCommittedLock(storage, request);
+      return found?.live ? held(request.path, lockOf(found), found.remainingSeconds) : undefined;
+    },
+    async decide(db, requests) {
+      const acquisitions = await measureCost(
+        turns,
+        requests.map(({ bearer }) => bearer.id),
+        () => acquireLocks(db, storage.now, requests, lockQuota),
+      );
+      for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
+      return requests.flatMap(({ path }, index) => {
+        const acquisition = acquisitions[index];
+        return acquisition === undefined ? [] : [outcomeOf(path, acquisition)];
+      });
+    },
+  });
+
+async function renew(
+  { storage }: LockRoutes,
+  c: Context<Environment>,
+  db: Database,
+  workspace: StoredWorkspace,
+  { path, ttl }: LockBody,
+  ifMatch: string,
+): Promise<Answer> {
+  const renewal = await renewLock(db, storage.now, {
+    path,
+    ttl,
+    workspace: workspace.id,
+    bearer: bearerOf(c),
+    match: parseIfMatch(ifMatch),
+  });
+  switch (renewal.kind) {
+    case 'renewed':
+      return lockAnswer(200, workspace.id, renewal.lock);
+    case 'absent':
+      throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
+    case 'another-lock':
+      throw anotherLock(renewal.lock);
+    case 'another-token':
+      throw new Refusal(
+        'lock-of-another-token',
+        `Only the token that took a lock can renew it: ${path} is ${heldBy(renewal.lock)}.`,
+        {
+          lock: renewal.lock,
+        },
+      );
+  }
+}
+
+/** RFC 9110 section 8.8.3. */
+const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
+
+const conditionHeader = z.object({
+  'If-Match': z
+    .string()
+    .optional()
+    .openapi({
+      pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
+      description:
+        'The ETag of the lock that is meant, several, or * for any. A weak one (W/) matches no lock, and neither does what has another form: 412.',
+      example: '"lock_1"',
+    }),
+});
+
+const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
+
+/** Whether this request, by what has been committed, releases a lock of its own token. */
+async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
+  const workspace = parseWorkspaceId(c.req.param('id') ?? '');
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!workspace.ok || !path.ok) return false;
+  const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
+  const ifMatch = c.req.header('if-match');
+  return (
+    found?.live === true &&
+    isOwnLock(found, bearerOf(c).id) &&
+    (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
+  );
+}
+
+export function addLockRoutes(api: Api, routes: LockRoutes): void {
+  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
+  const acquire = createAcquire(routes);
+  const commitRelease = storage.commitTogether(
+    ({ workspace }: ReleaseRequest) => ({ workspace }),
+    (db, requests) =>
+      measureCost(
+        routes.turns,
+        requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
+        () => releaseLocks(db, storage.now, requests),
+      ),
+  );
+
+  addOperation(
+    api,
+    routes,
+    {
+      operationId: 'acquireLock',
+      summary: 'Take a lock on a path; with If-Match, renew one',
+      method: 'post',
+      path: '/v1/workspaces/{id}/locks',
+      access: 'locks:write',
+      params: workspaceParameter,
+      headers: z.object({ ...keyHeader.shape, ...conditionHeader.shape, ...originHeader.shape }),
+      body: lockRequestSchema,
+      responses: {
+        200: jsonResponse('Renewed.', lockSchema, headersOfLock),
+        201: jsonResponse('Taken.', lockSchema, headersOfLock),
+      },
+      refusals: {
+        403: sometimes('WWW-Authenticate'),
+        404: {},
+        409: always('Retry-After'),
+        412: sometimes('ETag'),
+      },
+    },
+    async ({ c, body }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const ifMatch = c.req.header('if-match');
+      const request = keyedRequestOf(c);
+      if (ifMatch === undefined) requireFreeDisk(routes);
+      const answer =
+        ifMatch === undefined
+          ? await acquire(request, {
+              ...body,
+              workspace: workspace.id,
+              foldedPath: windowsPaths ? foldCase(body.path) : undefined,
+              bearer: bearerOf(c),
+              origin: originOf(c.req.header('referer')),
+            })
+          : await idempotent(
+              { workspace: workspace.id },
+              request,
+              async () => undefined,
+              (db) => renew(routes, c, db, workspace, body, ifMatch),
+            );
+      onLockEvent();
+      if (ifMatch !== undefined) onRenewed({ workspace: workspace.id, path: body.path });
+      return answer;
+    },
+  );
+
+  addOperation(
+    api,
+    routes,
+    {
+      operationId: 'releaseLock',
+      summary: 'Release the lock on a path',
+      description:
+        "Releasing a lock of the token's own is never refused with 429, and counts for nothing. A request that releases none counts like any other.",
+      method: 'delete',
+      path: '/v1/workspaces/{id}/locks/{path}',
+      access: 'locks:write',
+      ownReleaseIsFree: true,
+      params: lockPathParameter,
+      query: z.object({
+        force: z
+          .enum(['true', 'false'])
+          .default('false')
+          .openapi({ description: "Release another token's lock; needs locks:admin, and is recorded." }),
+      }),
+      headers: conditionHeader,
+      responses: { 204: { description: 'Released.' } },
+      refusals: { 403: sometimes('WWW-Authenticate'), 404: {}, 412: always('ETag') },
+    },
+    async ({ c, query }) => {
+      const admission = c.get('releaseAdmission');
+      if (admission.retryAfterSeconds !== null && !(await namesOwnLock(c, storage))) {
+        throw tooManyRequests(admission.retryAfterSeconds);
+      }
+      const workspace = await addressedWorkspace(c, storage);
+      const path = addressedLockPath(c);
+      const lockable = parseLockPath(path);
+      const bearer = bearerOf(c);
+      const ifMatch = c.req.header('if-match');
+      const admin = grants(bearer.scopes, 'locks:admin');
+      const asked = query.force === 'true';
+      const release = await commitRelease({
+        workspace: workspace.id,
+        path,
+        match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
+        releaser: { ...actorOf(c), force: asked && admin },
+      });
+      switch (release.kind) {
+        case 'released':
+          if (release.own) c.set('answerHeaders', admission.waive());
+          onLockEvent();
+          onReleased({ workspace: workspace.id, path, id: release.lock.id });
+          return emptyAnswer(204);
+        case 'absent':
+          // There could be one from before such paths were refused: now it is known that there is none.
+          if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.why });
+          throw new Refusal(
+            'not-found',
+            `There is no lock on ${path}. It was released, has expired, or was never taken.`,
+          );
+        case 'another-lock':
+          throw anotherLock(release.lock);
+        case 'another-token':
+          if (asked) throw insufficientScope('locks:admin', bearer.scopes);
+          throw new Refusal(
+            'lock-of-another-token',
+            `${path} is ${heldBy(release.lock)}. A token with the scope locks:admin can release it with ?force=true.`,
+            { lock: release.lock },
+          );
+      }
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { type LockPath, lockPathFromUrl } from '../../interface/lock-path.ts';
+import { invalid } from '../contract/problem.ts';
+import { describedLockPath } from '../contract/schemas.ts';
+import { bearerOf, type Environment } from '../http/context.ts';
+import { lastSegment } from '../http/request-target.ts';
+import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
+import { syncIdPattern } from '../syncs/queue.ts';
+import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
+
+export const workspaceParameter = z.object({
+  id: z.string().openapi({
+    param: { name: 'id', in: 'path' },
+    minLength: 1,
+    maxLength: maxWorkspaceIdLength,
+    pattern: workspaceIdPattern.source,
+    description: 'The id of the workspace. What cannot be one is 404, like one that the token cannot see.',
+    example: 'game',
+  }),
+});
+
+export const lockPathParameter = workspaceParameter.extend({
+  path: z.string().openapi({
+    ...describedLockPath,
+    param: { name: 'path', in: 'path' },
+    description: `${describedLockPath.description} Percent-encoded as one segment; slashes may also be sent as they are.`,
+  }),
+});
+
+export const syncParameter = workspaceParameter.extend({
+  sync_id: z.string().openapi({
+    param: { name: 'sync_id', in: 'path' },
+    pattern: syncIdPattern.source,
+    description: 'As startSync answered it.',
+  }),
+});
+
+/** From the path as it was sent: a decoded one no longer tells which slashes were meant as such. */
+export function addressedLockPath(c: Context<Environment>): LockPath {
+  const path = lockPathFromUrl(lastSegment(c.req.path));
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.why });
+  return path.value;
+}
+
+export const keyHeader = z.object({
+  'Idempotency-Key': z.string().optional().openapi({
+    minLength: 1,
+    maxLength: maxKeyLength,
+    pattern: keyPattern.source,
+    description:
+      'Any text of visible ASCII characters, new for each request. Sending the same request again with the same key does it once. A key is of the token, and another in each workspace.',
+  }),
+});
+
+export const keyedRequestOf = (c: Context<Environment>): KeyedRequest | undefined =>
+  keyedRequest({
+    tokenId: bearerOf(c).id,
+    key: c.req.header('idempotency-key'),
+    method: c.req.method,
+    path: c.req.path,
+    ifMatch: c.req.header('if-match'),
+    body: c.get('bodyText'),
+  });

@@ -1,0 +1,90 @@
+import { z } from '@hono/zod-openapi';
+import { jsonAnswer } from '../contract/answer.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { branchField, syncSchema } from '../contract/schemas.ts';
+import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { addressedWorkspace, bearerOf } from '../http/context.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { Storage } from '../storage/storage.ts';
+import { findSync, isSyncId } from '../syncs/queue.ts';
+import { startPrepared } from '../syncs/start.ts';
+import type { PrepareSync } from '../syncs/trigger.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
+import { always, sometimes } from './response-headers.ts';
+
+export interface SyncRoutes extends AccessControl {
+  readonly storage: Storage;
+  readonly idempotent: Idempotent;
+  readonly prepareSync: PrepareSync;
+  /** There is a sync to run. */
+  readonly onQueued: () => void;
+}
+
+const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
+
+export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
+  const { storage, idempotent, prepareSync, onQueued } = routes;
+
+  addOperation(
+    api,
+    routes,
+    {
+      operationId: 'startSync',
+      summary: 'Sync a branch; joins the sync of the branch that is queued already',
+      method: 'post',
+      path: '/v1/workspaces/{id}/sync',
+      access: 'sync',
+      params: workspaceParameter,
+      headers: keyHeader,
+      body: syncRequestSchema,
+      responses: {
+        202: jsonResponse('Queued. Location tells how it goes on.', syncSchema, {
+          ...always('Location'),
+          ...sometimes('Idempotency-Replayed'),
+        }),
+      },
+      refusals: { 404: {}, 409: always('Retry-After') },
+    },
+    async ({ c, body: { branch } }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      requireFreeDisk(routes);
+      const answer = await idempotent(
+        { workspace: workspace.id },
+        keyedRequestOf(c),
+        () => prepareSync(workspace, branch),
+        async (db, preparation) => {
+          const wanted = { workspace: workspace.id, branch, requestedBy: bearerOf(c).name };
+          const start = await startPrepared(db, storage.now, wanted, preparation);
+          if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.why });
+          const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
+          return jsonAnswer(202, start.sync, { location });
+        },
+      );
+      onQueued();
+      return answer;
+    },
+  );
+
+  addOperation(
+    api,
+    routes,
+    {
+      operationId: 'getSync',
+      summary: 'How far a sync is',
+      method: 'get',
+      path: '/v1/workspaces/{id}/syncs/{sync_id}',
+      access: 'sync',
+      params: syncParameter,
+      responses: { 200: jsonResponse('The sync.', syncSchema) },
+      refusals: { 404: {} },
+    },
+    async ({ c }) => {
+      const workspace = await addressedWorkspace(c, storage);
+      const id = c.req.param('sync_id') ?? '';
+      const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
+      if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
+      return jsonAnswer(200, sync);
+    },
+  );
+}

@@ -1,0 +1,76 @@
+import {
+  type FieldError,
+  type Problem,
+  type ProblemName,
+  problemMediaType,
+  problems,
+  problemTypePrefix,
+} from '../../interface/problem.ts';
+import type { Lock } from '../../interface/resources.ts';
+import type { Answer } from './answer.ts';
+
+export interface RefusalExtras {
+  readonly errors?: readonly FieldError[];
+  /** The lock that stands in the way. */
+  readonly lock?: Lock;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Ends a request with a problem; nothing that it changed is kept. */
+export class Refusal extends Error {
+  readonly problem: ProblemName;
+  readonly extras: RefusalExtras;
+
+  constructor(problem: ProblemName, detail: string, extras: RefusalExtras = {}) {
+    super(detail);
+    this.name = 'Refusal';
+    this.problem = problem;
+    this.extras = extras;
+  }
+}
+
+const worthAskingAgainAfterSeconds = 2;
+
+/** What may be otherwise in a moment. */
+export const unavailable = (detail: string): Refusal =>
+  new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
+
+export const noSuchWorkspace = (id: string): Refusal =>
+  new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
+
+/** One or more fields are wrong; the detail repeats the first, for clients that show nothing else. */
+export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  const what = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
+  return new Refusal('invalid-request', `${what}: ${first.detail}${more}`, { errors });
+}
+
+export function problemAnswer(
+  name: ProblemName,
+  detail: string,
+  requestId: string,
+  { errors, lock, headers = {} }: RefusalExtras = {},
+): Answer {
+  const { status, title } = problems[name];
+  const problem: Problem = {
+    type: problemTypePrefix + name,
+    title,
+    status,
+    detail,
+    request_id: requestId,
+    ...(errors && { errors }),
+    ...(lock && { lock }),
+  };
+  return {
+    status,
+    headers: {
+      ...headers,
+      'content-type': problemMediaType,
+      'x-request-id': requestId,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    },
+    body: JSON.stringify(problem),
+  };
+}

@@ -1,0 +1,167 @@
+import { z } from '@hono/zod-openapi';
+import { durationPattern, formatDuration } from '../../interface/duration.ts';
+import {
+  forbiddenInLockPath,
+  maxLockPathBytes,
+  misleading,
+  parseHeldPath,
+  parseLockPath,
+} from '../../interface/lock-path.ts';
+import type { Parsed } from '../../interface/parsed.ts';
+import type { Problem } from '../../interface/problem.ts';
+import {
+  type Branch,
+  type Hook,
+  hookEvents,
+  hookFormats,
+  type Lock,
+  lockTypes,
+  type Sync,
+  syncStatuses,
+  type Workspace,
+} from '../../interface/resources.ts';
+import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
+import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
+
+/** Makes one of our parsers part of a schema: its sentence becomes the error. */
+export const parsedBy =
+  <Output>(parse: (text: string) => Parsed<Output>) =>
+  (text: string, context: z.RefinementCtx): Output => {
+    const parsed = parse(text);
+    if (parsed.ok) return parsed.value;
+    context.addIssue({ code: 'custom', message: parsed.why });
+    return z.NEVER;
+  };
+
+const timestamp = z.string().openapi({ format: 'date-time', example: '2026-03-01T12:00:00.000Z' });
+const count = z.number().int().min(0);
+const commit = z.string().openapi({ example: '9fceb02d0ae598e95dc970b74767f19372d61af8' });
+
+export const workspaceSchema = z
+  .object({
+    id: z.string().openapi({ example: 'game' }),
+    remote: z.string().openapi({ description: 'The address of the mirrored repository, without credentials.' }),
+    created_at: timestamp,
+  })
+  .openapi('Workspace') satisfies z.ZodType<Workspace>;
+
+export const branchSchema = z
+  .object({
+    name: z.string().openapi({ example: 'main' }),
+    head: commit.openapi({ description: 'The commit that the remote has.' }),
+    synced_head: commit.nullable().openapi({ description: 'The commit of the last sync.' }),
+    synced_at: timestamp.nullable(),
+    default: z.boolean(),
+  })
+  .openapi('Branch') satisfies z.ZodType<Branch>;
+
+export const syncSchema = z
+  .object({
+    sync_id: z.string(),
+    status: z.enum(syncStatuses),
+    branch: z.string(),
+    estimated_objects: count.openapi({ description: 'What the fetch will transfer; 0 when the branch is up to date.' }),
+    received_objects: count,
+    head: commit.nullable().openapi({ description: 'The commit that was fetched.' }),
+    error: z.string().nullable(),
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+  })
+  .openapi('Sync') satisfies z.ZodType<Sync>;
+
+export const lockSchema = z
+  .object({
+    id: z.string(),
+    path: z.string().openapi({ example: 'Content/Hero.uasset' }),
+    type: z.enum(lockTypes),
+    owner: z.string().openapi({ description: 'The name of the token that took it.' }),
+    origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
+    acquired_at: timestamp,
+    expires_at: timestamp,
+    fence: z.number().int().openapi({ description: 'Larger than that of every lock taken before in this workspace.' }),
+  })
+  .openapi('Lock') satisfies z.ZodType<Lock>;
+
+export const hookSchema = z
+  .object({
+    id: z.string(),
+    url: z.string(),
+    events: z.array(z.enum(hookEvents)),
+    branches: z.array(z.string()).nullable(),
+    format: z.enum(hookFormats),
+    header_names: z.array(z.string()),
+    active: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .openapi('Hook') satisfies z.ZodType<Hook>;
+
+export const problemSchema = z
+  .object({
+    type: z.string().openapi({ example: 'urn:workspace-automation:problem:locked' }),
+    title: z.string(),
+    status: z.number().int(),
+    detail: z.string(),
+    request_id: z.string(),
+    errors: z.array(z.object({ pointer: z.string().openapi({ example: '#/ttl' }), detail: z.string() })).optional(),
+    lock: lockSchema.optional(),
+  })
+  .openapi('Problem') satisfies z.ZodType<Problem>;
+
+/** No text of so many bytes has more characters, which are what JSON Schema counts. */
+export const describedLockPath = {
+  type: 'string',
+  minLength: 1,
+  maxLength: maxLockPathBytes,
+  not: { pattern: forbiddenInLockPath },
+  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
+  example: 'Content/Hero.uasset',
+} as const;
+
+/** Of a lock that is there: it may be from before misleading characters were refused. */
+export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
+
+const lockPathField = z
+  .string()
+  .transform(parsedBy(parseLockPath))
+  .openapi({ ...describedLockPath, not: { pattern: `${forbiddenInLockPath}|${misleading.source}` } });
+
+export const branchField = z
+  .string()
+  .transform(parsedBy(parseBranchName))
+  .openapi({
+    type: 'string',
+    minLength: 1,
+    maxLength: longestBranchName,
+    not: { pattern: forbiddenInBranchName },
+    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    example: 'main',
+  });
+
+export const lockRequestSchema = z
+  .object({
+    path: lockPathField,
+    type: z.enum(lockTypes),
+    ttl: z
+      .string()
+      .transform(parsedBy(parseTtl))
+      .openapi({
+        type: 'string',
+        pattern: durationPattern.source,
+        description: `From ${formatDuration(minTtl)} to ${formatDuration(maxTtl)}.`,
+        example: '1h',
+      }),
+  })
+  .openapi('LockRequest');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
+
+/** Text that both databases can hold and compare; in a query, more could only be a mistake. */
+export const plainText = z
+  .string()
+  .max(maxLockPathBytes, `It must not have more than ${maxLockPathBytes} characters.`)
+  .refine((text) => text.isWellFormed() && withoutControls.test(text), 'It must not have control characters.')
+  .transform((text) => text.normalize('NFC'))
+  .openapi({ type: 'string', maxLength: maxLockPathBytes, pattern: withoutControls.source });

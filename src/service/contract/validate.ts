@@ -1,0 +1,45 @@
+import type { z } from '@hono/zod-openapi';
+import type { FieldError } from '../../interface/problem.ts';
+import { invalid } from './problem.ts';
+
+/** Half of a surrogate pair, which a JSON key may have, cannot be encoded. */
+const reference = (key: PropertyKey): string =>
+  encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
+
+/** RFC 6901 section 6: a JSON pointer as a URI fragment. */
+const pointerTo = (path: readonly PropertyKey[]): string => `#${path.map((key) => `/${reference(key)}`).join('')}`;
+
+function sentence(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'It is missing.' : `It has to be of type ${issue.expected}.`;
+    case 'invalid_value':
+      return `It has to be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}.`;
+    default:
+      return issue.message;
+  }
+}
+
+const fieldError = (issue: z.core.$ZodIssue): FieldError => ({
+  pointer: pointerTo(issue.path),
+  detail: sentence(issue),
+});
+
+/** What follows from the first mistake in a field would only tell of it again. */
+function oneOfEachField(errors: readonly FieldError[]): readonly FieldError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ pointer }) => !seen.has(pointer) && seen.add(pointer));
+}
+
+/** What is wrong with a request is told in full, up to this many fields. */
+const maxErrors = 20;
+
+/** Reads a part of a request by its schema, or refuses the request with all that is wrong with it. */
+export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
+  // An operation without the schema has no such part, and its handler's type says so.
+  if (schema === undefined) return undefined as Output;
+  const parsed = schema.safeParse(read(), { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const [first, ...more] = oneOfEachField(parsed.error.issues.map(fieldError));
+  throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, maxErrors - 1));
+}

@@ -1,0 +1,42 @@
+/** Fills in what remotes had not answered yet when the page was opened. */
+
+/** So many at a time: a browser has six connections to a host, and other pages of it need some. */
+const maxParallel = 2;
+
+const waiting = [...document.querySelectorAll('[data-summary]')];
+
+/** @param {Element} cell @param {{ state: string, text: string, more: string }} summary */
+function fill(cell, { state, text, more }) {
+  const [word, rest] = cell.children;
+  if (word === undefined || rest === undefined) return;
+  word.className = `state ${state}`;
+  word.textContent = text;
+  rest.textContent = more;
+}
+
+const unanswered = { state: 'unknown', text: 'unknown', more: '' };
+
+async function fillAll() {
+  for (let cell = waiting.shift(); cell !== undefined; cell = waiting.shift()) {
+    try {
+      const answer = await fetch(cell.getAttribute('data-summary') ?? '');
+      fill(cell, answer.ok ? await answer.json() : unanswered);
+    } catch {
+      fill(cell, unanswered);
+    }
+  }
+}
+
+for (let each = 0; each < maxParallel; each += 1) fillAll();
+
+const notice = document.querySelector('[data-awaits]');
+
+/** Whoever types or chooses in the page would lose it. */
+const isInUse = () => document.activeElement?.matches('main input, main select, main button') ?? false;
+
+if (notice !== null) {
+  const answer = await fetch(notice.getAttribute('data-awaits') ?? '').catch(() => undefined);
+  const again = notice.querySelector('a');
+  if (answer?.ok && !isInUse()) location.replace(again?.href ?? '');
+  else if (answer?.ok) notice.firstChild?.replaceWith('The remote has answered. ');
+}

@@ -1,0 +1,46 @@
+/** Times as pages show them. No DOM: the service writes with it what the page then keeps up to date. */
+
+/** @type {readonly (readonly [string, number])[]} */
+const units = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+];
+
+/** In the largest unit of which there are two, as people say it. @param {number} milliseconds */
+function span(milliseconds) {
+  const seconds = Math.max(0, Math.round(milliseconds / 1_000));
+  const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? ['s', 1];
+  return `${Math.round(seconds / length)} ${unit}`;
+}
+
+/** @param {number} at @param {number} now */
+export function relativeTime(at, now) {
+  if (Math.abs(at - now) < 2_000) return 'now';
+  return at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`;
+}
+
+/** To the second, in UTC: `2026-03-01 14:05:09 UTC`. @param {string} timestamp */
+export const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
+
+/** Whoever waits for a lock with less left than this need not ask for it. */
+const urgentMs = 5 * 60_000;
+
+/** @param {number} milliseconds */
+export const isUrgent = (milliseconds) => milliseconds < urgentMs;
+
+/** @param {number} value */
+const twoDigits = (value) => String(value).padStart(2, '0');
+
+/** How much time a lock has left, in two units, so that it is seen to pass. @param {number} milliseconds */
+export function timeLeft(milliseconds) {
+  const seconds = Math.ceil(milliseconds / 1_000);
+  if (seconds <= 0) return 'expired';
+  const days = Math.floor(seconds / 86_400);
+  const hours = Math.floor(seconds / 3_600) % 24;
+  const minutes = Math.floor(seconds / 60) % 60;
+  if (days > 0) return `${days} d ${twoDigits(hours)} h`;
+  if (hours > 0) return `${hours} h ${twoDigits(minutes)} min`;
+  return minutes > 0 ? `${minutes} min ${twoDigits(seconds % 60)} s` : `${seconds} s`;
+}

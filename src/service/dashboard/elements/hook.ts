@@ -1,0 +1,122 @@
+import { html } from 'hono/html';
+import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
+import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
+import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
+import type { HookOverview } from '../../webhooks/hook-overview.ts';
+import type { InactiveWhy } from '../../webhooks/hooks.ts';
+import { faint, literals, type Markup } from './text.ts';
+import { time } from './time.ts';
+
+/** When each event happens. */
+export const eventMeanings: Readonly<Record<HookEvent, string>> = {
+  'sync.succeeded': 'A sync brought a branch up to date.',
+  'sync.failed': 'A sync ended with an error.',
+  'lock.acquired': 'Someone took a lock.',
+  'lock.released': 'A lock was released, by its holder or by force.',
+  'lock.expired': 'A lock expired without being released.',
+};
+
+export const formatNames: Readonly<Record<HookFormat, string>> = {
+  standard: 'Standard Webhooks',
+  github: 'GitHub',
+  buildkite: 'Buildkite',
+};
+
+export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
+  if (!events.some(isSyncEvent)) return faint('none: only locks');
+  return branches === null ? html`all` : literals(branches);
+};
+
+const hookStates: Readonly<Record<InactiveWhy | 'active', string>> = {
+  active: 'active',
+  paused: 'paused',
+  gone: 'ended by the receiver',
+};
+
+export function hookState(why: InactiveWhy | null): Markup {
+  const state = why ?? 'active';
+  return html`<span class="state ${state}">${hookStates[state]}</span>`;
+}
+
+const eventsWere = (count: number): string =>
+  count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
+
+/** What was lost of what the hook asks for, and whether that goes on. */
+export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
+  if (dropped === null) return '';
+  const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
+    ${time(dropped.last, now)}, because its queue was full.`;
+  return dropped.is_full
+    ? html`<p class="warning">${what} It still is: events are queued again once the receiver has taken some.</p>`
+    : html`<p class="hint">${what} They will not be delivered.</p>`;
+}
+
+export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Markup | string =>
+  dropped === null
+    ? ''
+    : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
+
+/** What an event is about, and what that is. */
+export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>
+  'sync' in event.data
+    ? { kind: 'branch', name: event.data.sync.branch }
+    : { kind: 'path', name: event.data.lock.path };
+
+/** The word for a state, and the class of its colour. */
+const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
+  delivered: ['delivered', 'delivered'],
+  failed: ['failed', 'failed'],
+  dropped: ['dropped', 'dropped'],
+  'under-way': ['sending', 'running'],
+  waiting: ['waiting', 'pending'],
+  'behind-another': ['waiting', 'queued'],
+  held: ['held', 'paused'],
+};
+
+export function deliveryState({ kind }: DeliveryState): Markup {
+  const [word, colour] = deliveryStates[kind];
+  return html`<span class="state ${colour}">${word}</span>`;
+}
+
+export function nextAttempt({ state, event }: DeliveryOverview, now: number): Markup | string {
+  switch (state.kind) {
+    case 'delivered':
+    case 'failed':
+    case 'dropped':
+      return faint('none');
+    case 'under-way':
+      return 'in progress';
+    case 'waiting':
+      return Date.parse(state.until) > now ? time(state.until, now) : 'as soon as possible';
+    case 'behind-another':
+      return `after an earlier one for the same ${subjectOf(event).kind}`;
+    case 'held':
+      return 'when the webhook is resumed';
+  }
+}
+
+/** What an action has done, by the word that it puts into the address of the next page. */
+const notices = {
+  registered: 'The webhook is registered. It signs with the secret you gave.',
+  replaced:
+    'This address was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
+  'registered-before': 'The form was sent twice. The second time changed nothing.',
+  'being-registered': 'The form was sent twice and the first is still being processed. Reload this page in a moment.',
+  paused: 'The webhook is paused. Events from now on are not queued for it.',
+  'paused-already': 'Nothing was changed: the webhook was already paused.',
+  'gone-already': 'Nothing was changed: the receiver ended the webhook with 410, so there is nothing to pause.',
+  resumed: 'The webhook is active again. Waiting deliveries are being sent.',
+  'resumed-gone':
+    'The webhook is active again. Another 410 from its receiver ends it again. Dropped deliveries can be sent again, one by one.',
+  'active-already': 'Nothing was changed: the webhook was already active.',
+  removed: 'The webhook and its waiting deliveries are removed.',
+  'sent-again': 'It is being sent again.',
+  'sent-after-another': 'It will be sent again after an earlier delivery about the same subject.',
+} as const;
+
+export type Notice = keyof typeof notices;
+
+const isNotice = (text: string): text is Notice => Object.hasOwn(notices, text);
+
+export const noticeOf = (text: string): Markup | string =>
+  isNotice(text) ? html`<p class="notice" role="status">${notices[text]}</p>` : '';

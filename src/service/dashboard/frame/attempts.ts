@@ -1,0 +1,53 @@
+import { parseIpAddress, writeIpAddress } from '../../webhooks/ip-address.ts';
+
+export interface AttemptLimit {
+  readonly max: number;
+  readonly everyMs: number;
+}
+
+export type Attempt =
+  /** What succeeds does not count: people behind one address share it. */
+  { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
+
+interface Counted {
+  count: number;
+  readonly since: number;
+}
+
+/** So many sources are kept in mind before those whose time is over are forgotten. */
+const sourcesBeforeSweep = 10_000;
+
+/** Whose attempts an address counts as: of IPv6 every subscriber has a whole /64 (RFC 6177), and may try from each of it. */
+export function subscriberOf(address: string): string {
+  const parsed = parseIpAddress(address);
+  if (parsed === undefined || parsed.version === 4) return address;
+  return `${writeIpAddress({ version: 6, bits: (parsed.bits >> 64n) << 64n })}/64`;
+}
+
+/** Failures of one source, counted as they begin, so that many at once are no way around it. */
+export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
+  const counted = new Map<string, Counted>();
+
+  function sweep(now: number): void {
+    if (counted.size < sourcesBeforeSweep) return;
+    for (const [source, { since }] of counted) if (now - since >= everyMs) counted.delete(source);
+  }
+
+  return (source) => {
+    const now = clock();
+    const known = counted.get(source);
+    const current = known === undefined || now - known.since >= everyMs ? { count: 0, since: now } : known;
+    if (current.count >= max) {
+      return { kind: 'refused', retryAfterSeconds: Math.ceil((current.since + everyMs - now) / 1_000) };
+    }
+    sweep(now);
+    current.count += 1;
+    counted.set(source, current);
+    return {
+      kind: 'allowed',
+      succeeded: () => {
+        current.count -= 1;
+      },
+    };
+  };
+}

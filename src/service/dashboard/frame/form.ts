@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'hono';
+import { html } from 'hono/html';
+import { Refusal } from '../../contract/problem.ts';
+import { readText } from '../../http/body.ts';
+import type { Environment } from '../../http/context.ts';
+import { decodeUrlencoded } from '../../http/urlencoded.ts';
+import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
+import type { Markup } from '../elements/text.ts';
+
+/** Far more than anybody types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
+export const maxFormBytes = 64 * 1024;
+export const maxFormFields = 100;
+
+interface InSession {
+  readonly c: Context<Environment>;
+}
+
+/** What a form says. Nothing but text, as often as the form has it. */
+export interface Form {
+  /** The only value of a field, or nothing. */
+  text(name: string): string;
+  all(name: string): readonly string[];
+}
+
+const unreadable = (): Refusal => new Refusal('malformed-request', 'The form cannot be read.');
+
+function decode(text: string): string {
+  const decoded = decodeUrlencoded(text);
+  if (decoded === undefined) throw unreadable();
+  return decoded;
+}
+
+/** How many fields a form has is known, and limited, before the first of them is looked at. */
+function fieldsOf(text: string): readonly string[] {
+  // One more than there may be tells that there are too many.
+  const fields = text.split('&', maxFormFields + 1);
+  if (fields.length > maxFormFields) {
+    const detail = `A form must not have more than ${maxFormFields} fields. Nothing was done.`;
+    throw new Refusal('invalid-request', detail, { errors: [{ pointer: '#', detail }] });
+  }
+  return fields.filter((field) => field !== '');
+}
+
+export function parseForm(text: string): Form {
+  const values = new Map<string, string[]>();
+  for (const field of fieldsOf(text)) {
+    const [encodedName = '', ...encodedValue] = field.split('=');
+    const name = decode(encodedName);
+    // Browsers send the lines of a text area with CRLF.
+    const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return {
+    text(name) {
+      const [value = '', ...more] = values.get(name) ?? [];
+      if (more.length > 0) throw unreadable();
+      return value;
+    },
+    all: (name) => values.get(name) ?? [],
+  };
+}
+
+const isForm = (contentType: string): boolean => /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
+
+/** The caller has looked at where the form comes from, and at the limit of whoever sends it: reading it is work. */
+export async function readForm(incoming: IncomingMessage): Promise<Form> {
+  if (!isForm(incoming.headers['content-type'] ?? '')) {
+    throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
+  }
+  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }));
+}
+
+/** The hidden field that every form of a session has. */
+export const formField = ({ c }: InSession): Markup =>
+  html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
+
+/** The form of a request that those before it have let through, if it comes from a page that this session was shown. */
+export async function readOwnForm(c: Context<Environment>): Promise<Form> {
+  const form = await readForm(c.env.incoming);
+  if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
+    throw new Refusal(
+      'cross-site',
+      'This form is from a session that has ended, so nothing was done. Open the page again and send it from there.',
+    );
+  }
+  return form;
+}
+
+/** Tells a form that is sent a second time from a second form. */
+export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);
+
+export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {
+  const id = unsealed(form.text('form_id'), c.get('session').secret);
+  if (id === undefined) {
+    throw new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
+  }
+  return id;
+}

@@ -1,0 +1,64 @@
+import type { Context } from 'hono';
+import type { Answer } from '../../contract/answer.ts';
+import type { Access, AccessControl } from '../../http/access.ts';
+import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../../http/context.ts';
+import { readQuery } from '../../http/urlencoded.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { Bearer } from '../../tokens/tokens.ts';
+import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
+import { type Form, readOwnForm } from './form.ts';
+import { requireSameSite, requireSession } from './session.ts';
+
+export interface PageRoute {
+  /** With parameters as `:name`. */
+  readonly path: `/${string}`;
+  readonly access: Exclude<Access, 'anyone'>;
+}
+
+export interface PageCall {
+  readonly c: Context<Environment>;
+  readonly bearer: Bearer;
+  /** The database's time, in milliseconds. */
+  readonly now: number;
+}
+
+export interface ActionCall extends PageCall {
+  readonly form: Form;
+}
+
+export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
+
+/** What a browser shows: for whoever is signed in with a token that has the scope. */
+export function addPage(
+  app: App,
+  control: AccessControl,
+  { path, access }: PageRoute,
+  show: (call: PageCall) => Promise<Answer>,
+): void {
+  app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
+}
+
+/** What a form does: in addition, it has to come from a page that the same session was shown. Headers tell first whose it is not. */
+export function addAction(
+  app: App,
+  control: AccessControl,
+  { path, access }: PageRoute,
+  act: (call: ActionCall) => Promise<Answer>,
+): void {
+  app.post(path, requireSameSite, requireSession(control, access), async (c) =>
+    send(c, await act({ ...callOf(c), form: await readOwnForm(c) })),
+  );
+}
+
+/** The parameters of the address with these names; each is empty when it is not there. */
+export function queryOf<Name extends string>(
+  { c }: Pick<PageCall, 'c'>,
+  ...names: readonly Name[]
+): Readonly<Record<Name, string>> {
+  const given = readQuery(c.env.incoming.url ?? '', names);
+  // It has exactly these names.
+  return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
+}
+
+export const workspaceOf = ({ c }: PageCall, storage: Storage): Promise<StoredWorkspace> =>
+  addressedWorkspace(c, storage);

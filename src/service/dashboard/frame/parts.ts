@@ -1,0 +1,26 @@
+import type { Logger } from 'pino';
+import type { AccessControl } from '../../http/access.ts';
+import type { Idempotent } from '../../idempotency/idempotency.ts';
+import type { ReleasedLock } from '../../locks/waiters.ts';
+import type { LockWatch } from '../../locks/watch-locks.ts';
+import type { PrepareSync } from '../../syncs/trigger.ts';
+import type { TargetCheck } from '../../webhooks/target-address.ts';
+import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
+
+/** What the pages work with. */
+export interface DashboardParts extends AccessControl {
+  readonly log: Logger;
+  readonly idempotent: Idempotent;
+  readonly targets: TargetCheck;
+  readonly prepareSync: PrepareSync;
+  readonly remoteMemory: RemoteMemory;
+  readonly lockWatch: LockWatch;
+  /** Ends what a page would otherwise go on listening to. */
+  readonly stopping: AbortSignal;
+  /** There is a sync to run. */
+  readonly onQueued: () => void;
+  /** There may be something to tell the hooks. */
+  readonly onLockEvent: () => void;
+  /** Somebody may wait for its path. */
+  readonly onReleased: (lock: ReleasedLock) => void;
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import type { Context, MiddlewareHandler } from 'hono';
+import { html } from 'hono/html';
+import { parse, serialize } from 'hono/utils/cookie';
+import type { Answer } from '../../contract/answer.ts';
+import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
+import { type Environment, send } from '../../http/context.ts';
+import { authenticateSession, looksLikeSessionSecret, sessionMs } from '../../sessions/sessions.ts';
+import { pageHeaders, seeOther, wantsPage } from './answer.ts';
+import { refuseOtherSites, speaksHttps } from './same-origin.ts';
+
+/**
+ * A link on another site brings no cookie (SameSite=Strict), whoever is signed in. The same address once more, now asked
+ * for by a page of ours, does.
+ */
+const onceMore: Answer = {
+  status: 200,
+  headers: pageHeaders,
+  body: String(
+    html`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0"><title>Workspaces</title><p><a href="">Continue</a></p></html>`,
+  ),
+};
+
+function withoutSession(c: Context<Environment>): Answer {
+  if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
+  if (c.req.method !== 'GET') return seeOther('/sign-in?ended=true');
+  if (c.req.header('sec-fetch-site') === 'cross-site') return onceMore;
+  const to = c.env.incoming.url ?? '/';
+  return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
+}
+
+/** For the dashboard what requireAccess() is for the API: the same scopes, and the same limit on requests. */
+export function requireSession(
+  control: AccessControl,
+  access: Exclude<Access, 'anyone'>,
+): MiddlewareHandler<Environment> {
+  return async (c, next) => {
+    const secret = sessionSecretIn(c.env.incoming);
+    const session = secret === undefined ? undefined : await authenticateSession(control.storage, secret);
+    if (secret === undefined || session?.kind !== 'known') return send(c, withoutSession(c));
+    c.set('session', { secret, now: session.now });
+    admitBearer(c, control, session.bearer, access);
+    return next();
+  };
+}
+
+/** Comes first: what a header can tell costs nothing to look at. */
+export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
+  refuseOtherSites(c.env.incoming);
+  await next();
+};
+
+/** RFC 6265bis section 4.1.3.2: a browser takes a name with this prefix only over https, from this host, for all of it. */
+const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
+
+const settings = (secure: boolean) =>
+  ({ path: '/', httpOnly: true, sameSite: 'Strict', secure }) as const satisfies Parameters<typeof serialize>[2];
+
+export const sessionCookie = (secret: string, secure: boolean): string =>
+  serialize(secure ? names.secure : names.plain, secret, { ...settings(secure), maxAge: sessionMs / 1_000 });
+
+export const endedCookie = (secure: boolean): string =>
+  serialize(secure ? names.secure : names.plain, '', { ...settings(secure), maxAge: 0 });
+
+/**
+ * The secret of the session, if there is one. Over https only the cookie counts that https alone can have set: any other
+ * host of the domain, and whoever is on the way of a plain connection, can give the browser the other one.
+ */
+export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
+  const all = parse(incoming.headers.cookie ?? '');
+  const counted = speaksHttps(incoming) ? [all[names.secure]] : [all[names.secure], all[names.plain]];
+  return counted.find((value) => value !== undefined && looksLikeSessionSecret(value));
+}

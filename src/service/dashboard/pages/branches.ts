@@ -1,0 +1,288 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { html } from 'hono/html';
+import type { Sync } from '../../../interface/resources.ts';
+import { grants } from '../../../interface/scopes.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { parseBranchName } from '../../git/branch-name.ts';
+import { shownRemote } from '../../git/remote.ts';
+import { requireFreeDisk } from '../../http/access.ts';
+import type { App } from '../../http/context.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
+import { unfinishedSyncs } from '../../syncs/list.ts';
+import { startPrepared } from '../../syncs/start.ts';
+import type { KnownRemote } from '../../workspaces/remote-memory.ts';
+import {
+  type BranchStanding,
+  branchStandings,
+  countStandings,
+  isOutdated,
+  type Standing,
+  standings,
+} from '../../workspaces/standing.ts';
+import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
+import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
+import { plural, safeText } from '../assets/text.js';
+import { option } from '../elements/fields.ts';
+import { commit } from '../elements/sync.ts';
+import { empty, literal, type Markup, safeLines } from '../elements/text.ts';
+import { time } from '../elements/time.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { showPage } from '../frame/layout.ts';
+import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { branchSummary } from './branch-summary.ts';
+import { recentMs } from './workspaces.ts';
+
+/** A branch that could not be synced, as it was asked for. */
+export interface RefusedBranch {
+  readonly typed: string;
+  readonly why: string;
+}
+
+export interface BranchView {
+  readonly workspace: string;
+  /** Without credentials. */
+  readonly remote: string;
+  readonly known: KnownRemote;
+  /** The remote is being asked, and has not answered yet. */
+  readonly isAwaited: boolean;
+  readonly branches: readonly BranchStanding[];
+  /** By branch. */
+  readonly unfinished: ReadonlyMap<string, Sync>;
+  readonly maySync: boolean;
+  readonly query: { readonly search: string; readonly show: string; readonly page: string };
+  readonly refused: RefusedBranch | undefined;
+}
+
+const pageSize = 200;
+/** Fewer are seen at a glance. */
+const worthFiltering = 10;
+
+const words: Readonly<Record<Standing, string>> = {
+  behind: 'behind',
+  current: 'up to date',
+  unsynced: 'never synced',
+  unknown: 'unknown',
+};
+
+function whatIsShown({ known: { listing }, branches }: BranchView, now: number): Markup | string {
+  if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that have been synced.';
+  return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
+}
+
+function remoteState(view: BranchView, now: number): Markup {
+  const { known, isAwaited, workspace, query, refused } = view;
+  const { failure } = known;
+  const shown = whatIsShown(view, now);
+  // Nobody is taken away from the form that was just refused.
+  const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
+  const awaited = isAwaited
+    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Reload</a></p>`
+    : '';
+  if (failure === undefined) return html`${awaited}`;
+  return html`<div class="warning">
+      <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${shown}</p>
+      <p class="lines">${safeLines(failure.why)}</p>
+    </div>${awaited}`;
+}
+
+const syncForm = (call: PageCall, workspace: string, branch: string): Markup =>
+  html`<form method="post" action="/workspaces/${workspace}/sync">${formField(call)}<input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
+
+function nameForm(call: PageCall, { workspace, refused }: BranchView): Markup {
+  const invalid = refused === undefined ? '' : html` aria-invalid="true" aria-describedby="branch-problem"`;
+  return html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
+    ${formField(call)}
+    <div class="field">
+      <label for="branch">Sync a branch by name</label>
+      <input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${invalid}>
+      ${refused === undefined ? '' : html`<p class="problem" id="branch-problem" role="alert"><bdi>${safeText(refused.why)}</bdi></p>`}
+    </div>
+    <button class="primary">Sync</button>
+  </form>`;
+}
+
+function row(call: PageCall, view: BranchView, { name, standing, head, synced, isDefault }: BranchStanding): Markup {
+  const { workspace, unfinished, maySync } = view;
+  const sync = unfinished.get(name);
+  const running =
+    sync === undefined
+      ? ''
+      : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
+  return html`<tr>
+    <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
+    <td><span class="state ${standing}">${words[standing]}</span>${running}</td>
+    <td class="wide">${head === undefined ? '' : commit(head)}</td>
+    <td class="wide">${synced === undefined ? '' : commit(synced.head)}</td>
+    <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
+    ${maySync ? html`<td class="act">${syncForm(call, workspace, name)}</td>` : ''}
+  </tr>`;
+}
+
+const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
+  const counts = countStandings(branches);
+  const offered = standings.filter((standing) => counts[standing] > 0 || standing === query.show);
+  return html`<form method="get" action="/workspaces/${workspace}" class="actions" role="search">
+    <label for="search">Branch</label>
+    <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
+    <label for="show">Show</label>
+    <select id="show" name="show">
+      ${option('', `all (${branches.length})`, query.show)}
+      ${offered.map((standing) => option(standing, `${words[standing]} (${counts[standing]})`, query.show))}
+    </select>
+    <button>Filter</button>
+  </form>`;
+};
+
+/** With what is asked for, and nothing that is empty. */
+function addressOf(workspace: string, query: BranchView['query']): string {
+  const asked = Object.entries(query).filter(([, value]) => value !== '');
+  return `/workspaces/${workspace}${asked.length === 0 ? '' : `?${new URLSearchParams(asked)}`}`;
+}
+
+function pageLinks({ workspace, query }: BranchView, page: number, pages: number): Markup {
+  if (pages <= 1) return html``;
+  const link = (to: number, text: string) =>
+    html`<a href="${addressOf(workspace, { ...query, page: String(to) })}">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages">
+    ${page > 1 ? link(page - 1, 'Previous') : ''}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Next') : ''}
+  </nav>`;
+}
+
+function table(call: PageCall, view: BranchView): Markup {
+  const { query, branches, maySync } = view;
+  const wanted = query.search.trim().toLowerCase();
+  const found = branches.filter(
+    ({ name, standing }) =>
+      name.toLowerCase().includes(wanted) && (standing === query.show || !standings.some((one) => one === query.show)),
+  );
+  if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
+  const pages = Math.ceil(found.length / pageSize);
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
+  const shown = found.slice((page - 1) * pageSize, page * pageSize);
+  return html`<table class="folds branches">
+    <thead><tr>
+      <th scope="col">Branch</th>
+      <th scope="col">State</th>
+      <th scope="col" class="wide">At the remote</th>
+      <th scope="col" class="wide">Synced</th>
+      <th scope="col">When</th>
+      ${maySync ? html`<th scope="col"><span class="visually-hidden">Sync</span></th>` : ''}
+    </tr></thead>
+    <tbody>${shown.map((branch) => row(call, view, branch))}</tbody>
+  </table>${pageLinks(view, page, pages)}`;
+}
+
+function noBranches({ known, isAwaited }: BranchView): Markup {
+  if (known.listing !== undefined)
+    return empty('The remote has no branches yet.', 'Push one, and it can be synced here.');
+  return isAwaited
+    ? html``
+    : empty('Nothing has been synced yet.', 'The remote does not answer, so its branches are unknown.');
+}
+
+/** All that stands on the page of a workspace. */
+export function branchPage(call: PageCall, view: BranchView): Markup {
+  const { branches, maySync, known, query, refused } = view;
+  const isFiltered = query.search !== '' || query.show !== '';
+  return html`
+    <p class="faint">Mirror of ${literal(view.remote)} · ${plural(branches.length, known.listing === undefined ? 'synced branch' : 'branch', known.listing === undefined ? 'synced branches' : 'branches')}</p>
+    ${remoteState(view, call.now)}
+    ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
+    ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
+    ${branches.length === 0 ? noBranches(view) : table(call, view)}`;
+}
+
+/** Most remotes answer within it; a page that takes longer seems broken. */
+const patienceMs = 1_000;
+/** A page that is opened again at once need not ask again. */
+const answerHoldsMs = 5_000;
+const failureHoldsMs = 30_000;
+
+interface AskedRemote {
+  readonly known: KnownRemote;
+  /** It has not answered yet. */
+  readonly isAwaited: boolean;
+}
+
+export function addBranchPages(app: App, parts: DashboardParts): void {
+  const { storage, remoteMemory, prepareSync, onQueued } = parts;
+
+  async function askBriefly(call: PageCall, workspace: StoredWorkspace, synced: SyncedBranches): Promise<AskedRemote> {
+    const before = remoteMemory.known(workspace);
+    const holdsMs = before.failure === undefined ? answerHoldsMs : failureHoldsMs;
+    if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
+    const answer = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
+    // Once the page is shown, nobody is there to be told of what else goes wrong.
+    answer.catch(() => undefined);
+    const waiting = new AbortController();
+    // A remote that was silent a while ago most probably still is.
+    const patience = sleep(before.failure === undefined ? patienceMs : 0, { known: before, isAwaited: true }, waiting);
+    patience.catch(() => undefined);
+    return Promise.race([answer, patience]).finally(() => waiting.abort());
+  }
+
+  async function show(call: PageCall, workspace: StoredWorkspace, refused?: RefusedBranch): Promise<Answer> {
+    const { id, remote } = workspace;
+    const maySync = grants(call.bearer.scopes, 'sync');
+    const [synced, unfinished] = await Promise.all([
+      syncedBranches(storage, id),
+      maySync ? unfinishedSyncs(storage, id) : [],
+    ]);
+    const asked = await askBriefly(call, workspace, synced);
+    const main = branchPage(call, {
+      ...asked,
+      workspace: id,
+      remote: shownRemote(remote),
+      branches: branchStandings(asked.known, synced),
+      unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
+      maySync,
+      query: queryOf(call, 'search', 'show', 'page'),
+      refused,
+    });
+    const place = { section: 'workspaces', workspace: id, tab: 'branches' } as const;
+    const view = { title: `Branches of ${id}`, place, main, scripts: ['remotes.js'], styles: ['syncs.css'] };
+    return showPage(call, view, refused === undefined ? 200 : 422);
+  }
+
+  async function start(call: ActionCall): Promise<Answer> {
+    const workspace = await workspaceOf(call, storage);
+    requireFreeDisk(parts);
+    const typed = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
+    const branch = parseBranchName(typed);
+    if (!branch.ok) return show(call, workspace, { typed, why: branch.why });
+    const preparation = await prepareSync(workspace, branch.value);
+    const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
+    const started = await storage.commit({ workspace: workspace.id }, (db) =>
+      startPrepared(db, storage.now, wanted, preparation),
+    );
+    if (started.kind === 'unknown-branch') return show(call, workspace, { typed, why: started.why });
+    onQueued();
+    return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
+  }
+
+  addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) =>
+    show(call, await workspaceOf(call, storage)),
+  );
+
+  addAction(app, parts, { path: '/workspaces/:id/sync', access: 'sync' }, start);
+
+  /** For pages that are shown already: answers when the remote has, or will not. */
+  addPage(app, parts, { path: '/workspaces/:id/summary', access: 'any-token' }, async (call) => {
+    const workspace = await workspaceOf(call, storage);
+    const synced = await syncedBranches(storage, workspace.id);
+    const before = remoteMemory.known(workspace);
+    const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
+    const known = isWanted ? await remoteMemory.ask(workspace) : before;
+    return {
+      status: 200,
+      headers: {
+        'content-type': 'application/json',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-content-type-options': 'nosniff',
+      },
+      body: JSON.stringify(branchSummary(known, synced)),
+    };
+  });
+}

@@ -1,0 +1,178 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../webhooks/delivery-list.ts';
+import type { HookEventOccurrence } from '../../webhooks/event.ts';
+import type { HookRow } from '../../webhooks/hooks.ts';
+import type { ReceiverAnswer } from '../../webhooks/receiver-answer.ts';
+import { mostAttempts } from '../../webhooks/retry-schedule.ts';
+import { sendAgain } from '../../webhooks/send-again.ts';
+import { type ShownHeader, type ShownRequest, shownRequest } from '../../webhooks/shown-request.ts';
+import { shownUrl } from '../../webhooks/shown-url.ts';
+import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
+import { faint, literal, type Markup, userText, verbatim } from '../elements/text.ts';
+import { time } from '../elements/time.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { showPage } from '../frame/layout.ts';
+import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-hook.ts';
+
+const path = '/workspaces/:id/hooks/:hook/deliveries/:delivery';
+const access = 'hooks:write';
+
+/** Why a button would only be refused; undefined where it would not. */
+function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
+  if (active !== 1) return 'Resume the webhook to send it again.';
+  switch (state.kind) {
+    case 'under-way':
+      return 'It is being sent now.';
+    case 'behind-another':
+      return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
+    default:
+      return undefined;
+  }
+}
+
+function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
+  const whyNot = whyNotAgain(delivery, hook);
+  const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
+  return html`<div class="actions">
+    ${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
+    <a href="${page}">Reload</a>
+  </div>`;
+}
+
+function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
+  if (again && !('at' in state)) return `${attempts}, plus one sent again by hand`;
+  return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
+}
+
+/** Where more is told of what it is about. */
+function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
+  if (!('sync' in data) || !grants(bearer.scopes, 'sync')) return '';
+  return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
+}
+
+function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: DeliveryOverview): Markup {
+  const { now } = call;
+  const { event, state, last_attempt, last_error } = delivery;
+  const { kind, name } = subjectOf(event);
+  return html`<dl class="facts">
+    <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
+    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook.url))}</a></dd>
+    <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
+    <dt>${kind === 'branch' ? 'Branch' : 'Path'}</dt><dd>${literal(name)}</dd>
+    ${syncLink(call, event)}
+    <dt>Attempts</dt><dd>${attemptsMade(delivery)}</dd>
+    <dt>Last attempt</dt><dd>${last_attempt === null ? faint('none') : time(last_attempt.at, now)}</dd>
+    <dt>Next attempt</dt><dd>${nextAttempt(delivery, now)}</dd>
+    <dt>Last error</dt><dd>${last_error === null ? faint('none') : userText(last_error)}</dd>
+    <dt>Id</dt><dd>${literal(delivery.id)}</dd>
+  </dl>`;
+}
+
+function request(hook: HookRow, { event }: DeliveryOverview): Markup {
+  const shown = shownRequest(hook, event);
+  if (!shown.ok) return html`<p>There is none: ${shown.why}</p>`;
+  return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
+    ${requestSection(shown.value)}`;
+}
+
+export function addDeliveryPages(app: App, parts: DashboardParts): void {
+  const { storage, onLockEvent } = parts;
+
+  async function show(call: PageCall, refused?: string): Promise<Answer> {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
+    if (delivery === undefined) throw noSuchDelivery();
+    const { event, last_attempt, attempts, last_error } = delivery;
+    const hookPage = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const main = html`
+      ${refused === undefined ? noticeOf(queryOf(call, 'notice').notice) : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
+      ${actions(call, `${hookPage}/deliveries/${delivery.id}`, delivery, hook)}
+      ${facts(call, hookPage, hook, delivery)}
+      <h2>Request</h2>
+      ${request(hook, delivery)}
+      <h2>Last answer</h2>
+      ${answerSection(last_attempt, attempts, last_error)}`;
+    const view = {
+      title: `Delivery of ${event.type}`,
+      place: { section: 'workspaces', workspace, tab: 'hooks' },
+      main,
+      styles: ['hooks.css'],
+    } as const;
+    return showPage(call, view, refused === undefined ? 200 : 409);
+  }
+
+  addPage(app, parts, { path, access }, (call) => show(call));
+
+  addAction(app, parts, { path: `${path}/send-again`, access }, async (call) => {
+    const { workspace, hook } = await addressedHook(call, storage);
+    const delivery = addressedDeliveryId(call);
+    const asked = { workspace, hook: hook.id, delivery, actor: actorOf(call.c) };
+    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked));
+    switch (sent.kind) {
+      case 'absent':
+        throw noSuchDelivery();
+      case 'refused':
+        return show(call, sent.why);
+      case 'sent-again': {
+        onLockEvent();
+        const notice = sent.due === 'at-once' ? 'sent-again' : 'sent-after-another';
+        return seeOther(`/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${notice}`);
+      }
+    }
+  });
+}
+
+const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden'], string>> = {
+  secret: 'not shown',
+  'of-each-attempt': 'the time of the attempt',
+};
+
+/** Names and values: the request's own and what a receiver has answered look alike. */
+const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
+  html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
+
+const headerValue = (header: ShownHeader): Markup =>
+  'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
+
+export const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
+  <p>${literal(`${method} ${url}`)}</p>
+  ${headerLines(headers.map((header) => [header.name, headerValue(header)] as const))}
+  ${verbatim(prettyBody)}
+  <details><summary>The exact body</summary>${verbatim(body)}</details>`;
+
+/** The status line, for all that is kept of an answer. */
+const statusLine = ({ status }: ReceiverAnswer, { duration_ms }: LastAttempt): Markup =>
+  html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
+
+function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverAnswer, { kept: 'whole' }>): Markup {
+  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
+  return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
+    ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
+    ${cut}`;
+}
+
+export function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
+  if (attempt === null) {
+    return attempts === 0
+      ? html`<p class="faint">No attempt yet.</p>`
+      : html`<p class="faint">Attempts by an earlier version of the service were not kept.</p>`;
+  }
+  const { answer } = attempt;
+  if (answer === null) {
+    return html`<p>There was none${lastError === null ? '.' : html`: ${userText(lastError)}`}</p>`;
+  }
+  switch (answer.kept) {
+    case 'status':
+      return html`${statusLine(answer, attempt)}
+        <p class="hint">Nothing else is kept: the receiver is in a network that the operator allows explicitly, and its answers are
+          not for everyone who can register webhooks.</p>`;
+    case 'whole':
+      return html`${statusLine(answer, attempt)}${wholeAnswer(answer)}`;
+  }
+}

@@ -1,0 +1,132 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { HeldLock } from '../../locks/held-locks.ts';
+import type { Bearer } from '../../tokens/tokens.ts';
+import {
+  folderName,
+  folderOf,
+  type ListQuery,
+  listAddress,
+  releaseAddress,
+  releaseText,
+  type ShownLock,
+  type SortKey,
+  sortKeys,
+} from '../assets/lock-list.js';
+import { plural, safeText, shortRun } from '../assets/text.js';
+import type { Markup } from '../elements/text.ts';
+import { countdown, time } from '../elements/time.ts';
+
+export type ReleaseWay = ShownLock['release'];
+
+export function releaseWay({ id, scopes }: Bearer, tokenId: string): ReleaseWay {
+  if (tokenId === id) return grants(scopes, 'locks:write') ? 'own' : 'none';
+  return grants(scopes, 'locks:admin') ? 'force' : 'none';
+}
+
+export const shownLock = (bearer: Bearer, { lock, tokenId }: HeldLock): ShownLock => ({
+  id: lock.id,
+  path: lock.path,
+  owner: lock.owner,
+  origin: lock.origin,
+  acquired_at: lock.acquired_at,
+  expires_at: lock.expires_at,
+  release: releaseWay(bearer, tokenId),
+});
+
+export const columnNames: Readonly<Record<SortKey, string>> = {
+  path: 'Path',
+  holder: 'Holder',
+  run: 'From run',
+  since: 'Since',
+  left: 'Time left',
+};
+
+/** The first click on a column sorts it upwards, the next one downwards. */
+function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
+  const current = query.by === by;
+  const direction = query.descending ? 'descending' : 'ascending';
+  const descending = current && !query.descending;
+  const href = listAddress(workspace, { ...query, by, descending, page: 1 });
+  return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
+}
+
+const dummy: ShownLock = {
+  id: '',
+  path: 'a/b',
+  owner: '',
+  origin: null,
+  acquired_at: new Date(0).toISOString(),
+  expires_at: new Date(0).toISOString(),
+  release: 'none',
+};
+
+export interface TableRows {
+  /** Of this page. */
+  readonly locks: readonly ShownLock[];
+  /** Of all pages: how many locks each folder has. */
+  readonly folders: ReadonlyMap<string, number>;
+  /** How many rows there are on all pages. */
+  readonly total: number;
+  readonly hidden: boolean;
+}
+
+export function lockTable(place: RowPlace, query: ListQuery, { locks, folders, total, hidden }: TableRows): Markup {
+  const { workspace, releasing } = place;
+  const columns = sortKeys.length + (releasing ? 1 : 0);
+  const rows = locks.flatMap((lock, index) => {
+    const folder = folderOf(lock.path);
+    const before = locks[index - 1];
+    const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
+    return begins
+      ? [folderRow(folder, folders.get(folder) ?? 0, columns), lockRow(place, lock)]
+      : [lockRow(place, lock)];
+  });
+  return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
+    <thead role="rowgroup"><tr role="row" aria-rowindex="1">
+      ${sortKeys.map((by) => columnHeading(workspace, query, by))}
+      ${releasing ? html`<th role="columnheader" scope="col" class="lock-release"><span class="visually-hidden">Release</span></th>` : ''}
+    </tr></thead>
+    <tbody role="rowgroup">${rows}</tbody>
+  </table>
+  <template id="lock-row">${lockRow(place, dummy)}</template>
+  <template id="folder-row">${folderRow('a/', 0, columns)}</template>`;
+}
+
+/** Rows are grids of one height, so that a browser can leave out what is not in sight; the roles keep them a table. */
+export interface RowPlace {
+  readonly workspace: string;
+  readonly now: number;
+  /** Whether anything can be released from here. */
+  readonly releasing: boolean;
+}
+
+function releaseLink(workspace: string, lock: ShownLock): Markup {
+  const { release, path } = lock;
+  const text = releaseText(lock);
+  return html`<a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}" aria-label="${text} ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>${text}</a>`;
+}
+
+function lockRow({ workspace, now, releasing }: RowPlace, lock: ShownLock): Markup {
+  const { path, owner, origin, acquired_at, expires_at } = lock;
+  return html`<tr role="row" class="lock">
+    <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${listAddress(workspace, { path })}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
+    <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi></td>
+    <td role="cell" class="lock-run">${runLink(origin)}</td>
+    <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
+    <td role="cell" class="lock-left">${countdown(expires_at, now)}<span class="on-cards"> left</span></td>
+    ${releasing ? html`<td role="cell" class="lock-release">${releaseLink(workspace, lock)}</td>` : ''}
+  </tr>`;
+}
+
+/** Its button is there for a browser with JavaScript: without, a folder stays open. */
+const folderRow = (folder: string, count: number, columns: number): Markup => html`<tr role="row" class="folder-row">
+    <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><button type="button" class="quiet fold" aria-expanded="true" disabled><bdi class="folder">${safeText(folderName(folder))}</bdi></button> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
+  </tr>`;
+
+/** A row of the list keeps both elements, so that the browser can fill it with another lock. */
+function runLink(origin: string | null): Markup {
+  const text = shortRun(origin);
+  const unknown = text === undefined;
+  return html`<a class="run" rel="noreferrer noopener" href="${unknown ? '' : origin}" title="${safeText(origin ?? '')}"${unknown ? html` hidden` : ''}><bdi>${safeText(text ?? '')}</bdi></a><span class="faint no-run"${unknown ? '' : html` hidden`}>unknown</span>`;
+}

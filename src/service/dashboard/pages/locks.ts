@@ -1,0 +1,197 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { App } from '../../http/context.ts';
+import { type HeldLock, heldLocks } from '../../locks/held-locks.ts';
+import type { LockNews } from '../../locks/lock-follower.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
+import type { Bearer } from '../../tokens/tokens.ts';
+import {
+  folderOf,
+  type ListQuery,
+  listAddress,
+  matching,
+  parseListQuery,
+  queryNames,
+  type ShownLock,
+  type SortKey,
+  sorted,
+  sortKeys,
+  sortText,
+} from '../assets/lock-list.js';
+import { plural } from '../assets/text.js';
+import { fullTime } from '../assets/time.js';
+import { option } from '../elements/fields.ts';
+import { empty, literal, type Markup, notice } from '../elements/text.ts';
+import { showPage } from '../frame/layout.ts';
+import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
+import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { columnNames, lockTable, type RowPlace, shownLock } from './lock-table.ts';
+
+const pageSize = 200;
+
+/** Fixed sentences by the codes that other pages send back with. */
+const notices: ReadonlyMap<string, string> = new Map([
+  ['released', 'The lock was released.'],
+  ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
+]);
+
+/** What upwards and downwards mean, in the words of each column. */
+const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
+  path: ['A to Z', 'Z to A'],
+  holder: ['A to Z', 'Z to A'],
+  run: ['A to Z', 'Z to A'],
+  since: ['oldest first', 'newest first'],
+  left: ['least first', 'most first'],
+};
+
+function filters(workspace: string, query: ListQuery): Markup {
+  const sorts = sortKeys.flatMap((by) =>
+    orders[by].map((order, index) => ({
+      value: sortText({ by, descending: index === 1 }),
+      text: `${columnNames[by]}, ${order}`,
+    })),
+  );
+  return html`<form method="get" action="/workspaces/${workspace}/locks" role="search" class="lock-filters">
+    <div class="lock-search"><label for="search">Search</label>
+      <input id="search" name="search" type="search" value="${query.search}" placeholder="Path, holder or run" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></div>
+    <div><label for="sort">Sort by</label>
+      <select id="sort" name="sort">${sorts.map(({ value, text }) => option(value, text, sortText(query)))}</select></div>
+    <div class="lock-group"><input type="checkbox" id="group" name="group" value="folder"${query.group ? html` checked` : ''}><label for="group">Group by folder</label></div>
+    <button class="apply">Show</button>
+  </form>`;
+}
+
+/** The three ways in which there is nothing to show. The browser changes between them as locks come and go. */
+function emptyStates(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
+  const state = (name: string, applies: boolean, content: Markup) =>
+    html`<div data-empty="${name}"${applies ? '' : html` hidden`}>${content}</div>`;
+  const nobody = shown === 0;
+  return html`
+    ${state(
+      'free',
+      nobody && path !== '',
+      empty(
+        'Nobody holds a lock on this path.',
+        'It was released, has expired, or was never taken. Anyone can take it now.',
+      ),
+    )}
+    ${state(
+      'none',
+      nobody && path === '' && all === 0,
+      empty(
+        'Nothing is locked.',
+        html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
+      ),
+    )}
+    ${state(
+      'no-match',
+      nobody && path === '' && all > 0,
+      empty(
+        'No lock matches the search.',
+        html`The search covers paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+      ),
+    )}`;
+}
+
+const onlyOne = (workspace: string, path: string): Markup =>
+  html`<p class="only-path"${path === '' ? html` hidden` : ''}>Only ${path === '' ? html`<code></code>` : literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
+
+const countText = (shown: number, all: number): string =>
+  shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
+
+function pageLinks(workspace: string, query: ListQuery, pages: number): Markup | string {
+  const { page } = query;
+  if (pages < 2) return '';
+  const to = (target: number, text: string, rel: string) =>
+    html`<a rel="${rel}" href="${listAddress(workspace, { ...query, page: target })}">${text}</a>`;
+  return html`<nav class="pages" aria-label="Pages">
+    ${page > 1 ? to(page - 1, 'Previous page', 'prev') : ''}
+    <span>Page ${page} of ${pages}</span>
+    ${page < pages ? to(page + 1, 'Next page', 'next') : ''}
+  </nav>`;
+}
+
+function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]): Markup {
+  const { workspace, now } = place;
+  const found = sorted(matching(locks, asked), asked);
+  const pages = Math.max(1, Math.ceil(found.length / pageSize));
+  const query = { ...asked, page: Math.min(asked.page, pages) };
+  const folders = new Map<string, number>();
+  for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
+  const rows = {
+    locks: found.slice((query.page - 1) * pageSize, query.page * pageSize),
+    folders,
+    total: found.length + folders.size,
+    hidden: found.length === 0,
+  };
+  return html`<div id="locks" data-workspace="${workspace}">
+    ${filters(workspace, query)}
+    ${onlyOne(workspace, query.path)}
+    <div class="lock-state">
+      <p id="lock-count">${countText(found.length, locks.length)}</p>
+      <p class="faint" id="live" role="status">As of ${fullTime(asTimestamp(now))}.</p>
+      <p class="visually-hidden" id="lock-announcement" role="status"></p>
+    </div>
+    ${lockTable(place, query, rows)}
+    ${emptyStates(workspace, query, locks.length, found.length)}
+    ${pageLinks(workspace, query, pages)}
+  </div>`;
+}
+
+/** Small enough that a browser shows the page between two of them, and that no single write is large. */
+const maxLocksPerEvent = 1_000;
+
+function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += maxLocksPerEvent)
+    yield items.slice(first, first + maxLocksPerEvent);
+}
+
+/**
+ * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
+ * renewed) and `removed` (paths that are free).
+ */
+async function tellLocks(
+  news: AsyncIterable<LockNews>,
+  bearer: Bearer,
+  { send }: Pick<Listener, 'send'>,
+): Promise<void> {
+  const shown = (locks: readonly HeldLock[]) => locks.map((held) => shownLock(bearer, held));
+  for await (const each of news) {
+    switch (each.kind) {
+      case 'all':
+        for (const locks of chunksOf(each.locks)) await send('snapshot', { locks: shown(locks), last: false });
+        await send('snapshot', { locks: [], last: true });
+        break;
+      case 'changed':
+        for (const paths of chunksOf(each.free)) await send('removed', { paths });
+        for (const locks of chunksOf(each.locks)) await send('changed', { locks: shown(locks) });
+        break;
+    }
+  }
+}
+
+export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
+  const { storage, lockWatch } = parts;
+
+  addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    const { bearer, now } = call;
+    const texts = queryOf(call, ...queryNames, 'notice');
+    const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
+    const place = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
+    return showPage(call, {
+      title: 'Locks',
+      place: { section: 'workspaces', workspace: id, tab: 'locks' },
+      scripts: ['locks.js'],
+      styles: ['locks.css'],
+      main: html`${notice(notices.get(texts.notice))}
+        ${listed(place, parseListQuery(new URLSearchParams(texts)), locks)}`,
+    });
+  });
+
+  addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    return (listener) => tellLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
+  });
+}

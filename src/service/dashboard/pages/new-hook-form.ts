@@ -1,0 +1,260 @@
+import { html } from 'hono/html';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import type { FieldError } from '../../../interface/problem.ts';
+import { type HookFormat, hookEvents, hookFormats } from '../../../interface/resources.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { parseRequestPart } from '../../contract/validate.ts';
+import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
+import { parseTarget } from '../../webhooks/target.ts';
+import { choice, group, marked, problemBeside, problemId, problemSummary } from '../elements/fields.ts';
+import { eventMeanings, formatNames } from '../elements/hook.ts';
+import type { Markup } from '../elements/text.ts';
+import { type Form, formField, newFormId } from '../frame/form.ts';
+import type { View } from '../frame/layout.ts';
+import type { PageCall } from '../frame/page.ts';
+
+const titles: Readonly<Record<Field, string>> = {
+  url: 'Address',
+  events: 'Events',
+  branches: 'Branches',
+  format: 'Format',
+  secret: 'Secret',
+  headers: 'Extra headers',
+};
+
+const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
+  standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
+  github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
+    <code>https://api.github.com/repos/OWNER/REPO/dispatches</code>; a header <code>Authorization: Bearer …</code> has a
+    token of GitHub.`,
+  buildkite: html`Creates a build of the branch. The address is
+    <code>https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds</code>; a header
+    <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
+};
+
+/** What a control of its own is described by, and whether it is wrong. */
+const described = (field: Field, problems: Problems): Markup =>
+  html`aria-describedby="${field}-hint${problems[field] === undefined ? '' : ` ${problemId(field)}`}"${marked(problems[field] !== undefined)}`;
+
+interface Control {
+  readonly field: Field;
+  readonly problems: Problems;
+  readonly control: Markup;
+  readonly hint: Markup | string;
+}
+
+const field = ({ field: name, problems, control, hint }: Control): Markup => html`<div class="field">
+    <label for="${name}">${titles[name]}</label>
+    ${control}
+    ${problemBeside(name, problems[name])}
+    <p class="hint" id="${name}-hint">${hint}</p>
+  </div>`;
+
+const groupOf = (name: Field, problems: Problems, content: readonly Markup[]): Markup =>
+  group({ id: name, title: titles[name], problem: problems[name], content });
+
+const eventChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
+  hookEvents.map((event, index) =>
+    choice({
+      type: 'checkbox',
+      name: 'event',
+      value: event,
+      checked: typed.events.includes(event),
+      label: html`<code>${event}</code>`,
+      hint: eventMeanings[event],
+      wrong: wrong && index === 0,
+    }),
+  );
+
+const formatChoices = (typed: Typed): readonly Markup[] =>
+  hookFormats.map((format) =>
+    choice({
+      type: 'radio',
+      name: 'format',
+      value: format,
+      checked: typed.format === format,
+      label: formatNames[format],
+      hint: formatMeanings[format],
+    }),
+  );
+
+/** The address as it was typed, but for a password in it, which is one of the mistakes. */
+function shownAgain(url: string): string {
+  const parsed = URL.parse(url.trim());
+  if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href;
+}
+
+/** Their names, to which the values have to be given anew. */
+const namesOf = (headers: string): string =>
+  headers
+    .split('\n')
+    .map((line) => (line.includes(':') ? `${line.slice(0, line.indexOf(':'))}: ` : ''))
+    .filter((line) => line !== '')
+    .join('\n');
+
+const whatToRepeat = ({ secret, headers }: Typed): string =>
+  secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
+
+export function newHookForm(call: PageCall, workspace: string, typed: Typed, problems: Problems): View {
+  const list = `/workspaces/${workspace}/hooks`;
+  const main = html`${problemSummary('No webhook was registered.', titles, problems, whatToRepeat(typed))}
+    <form method="post" action="${list}" class="narrow" novalidate>
+      ${formField(call)}
+      <input type="hidden" name="form_id" value="${newFormId(call)}">
+      ${field({
+        field: 'url',
+        problems,
+        control: html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false" ${described('url', problems)}>`,
+        hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
+          workspace already has the address, what you enter here replaces its settings.`,
+      })}
+      ${groupOf('events', problems, eventChoices(typed, problems.events !== undefined))}
+      ${field({
+        field: 'branches',
+        problems,
+        control: html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none" ${described('branches', problems)}>
+${typed.branches}</textarea>`,
+        hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
+      })}
+      ${groupOf('format', problems, formatChoices(typed))}
+      ${field({
+        field: 'headers',
+        problems,
+        control: html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off" ${described('headers', problems)}>
+${namesOf(typed.headers)}</textarea>`,
+        hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again.`,
+      })}
+      ${field({
+        field: 'secret',
+        problems,
+        control: html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false" ${described('secret', problems)}>`,
+        hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. If empty, a new webhook gets one,
+          shown once, and an existing webhook keeps its own.`,
+      })}
+      <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
+    </form>`;
+  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
+  return { title: 'Add a webhook', place, main };
+}
+
+export const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;
+
+export type Field = (typeof fields)[number];
+
+/** A sentence for each field that is wrong. */
+export type Problems = Partial<Readonly<Record<Field, string>>>;
+
+/** What the form has, as it was typed and chosen. */
+export interface Typed {
+  readonly url: string;
+  readonly events: readonly string[];
+  /** One a line. */
+  readonly branches: string;
+  readonly format: string;
+  readonly secret: string;
+  /** `name: value`, one a line. */
+  readonly headers: string;
+}
+
+export const untouched: Typed = {
+  url: '',
+  events: ['sync.succeeded'],
+  branches: '',
+  format: 'standard',
+  secret: '',
+  headers: '',
+};
+
+export const typedIn = (form: Form): Typed => ({
+  url: form.text('url'),
+  events: form.all('event'),
+  branches: form.text('branches'),
+  format: form.text('format'),
+  secret: form.text('secret'),
+  headers: form.text('headers'),
+});
+
+export type Reading =
+  | { readonly kind: 'request'; readonly request: HookRequest }
+  | { readonly kind: 'wrong'; readonly problems: Problems };
+
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
+
+/** A name that is given twice, once in capitals, is found by whoever reads what this gives. */
+function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
+  const headers = new Map<string, string>();
+  for (const [index, line] of linesOf(text).entries()) {
+    const colon = line.indexOf(':');
+    if (colon === -1) {
+      return refused(`Header ${index + 1} has no colon. Write one "name: value" per line.`);
+    }
+    const name = line.slice(0, colon).trim();
+    const value = line.slice(colon + 1).replace(/^ +/, '');
+    if (headers.has(name)) return refused(`Header ${index + 1} has the same name as an earlier one.`);
+    headers.set(name, value);
+  }
+  return accepted(Object.fromEntries(headers));
+}
+
+const isField = (text: string): text is Field => fields.some((field) => field === text);
+
+/** Where the field has several entries, which of them is meant. */
+function sentence(field: Field, index: string | undefined, detail: string): string {
+  if (field === 'branches' && index !== undefined) return `Branch ${Number(index) + 1}: ${detail}`;
+  return detail;
+}
+
+/** The mistakes that a program would be told, each for its field of the form; undefined when one has none. */
+export function problemsOf(errors: readonly FieldError[]): Problems | undefined {
+  const problems = new Map<Field, string>();
+  for (const { pointer, detail } of errors) {
+    const [, name = '', index] = pointer.split('/');
+    if (!isField(name)) return undefined;
+    if (!problems.has(name)) problems.set(name, sentence(name, index, detail));
+  }
+  return Object.fromEntries(problems);
+}
+
+export function problemsIn(error: unknown): Problems {
+  const problems = error instanceof Refusal ? problemsOf(error.extras.errors ?? []) : undefined;
+  if (problems === undefined || Object.keys(problems).length === 0) throw error;
+  return problems;
+}
+
+const asProgramsSendIt = (typed: Typed, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
+  const branches = linesOf(typed.branches).map((line) => line.trim());
+  return {
+    url: typed.url,
+    events: [...new Set(typed.events)],
+    branches: branches.length === 0 ? null : branches,
+    format: typed.format,
+    ...(typed.secret !== '' && { secret: typed.secret }),
+    ...(headers.ok && { headers: headers.value }),
+  };
+};
+
+function bySchema(body: unknown): Reading {
+  try {
+    return { kind: 'request', request: parseRequestPart(hookRequestSchema, () => body) };
+  } catch (error) {
+    return { kind: 'wrong', problems: problemsIn(error) };
+  }
+}
+
+/** By the schema of the API, and all that is wrong at once. */
+export function readNewHook(typed: Typed): Reading {
+  const headers = readHeaders(typed.headers);
+  const target = parseTarget(typed.url);
+  const reading = bySchema(asProgramsSendIt(typed, headers));
+  const problems: Problems = {
+    ...(!target.ok && { url: target.why }),
+    ...(!headers.ok && { headers: headers.why }),
+    ...(reading.kind === 'wrong' && reading.problems),
+    // The API's sentence is about a field that can be left out.
+    ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),
+  };
+  return Object.keys(problems).length === 0 ? reading : { kind: 'wrong', problems };
+}

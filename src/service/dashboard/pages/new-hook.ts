@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { html } from 'hono/html';
+import type { Hook, HookFormat } from '../../../interface/resources.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
+import { requireFreeDisk } from '../../http/access.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { keyedRequest } from '../../idempotency/keyed-request.ts';
+import type { RegisteredHook } from '../../webhooks/hooks.ts';
+import { type HookRequest, registerRequested, targetOf } from '../../webhooks/registration.ts';
+import type { WebhookSecret } from '../../webhooks/secret.ts';
+import { shownUrl } from '../../webhooks/shown-url.ts';
+import { formatNames, type Notice } from '../elements/hook.ts';
+import { copyable, literal, type Markup } from '../elements/text.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formIdOf } from '../frame/form.ts';
+import { showPage, type View } from '../frame/layout.ts';
+import { type ActionCall, addAction, addPage, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
+
+const access = 'hooks:write';
+
+/** The same form with the same content: sent again by a reload, it is not to wake, change or make anything. */
+function onceOnly(call: ActionCall, typed: Typed) {
+  const content = JSON.stringify([formIdOf(call), typed]);
+  return keyedRequest({
+    tokenId: call.bearer.id,
+    key: `form-${createHash('sha256').update(content).digest('hex')}`,
+    method: 'POST',
+    path: call.c.req.path,
+    ifMatch: undefined,
+    body: '',
+  });
+}
+
+export function addNewHookPages(app: App, parts: DashboardParts): void {
+  const { storage, targets, idempotent, onLockEvent } = parts;
+
+  async function register(call: ActionCall, workspace: string, typed: Typed, request: HookRequest): Promise<Answer> {
+    const pageOf = ({ hook }: RegisteredHook, notice: Notice): Answer =>
+      seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
+    const done: { registered?: RegisteredHook } = {};
+    const repeated = await idempotent(
+      { workspace },
+      onceOnly(call, typed),
+      () => targetOf(request, targets),
+      async (db, target) => {
+        const registrant = { workspace, actor: actorOf(call.c) };
+        const registered = await registerRequested(db, storage.now, request, target, registrant);
+        done.registered = registered;
+        // What is remembered of it, and answered to a repetition: never the secret.
+        return pageOf(registered, 'registered-before');
+      },
+    );
+    const { registered } = done;
+    if (registered === undefined) return repeated;
+    onLockEvent();
+    if (registered.kind === 'updated') return pageOf(registered, 'replaced');
+    if (registered.madeSecret === null) return pageOf(registered, 'registered');
+    return showPage(call, madeHookView(workspace, registered.hook, registered.madeSecret));
+  }
+
+  addPage(app, parts, { path: '/workspaces/:id/hooks/new', access }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    return showPage(call, newHookForm(call, id, untouched, {}));
+  });
+
+  addAction(app, parts, { path: '/workspaces/:id/hooks', access }, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    requireFreeDisk(parts);
+    const typed = typedIn(call.form);
+    const reading = readNewHook(typed);
+    if (reading.kind === 'wrong') return showPage(call, newHookForm(call, id, typed, reading.problems), 422);
+    try {
+      return await register(call, id, typed, reading.request);
+    } catch (error) {
+      if (error instanceof Refusal && error.problem === 'request-in-progress') {
+        return seeOther(`/workspaces/${id}/hooks?notice=being-registered`);
+      }
+      return showPage(call, newHookForm(call, id, typed, problemsIn(error)), 422);
+    }
+  });
+}
+
+const verification = `import { Webhook } from 'standardwebhooks';
+
+// Throws if the delivery was not signed with the secret. Pass the raw body, not the parsed one.
+const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);`;
+
+function whatToDo(format: HookFormat): Markup {
+  if (format !== 'standard') {
+    return html`<p>${formatNames[format]} does not check signatures, so you need it only if something on the way there does.</p>`;
+  }
+  return html`<p>Give it to the receiver as a secret. With it, the receiver can prove that a delivery is ours: the header
+      <code>webhook-signature</code> is checked by the libraries of <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>, in most languages.</p>
+    ${copyable('verification', 'the lines', html`<pre id="verification">${verification}</pre>`)}`;
+}
+
+/** The only page that ever has the secret of a webhook. */
+export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
+  const main = html`
+    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook.url))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
+    ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
+    ${whatToDo(hook.format)}
+    <p>If you lose it, register the same address again with a secret of your own.</p>
+    <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
+  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
+  return { title: 'Copy this secret', place, main };
+}

@@ -1,0 +1,215 @@
+import { html } from 'hono/html';
+import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import type { Lock } from '../../../interface/resources.ts';
+import { grants } from '../../../interface/scopes.ts';
+import type { Answer } from '../../contract/answer.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { findCommittedLock } from '../../locks/find.ts';
+import { lockOf } from '../../locks/lock-row.ts';
+import { releaseLock } from '../../locks/release.ts';
+import { listAddress, parseListQuery, releaseAddress } from '../assets/lock-list.js';
+import { safeText, shortRun } from '../assets/text.js';
+import { fullTime } from '../assets/time.js';
+import { empty, faint, literal, type Markup, userText } from '../elements/text.ts';
+import { time } from '../elements/time.ts';
+import { seeOther } from '../frame/answer.ts';
+import { formField } from '../frame/form.ts';
+import { showPage } from '../frame/layout.ts';
+import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { type ReleaseWay, releaseWay } from './lock-table.ts';
+
+const maxReasonLength = 500;
+
+const route = { path: '/workspaces/:id/locks/release', access: 'locks:write' } as const;
+
+interface Asked {
+  readonly workspace: string;
+  /** The search of the list to go back to. */
+  readonly back: string;
+}
+
+interface Found {
+  readonly lock: Lock;
+  readonly way: ReleaseWay;
+}
+
+interface Reason {
+  readonly text: string;
+  readonly problem?: string;
+}
+
+const runOf = (origin: string | null): Markup =>
+  origin === null || shortRun(origin) === undefined
+    ? faint('unknown')
+    : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
+
+/** A lock in full, for whoever has to decide about it. */
+const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: number): Markup =>
+  html`<dl class="facts">
+    <dt>Path</dt><dd>${literal(path)}</dd>
+    <dt>Holder</dt><dd>${userText(owner)}</dd>
+    <dt>From run</dt><dd>${runOf(origin)}</dd>
+    <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
+    <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
+  </dl>`;
+
+/** The search of a list of locks, with nothing in it that is not part of one. */
+const listSearch = (search: string): string => {
+  const query = parseListQuery(new URLSearchParams(search));
+  return new URL(listAddress('any', query), 'http://here.invalid').search;
+};
+
+/** The search of the list that led here, so that one comes back to the same rows. */
+function searchOfReferer(referer: string | undefined, workspace: string): string {
+  if (referer === undefined || !URL.canParse(referer)) return '';
+  const { pathname, search } = new URL(referer);
+  return pathname === listAddress(workspace) ? listSearch(search) : '';
+}
+
+/** The list as it was left, perhaps with a notice. */
+function listAt(workspace: string, search: string, notice?: 'released' | 'absent'): string {
+  const address = listAddress(workspace) + search;
+  if (notice === undefined) return address;
+  return `${address}${search === '' ? '?' : '&'}notice=${notice}`;
+}
+
+const backLink = ({ workspace, back }: Asked, text: string): Markup =>
+  html`<a class="button" href="${listAt(workspace, back)}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
+
+function reasonField({ text, problem }: Reason): Markup {
+  return html`<div class="field">
+    <label for="reason">Reason</label>
+    <textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus
+      aria-describedby="reason-hint${problem === undefined ? '' : ' reason-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>${text}</textarea>
+    ${problem === undefined ? '' : html`<p class="problem" id="reason-problem" role="alert">${problem}</p>`}
+    <p class="hint" id="reason-hint">It is recorded in the audit, with your name.</p>
+  </div>`;
+}
+
+function confirmation(call: PageCall, asked: Asked, { lock, way }: Found, reason: Reason): Markup {
+  const force = way === 'force';
+  return html`
+    <p class="warning">${
+      force
+        ? 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.'
+        : 'This lock was taken with your token. A job that is still running relies on it. Make sure the run has ended.'
+    }</p>
+    ${lockFacts(lock, call.now)}
+    <form method="post" action="/workspaces/${asked.workspace}/locks/release" class="narrow">
+      ${formField(call)}
+      <input type="hidden" name="path" value="${lock.path}">
+      <input type="hidden" name="lock" value="${lock.id}">
+      <input type="hidden" name="back" value="${asked.back}">
+      ${force ? reasonField(reason) : ''}
+      <div class="actions">
+        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
+        ${backLink(asked, 'Cancel')}
+      </div>
+    </form>`;
+}
+
+const notYours = (call: PageCall, asked: Asked, { lock }: Found): Markup => html`
+  <p class="warning">Someone else holds this lock. Only the token that took it, or one with the scope <code>locks:admin</code>, can release it.</p>
+  ${lockFacts(lock, call.now)}
+  <div class="actions">${backLink(asked, 'Back to the locks')}</div>`;
+
+const changed = (call: PageCall, asked: Asked, { lock, way }: Found): Markup => html`
+  <p class="warning" role="alert"><strong>Nothing was released.</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
+  ${lockFacts(lock, call.now)}
+  <div class="actions">
+    ${backLink(asked, 'Back to the locks')}
+    ${way === 'none' ? '' : html`<a href="${releaseAddress(asked.workspace, lock)}">Release the new lock</a>`}
+  </div>`;
+
+const gone = (asked: Asked, path: string): Markup => html`
+  ${empty(
+    'This lock no longer exists.',
+    path === ''
+      ? 'The address names no path.'
+      : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
+  )}
+  <div class="actions after-empty">${backLink(asked, 'Back to the locks')}</div>`;
+
+export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }: DashboardParts): void {
+  const { storage } = parts;
+  const { now } = storage;
+
+  const show = (call: PageCall, { workspace }: Asked, main: Markup, status = 200): Promise<Answer> =>
+    showPage(
+      call,
+      {
+        title: 'Release a lock',
+        place: { section: 'workspaces', workspace, tab: 'locks' },
+        styles: ['locks.css'],
+        main,
+      },
+      status,
+    );
+
+  async function find({ bearer }: PageCall, workspace: string, path: LockPath): Promise<Found | undefined> {
+    const row = await findCommittedLock(storage, { workspace, path });
+    return row?.live ? { lock: lockOf(row), way: releaseWay(bearer, row.token_id) } : undefined;
+  }
+
+  addPage(app, parts, route, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    const { path, lock } = queryOf(call, 'path', 'lock');
+    const asked = { workspace: id, back: searchOfReferer(call.c.req.header('referer'), id) };
+    const parsed = parseHeldPath(path);
+    const found = parsed.ok ? await find(call, id, parsed.value) : undefined;
+    if (found === undefined) return show(call, asked, gone(asked, path), 404);
+    if (lock !== '' && lock !== found.lock.id) return show(call, asked, changed(call, asked, found), 412);
+    if (found.way === 'none') return show(call, asked, notYours(call, asked, found), 403);
+    return show(call, asked, confirmation(call, asked, found, { text: '' }));
+  });
+
+  function reasonProblem(reason: string): string | undefined {
+    if (reason === '') return 'Say why: whoever loses the lock will ask.';
+    return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
+  }
+
+  async function release(call: ActionCall, asked: Asked, path: LockPath): Promise<Answer> {
+    const { workspace, back } = asked;
+    const { c, form, bearer } = call;
+    const id = form.text('lock');
+    const reason = form.text('reason').trim();
+    const problem = reasonProblem(reason);
+    const admin = grants(bearer.scopes, 'locks:admin');
+    const outcome = await storage.commit({ workspace }, (db) =>
+      releaseLock(db, now, {
+        workspace,
+        path,
+        match: (held) => held === id,
+        releaser: { ...actorOf(c), force: admin && problem === undefined, reason },
+      }),
+    );
+    switch (outcome.kind) {
+      case 'released':
+        onLockEvent();
+        onReleased({ workspace, path, id: outcome.lock.id });
+        return seeOther(listAt(workspace, back, 'released'));
+      case 'absent':
+        return seeOther(listAt(workspace, back, 'absent'));
+      case 'another-lock': {
+        const found = await find(call, workspace, path);
+        return found === undefined
+          ? seeOther(listAt(workspace, back, 'absent'))
+          : show(call, asked, changed(call, asked, found), 412);
+      }
+      case 'another-token': {
+        const found: Found = { lock: outcome.lock, way: admin ? 'force' : 'none' };
+        if (!admin) return show(call, asked, notYours(call, asked, found), 403);
+        const view = confirmation(call, asked, found, { text: reason, ...(problem !== undefined && { problem }) });
+        return show(call, asked, view, 422);
+      }
+    }
+  }
+
+  addAction(app, parts, route, async (call) => {
+    const { id } = await workspaceOf(call, storage);
+    const asked = { workspace: id, back: listSearch(call.form.text('back')) };
+    const path = parseHeldPath(call.form.text('path'));
+    return path.ok ? release(call, asked, path.value) : show(call, asked, gone(asked, ''), 404);
+  });
+}

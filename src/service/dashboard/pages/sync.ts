@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { html } from 'hono/html';
+import type { SyncStatus, Timestamp } from '../../../interface/resources.ts';
+import { Refusal } from '../../contract/problem.ts';
+import type { App } from '../../http/context.ts';
+import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
+import { isSyncId } from '../../syncs/queue.ts';
+import { safeText } from '../assets/text.js';
+import { runTime } from '../elements/sync.ts';
+import { literal, type Markup, safeLines, userText } from '../elements/text.ts';
+import { duration, time } from '../elements/time.ts';
+import { formField } from '../frame/form.ts';
+import { showPage } from '../frame/layout.ts';
+import { addLivePage, type LiveControl } from '../frame/live-page.ts';
+import { addPage, type PageCall, workspaceOf } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { objects } from './syncs.ts';
+
+/** The row is written each second while the sync runs (see syncs/run.ts), whichever instance runs it. */
+const lookEveryMs = 500;
+
+/** What changes while a sync goes on, as the page shows it and as its script is told. */
+interface SyncProgress {
+  readonly status: SyncStatus;
+  readonly isOver: boolean;
+  /** Null where there is nothing to measure it by. */
+  readonly bar: { readonly value: number; readonly max: number } | null;
+  /** Empty: not known yet. */
+  readonly texts: Readonly<Record<'objects' | 'took' | 'head' | 'error', string>>;
+  readonly times: Readonly<Record<'began' | 'ended', Timestamp | null>>;
+}
+
+function progressOf(sync: RecordedSync): SyncProgress {
+  const { status, received_objects: received, estimated_objects: estimated, head, error } = sync;
+  const took = runTime(sync);
+  return {
+    status,
+    isOver: sync.finished_at !== null,
+    bar: status === 'running' && estimated > 0 ? { value: received, max: Math.max(received, estimated) } : null,
+    texts: {
+      objects: objects(sync),
+      took: took === undefined ? '' : duration(took),
+      head: safeText(head ?? ''),
+      error: safeLines(error ?? ''),
+    },
+    times: { began: sync.started_at, ended: sync.finished_at },
+  };
+}
+
+const hiddenIf = (isHidden: boolean): Markup => (isHidden ? html` hidden` : html``);
+
+const timeFact = (name: keyof SyncProgress['times'], label: string, { times }: SyncProgress, now: number): Markup => {
+  const at = times[name];
+  return html`<dt${hiddenIf(at === null)}>${label}</dt>
+    <dd data-time="${name}"${hiddenIf(at === null)}>${at === null ? html`<time></time>` : time(at, now)}</dd>`;
+};
+
+const textFact = (name: keyof SyncProgress['texts'], label: string, { texts }: SyncProgress): Markup =>
+  html`<dt${hiddenIf(texts[name] === '')}>${label}</dt><dd data-text="${name}"${hiddenIf(texts[name] === '')}>${texts[name]}</dd>`;
+
+const facts = (sync: RecordedSync, progress: SyncProgress, now: number): Markup => html`<dl class="facts">
+    <dt>State</dt><dd><span role="status"><span class="state ${progress.status}" data-state>${progress.status}</span></span></dd>
+    <dt>Branch</dt><dd>${literal(sync.branch)}</dd>
+    <dt>Asked for</dt><dd>${time(sync.created_at, now)}${sync.requested_by === null ? '' : html` by ${userText(sync.requested_by)}`}</dd>
+    ${timeFact('began', 'Began', progress, now)}
+    ${timeFact('ended', 'Ended', progress, now)}
+    ${textFact('took', 'Took', progress)}
+    ${textFact('objects', 'Objects received', progress)}
+    ${textFact('head', 'Commit', progress)}
+  </dl>`;
+
+const progressBar = ({ bar }: SyncProgress): Markup =>
+  html`<p class="progress"${hiddenIf(bar === null)}>
+    <progress aria-label="Objects received" value="${bar?.value ?? 0}" max="${bar?.max ?? 1}"></progress>
+  </p>`;
+
+function show(call: PageCall, workspace: string, sync: RecordedSync): Markup {
+  const progress = progressOf(sync);
+  const { isOver, texts } = progress;
+  return html`<div class="sync" data-events="/workspaces/${workspace}/syncs/${sync.sync_id}/events"${isOver ? html` data-over` : ''}>
+    ${facts(sync, progress, call.now)}
+    ${progressBar(progress)}
+    <div class="warning" data-text="error"${hiddenIf(texts.error === '')}>${texts.error}</div>
+    <p class="faint" data-live${hiddenIf(isOver)}>This is the state as of when the page was opened. <a href="">Reload</a></p>
+    <div class="actions">
+      <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(!isOver)}>
+        ${formField(call)}<input type="hidden" name="branch" value="${sync.branch}">
+        <button class="primary">Sync again</button>
+      </form>
+      <a class="button" href="/workspaces/${workspace}/syncs?${new URLSearchParams({ branch: sync.branch })}">All syncs of this branch</a>
+    </div>
+  </div>`;
+}
+
+export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): void {
+  const { storage } = parts;
+
+  async function addressed(call: PageCall): Promise<{ readonly workspace: string; readonly sync: RecordedSync }> {
+    const { id: workspace } = await workspaceOf(call, storage);
+    const id = call.c.req.param('sync') ?? '';
+    const sync = isSyncId(id) ? await findRecordedSync(storage, workspace, id) : undefined;
+    if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
+    return { workspace, sync };
+  }
+
+  addPage(app, parts, { path: '/workspaces/:id/syncs/:sync', access: 'sync' }, async (call) => {
+    const { workspace, sync } = await addressed(call);
+    return showPage(call, {
+      title: `Sync of ${safeText(sync.branch)}`,
+      place: { section: 'workspaces', workspace, tab: 'syncs' },
+      main: show(call, workspace, sync),
+      scripts: ['sync.js'],
+      styles: ['syncs.css'],
+    });
+  });
+
+  addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {
+    const { workspace, sync: asked } = await addressed(call);
+    return async ({ send, gone }) => {
+      for (let told = ''; ; ) {
+        const sync = await findRecordedSync(storage, workspace, asked.sync_id);
+        // The workspace was removed. The page that asks again is told so.
+        if (sync === undefined) return;
+        const progress = progressOf(sync);
+        const now = JSON.stringify(progress);
+        if (now !== told) await send('progress', progress);
+        if (progress.isOver) return;
+        told = now;
+        await sleep(lookEveryMs, undefined, { signal: gone });
+      }
+    };
+  });
+}

@@ -1,0 +1,73 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono } from 'hono';
+import type { Answer } from '../contract/answer.ts';
+import { noSuchWorkspace } from '../contract/problem.ts';
+import type { Actor } from '../operation/audit.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Bearer } from '../tokens/tokens.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { findVisibleWorkspace, type StoredWorkspace } from '../workspaces/workspaces.ts';
+import type { ReleaseAdmission } from './rate-limit.ts';
+
+/** What a request carries on its way through the middleware. */
+export interface Environment {
+  Bindings: HttpBindings;
+  Variables: {
+    requestId: string;
+    /** See client-address.ts. */
+    clientAddress: string | null;
+    /** Set by the access rule of every route that needs a token or a session. */
+    bearer: Bearer;
+    /** Of a request to release a lock. */
+    releaseAdmission: ReleaseAdmission;
+    /** Of the dashboard: the secret in its cookie, and the database's time. */
+    session: { readonly secret: string; readonly now: number };
+    /** Spent waiting because the client asked for it: see locks/waiters.ts. */
+    waitedMs: number;
+    /** The body exactly as it was sent. */
+    bodyText: string;
+    /** What the body says in JSON, not yet examined. */
+    body: unknown;
+    /** Headers that every answer to this request gets. */
+    answerHeaders: Readonly<Record<string, string>>;
+  };
+}
+
+export type App = Hono<Environment>;
+
+/** The token of a request that an access rule has let through. */
+export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+/** Where a request comes from, for the audit, the log and limits by address. */
+export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');
+
+/** Who asks, for the audit. */
+export const actorOf = (c: Context<Environment>): Actor => ({
+  name: bearerOf(c).name,
+  tokenId: bearerOf(c).id,
+  address: addressOf(c),
+});
+
+/** The workspace that the request addresses, if its token may know of it. */
+export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<StoredWorkspace> {
+  const id = c.req.param('id') ?? '';
+  // An id that cannot be one is not asked for: it may have characters that a database refuses.
+  const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(storage, bearerOf(c), id) : undefined;
+  if (workspace === undefined) throw noSuchWorkspace(id);
+  return workspace;
+}
+
+/** Sends what a rule answered, with the headers that every answer to this request gets. */
+export function send(c: Context<Environment>, { status, headers, body }: Answer): Response {
+  return new Response(body === '' ? null : body, {
+    status,
+    headers: {
+      ...(body !== '' && { 'content-type': 'application/json' }),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...c.get('answerHeaders'),
+      ...headers,
+      'x-request-id': c.get('requestId'),
+    },
+  });
+}

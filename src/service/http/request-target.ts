@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+
+/** The absolute form of a request target, RFC 9112 section 3.2.2, up to its path. */
+const absolute = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * The request target in the one form that everything behind the socket sees: an absolute path, with nothing resolved
+ * or decoded. A target of another kind (`*`) becomes the path of nothing. A raw backslash would be read as a slash by
+ * a URL parser.
+ */
+export function originForm(requestTarget: string): string {
+  const target = requestTarget.replace(absolute, '').replaceAll('\\', '%5C');
+  return target.startsWith('/') ? target : `/${target}`;
+}
+
+/**
+ * The path of a request exactly as it was sent, for routing. A URL parser would resolve `..` and `%2e%2e` first, so
+ * that a lock path could address another resource. The lock path becomes one segment: clients send its slashes raw or
+ * encoded, and both mean the same.
+ */
+export function routingPath(target: string): string {
+  const path = target.replace(/[?#].*$/s, '');
+  const [, collection, lockPath] = /^(\/v1\/workspaces\/[^/]+\/locks\/)(.+)$/s.exec(path) ?? [];
+  if (collection === undefined || lockPath === undefined) return path;
+  return collection + lockPath.replaceAll('/', '%2F');
+}
+
+/** The last segment of a routing path, still encoded. */
+export const lastSegment = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** `uri-host [ ":" port ]` of RFC 9110 section 7.2, with what RFC 3986 section 3.2.2 lets a host be. */
+const authority = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(?::\d*)?$/i;
+
+/**
+ * RFC 9112 section 3.2: exactly one Host, and one that can be a host; before HTTP/1.1 there was none. The service does
+ * not read it any further: its own addresses are relative.
+ */
+export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const hosts = headersDistinct['host'] ?? [];
+  const [host] = hosts;
+  if (host === undefined) return httpVersion === '1.0';
+  return hosts.length === 1 && authority.test(host);
+}

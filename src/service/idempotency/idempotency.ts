@@ -1,0 +1,131 @@
+import type { Answer } from '../contract/answer.ts';
+import { Refusal } from '../contract/problem.ts';
+import type { CommitScope, Database, Storage } from '../storage/storage.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+import { type Answered, type PlacedRequest, placed, recallAll, rememberAll } from './remembered-answers.ts';
+
+function orThrow(outcome: Answer | Refusal): Answer {
+  if (outcome instanceof Refusal) throw outcome;
+  return outcome;
+}
+
+/** What is asked many times at once, such as for locks: a refusal is a result like another, and ends no other request. */
+export interface BatchRules<Asked> {
+  readonly scopeOf: (asked: Asked) => CommitScope;
+  /** What refuses it already, by what has been committed. */
+  readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
+  /** In the order in which they came, with an outcome at the place of each. */
+  readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (Answer | Refusal)[]>;
+}
+
+/**
+ * Does what a request asks, once for each key: a change and its remembered answer are one transaction. `onRemembered` is told
+ * how many bytes that took.
+ */
+export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
+  const running = new Set<string>();
+
+  async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
+    const [before] = await recallAll(db, storage, [request]);
+    return before === undefined ? undefined : orThrow(before);
+  }
+
+  async function whileNoOtherRuns(request: PlacedRequest, work: () => Promise<Answer>): Promise<Answer> {
+    const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
+    if (running.has(inFlight)) {
+      throw new Refusal(
+        'request-in-progress',
+        'A request with this Idempotency-Key is still running. Try again in a moment.',
+        {
+          headers: { 'retry-after': '1' },
+        },
+      );
+    }
+    running.add(inFlight);
+    try {
+      return await work();
+    } finally {
+      running.delete(inFlight);
+    }
+  }
+
+  /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
+  async function idempotent<Prepared>(
+    scope: CommitScope,
+    keyed: KeyedRequest | undefined,
+    prepare: () => Promise<Prepared>,
+    change: (db: Database, prepared: Prepared) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (keyed === undefined) {
+      const prepared = await prepare();
+      return storage.commit(scope, (db) => change(db, prepared));
+    }
+    const request = placed(keyed, scope);
+    return whileNoOtherRuns(request, async () => {
+      const before = await recall(storage.read, request);
+      if (before !== undefined) return before;
+      const prepared = await prepare();
+      return storage.commit(scope, async (db) => {
+        // Again, in the transaction: another instance may have done it meanwhile.
+        const meanwhile = await recall(db, request);
+        if (meanwhile !== undefined) return meanwhile;
+        const answer = await change(db, prepared);
+        onRemembered(await rememberAll(db, storage, [{ request, answer }]));
+        return answer;
+      });
+    });
+  }
+
+  /** The same for requests that are decided together, as many as wait. */
+  function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
+    interface Waiting {
+      readonly request: PlacedRequest | undefined;
+      readonly asked: Asked;
+    }
+
+    const commit = storage.commitTogether(
+      ({ asked }: Waiting) => scopeOf(asked),
+      async (db, waiting) => {
+        const before = await recallAll(
+          db,
+          storage,
+          waiting.map(({ request }) => request),
+        );
+        const open = waiting.filter((_, index) => before[index] === undefined);
+        const decided = await decide(
+          db,
+          open.map(({ asked }) => asked),
+        );
+        const answered = open.flatMap(({ request }, index): Answered[] => {
+          const answer = decided[index];
+          return request === undefined || answer === undefined || answer instanceof Refusal
+            ? []
+            : [{ request, answer }];
+        });
+        onRemembered(await rememberAll(db, storage, answered));
+        const outcomes = decided.values();
+        return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
+      },
+    );
+
+    async function ask(request: PlacedRequest | undefined, asked: Asked): Promise<Answer> {
+      const refusal = await refusedBefore(asked);
+      if (refusal === undefined) return orThrow(await commit({ request, asked }));
+      // What stands in the way may be what the same request has done before.
+      const before = request === undefined ? undefined : await recall(storage.read, request);
+      if (before === undefined) throw refusal;
+      return before;
+    }
+
+    return (keyed: KeyedRequest | undefined, asked: Asked): Promise<Answer> => {
+      if (keyed === undefined) return ask(keyed, asked);
+      const request = placed(keyed, scopeOf(asked));
+      return whileNoOtherRuns(request, () => ask(request, asked));
+    };
+  }
+
+  return { idempotent, idempotentBatch };
+}
+
+export type Idempotent = ReturnType<typeof createIdempotency>['idempotent'];
+export type IdempotentBatch = ReturnType<typeof createIdempotency>['idempotentBatch'];

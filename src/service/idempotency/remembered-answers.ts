@@ -1,0 +1,111 @@
+import { sql } from 'kysely';
+import type { Answer } from '../contract/answer.ts';
+import { Refusal } from '../contract/problem.ts';
+import { aboutMany, atTheirPlaces, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { removeOld } from '../storage/remove-old.ts';
+import type { CommitScope, Database, Storage } from '../storage/storage.ts';
+import type { KeyedRequest } from './keyed-request.ts';
+
+const rememberedForMs = 24 * 60 * 60 * 1_000;
+
+const keyReused = (): Refusal =>
+  new Refusal(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
+  );
+
+/** With the workspace that it is about; empty for one that is about none. */
+export interface PlacedRequest extends KeyedRequest {
+  readonly workspace: string;
+}
+
+export const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest => ({
+  ...request,
+  workspace: scope === 'global' ? '' : scope.workspace,
+});
+
+const selectAnswers = aboutMany((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('remembered_answers', (join) =>
+      join
+        .on('token_id', '=', textOf('tokenId'))
+        .on('workspace_id', '=', textOf('workspace'))
+        .on('remembered_answers.key', '=', textOf('key')),
+    )
+    .select([placeInList.as('place'), 'fingerprint', 'status', 'headers', 'body'])
+    .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
+);
+
+/** What was answered to each request before, at its place in the list; a refusal where its key was used for another. */
+export async function recallAll(
+  db: Database,
+  { now }: Storage,
+  requests: readonly (PlacedRequest | undefined)[],
+): Promise<readonly (Answer | Refusal | undefined)[]> {
+  if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
+  const rows = await selectAnswers(
+    db,
+    now,
+    requests.map((request) => request ?? {}),
+  );
+  return atTheirPlaces(requests, rows).map((row, index) => {
+    if (row === undefined) return undefined;
+    if (row.fingerprint !== requests[index]?.fingerprint) return keyReused();
+    // Only rememberAll() writes this column.
+    const headers = JSON.parse(row.headers) as Record<string, string>;
+    return { status: row.status, headers: { ...headers, 'idempotency-replayed': 'true' }, body: row.body };
+  });
+}
+
+const insertAnswers = aboutMany((db, members, now) =>
+  db
+    .insertInto('remembered_answers')
+    .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select([
+          textOf('tokenId').as('token_id'),
+          textOf('workspace').as('workspace_id'),
+          textOf('key').as('key'),
+          textOf('fingerprint').as('fingerprint'),
+          numberOf('status').as('status'),
+          textOf('headers').as('headers'),
+          textOf('body').as('body'),
+          now.as('created_at'),
+        ])
+        // Without a condition SQLite would take the conflict for that of a join.
+        .where(sql<boolean>`true`),
+    )
+    // What is there has outlived its time, or recallAll() would have found it.
+    .onConflict((conflict) =>
+      conflict.columns(['token_id', 'workspace_id', 'key']).doUpdateSet(({ ref }) => ({
+        fingerprint: ref('excluded.fingerprint'),
+        status: ref('excluded.status'),
+        headers: ref('excluded.headers'),
+        body: ref('excluded.body'),
+        created_at: ref('excluded.created_at'),
+      })),
+    ),
+);
+
+export interface Answered {
+  readonly request: PlacedRequest;
+  readonly answer: Answer;
+}
+
+/** Gives how many bytes that are, about. */
+export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
+  if (answered.length === 0) return 0;
+  const rows = answered.map(({ request, answer }) => ({
+    ...request,
+    ...answer,
+    headers: JSON.stringify(answer.headers),
+  }));
+  await insertAnswers(db, now, rows);
+  return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);
+}
+
+export const forgetOldAnswers = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedForMs });

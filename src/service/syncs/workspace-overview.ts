@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources.ts';
+import type { Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
+import { type StoredWorkspace, workspaceOf } from '../workspaces/workspaces.ts';
+import { syncOf } from './sync-row.ts';
+
+export interface LastSync {
+  readonly id: string;
+  readonly branch: string;
+  readonly status: SyncStatus;
+  /** When it ended, or began, or was asked for: whatever came last. */
+  readonly at: Timestamp;
+}
+
+export interface WorkspaceOverview extends Workspace {
+  /** For whoever asks its remote. */
+  readonly stored: StoredWorkspace;
+  /** Those that are held now. */
+  readonly locks: number;
+  /** The one that was asked for last, whether it has ended or not. */
+  readonly lastSync: LastSync | null;
+  readonly synced: SyncedBranches;
+}
+
+async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, number>> {
+  const counts = await read
+    .selectFrom('locks')
+    .select('workspace_id')
+    .select((select) => select.fn.countAll<number>().as('locks'))
+    .where(sql<boolean>`expires_at > ${now}`)
+    .groupBy('workspace_id')
+    .execute();
+  return new Map(counts.map(({ workspace_id, locks }) => [workspace_id, Number(locks)]));
+}
+
+/** One step in the index for each workspace, however many syncs it has had. */
+async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSync>> {
+  const rows = await read
+    .selectFrom('workspaces')
+    .innerJoin('syncs', (join) =>
+      join.on('syncs.id', '=', ({ selectFrom }) =>
+        selectFrom('syncs as newest')
+          .select('newest.id')
+          .whereRef('newest.workspace_id', '=', 'workspaces.id')
+          .orderBy('newest.created_at', 'desc')
+          .orderBy('newest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .selectAll('syncs')
+    .execute();
+  return new Map(
+    rows.map((row) => [
+      row.workspace_id,
+      {
+        id: row.id,
+        branch: row.branch,
+        status: syncOf(row).status,
+        at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
+      },
+    ]),
+  );
+}
+
+const noBranches: SyncedBranches = new Map();
+
+/** By id. */
+export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
+  const [workspaces, locks, syncs, synced] = await Promise.all([
+    storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
+    countLocks(storage),
+    lastSyncs(storage),
+    allSyncedBranches(storage),
+  ]);
+  return workspaces.map((row) => ({
+    ...workspaceOf(row),
+    stored: { id: row.id, remote: row.remote },
+    locks: locks.get(row.id) ?? 0,
+    lastSync: syncs.get(row.id) ?? null,
+    synced: synced.get(row.id) ?? noBranches,
+  }));
+}

@@ -1,0 +1,37 @@
+import { grants, type Scope } from '../../interface/scopes.ts';
+
+/** Where to try a token. */
+export interface FirstSteps {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly workspace: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** The operation that says most about what the token is for, with the inputs that it needs. */
+function operationFor(scopes: readonly Scope[]): readonly string[] {
+  if (grants(scopes, 'locks:write')) return ['operation: lock', 'path: Content/Hero.uasset'];
+  if (grants(scopes, 'sync')) return ['operation: sync'];
+  if (grants(scopes, 'locks:read')) return ['operation: list-locks'];
+  if (grants(scopes, 'hooks:write')) return ['operation: register-hook', 'hook-url: https://ci.example.com/hook'];
+  return ['operation: list-branches'];
+}
+
+/** A step for a workflow that has the token in its secret WORKSPACE_TOKEN. */
+export function workflowStep({ baseUrl, workspace, scopes }: FirstSteps): readonly string[] {
+  const [operation = '', ...inputs] = operationFor(scopes);
+  return [
+    '- uses: <owner>/workspace-automation@main',
+    '  with:',
+    `    ${operation}`,
+    `    base-url: ${baseUrl}`,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a workflow names a secret.
+    '    token: ${{ secrets.WORKSPACE_TOKEN }}',
+    `    workspace: ${workspace}`,
+    ...inputs.map((input) => `    ${input}`),
+  ];
+}
+
+/** Any token may do this. In a shell whose variables have the address, the workspace and the token. */
+export const curlLine =
+  'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';

@@ -1,0 +1,129 @@
+import { z } from '@hono/zod-openapi';
+import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
+import type { Actor } from '../operation/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import {
+  type ExtraHeaders,
+  longestName,
+  longestValue,
+  mostHeaders,
+  namePattern,
+  namesOfOurs,
+  parseExtraHeaders,
+  tooManyHeaders,
+  unsafeName,
+  valuePattern,
+  whyUnsafe,
+} from './extra-headers.ts';
+import { parseSubscription } from './formats.ts';
+import { type RegisteredHook, registerHook } from './hooks.ts';
+import { parseSecret, secretPattern } from './secret.ts';
+import { checkTarget, longestUrl, type Target } from './target.ts';
+import type { TargetCheck } from './target-address.ts';
+
+const maxBranches = 100;
+
+const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): ExtraHeaders => {
+  const parsed = parseExtraHeaders(given);
+  if (parsed.ok) return parsed.value;
+  context.addIssue({ code: 'custom', message: parsed.why });
+  return z.NEVER;
+};
+
+/**
+ * How many there are is looked at before each of them is: what is wrong with a hundred thousand takes a second to say. And a
+ * record of zod leaves out a member with the unsafe name, without a word.
+ */
+function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
+  if (typeof given !== 'object' || given === null) return given;
+  if (Object.keys(given).length > mostHeaders) {
+    context.addIssue({ code: 'custom', message: tooManyHeaders });
+    return z.NEVER;
+  }
+  if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: whyUnsafe });
+  return given;
+}
+
+// Apart, because the type of a schema lacks this word, which OpenAPI 3.0 did not have.
+const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
+
+export const hookRequestSchema = z
+  .object({
+    url: z.string().openapi({
+      maxLength: longestUrl,
+      format: 'uri',
+      pattern: '^https?://',
+      description:
+        'Without user name, password and fragment. http only into a network that the operator of the service allows.',
+      example: 'https://ci.example.com/hooks/workspace',
+    }),
+    events: z
+      .array(z.enum(hookEvents))
+      .min(1, 'Name at least one event, or leave the field out.')
+      .max(hookEvents.length, 'Name each event once.')
+      .default(['sync.succeeded']),
+    branches: z
+      .array(branchField)
+      .min(1, 'Name at least one branch, or leave the field out for all.')
+      .max(maxBranches, `A hook names at most ${maxBranches} branches. Leave the field out for all.`)
+      .nullable()
+      .default(null)
+      .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),
+    secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
+      type: 'string',
+      pattern: secretPattern.source,
+      description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.',
+    }),
+    format: z.enum(hookFormats).default('standard'),
+    headers: z
+      .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(extraHeaders))
+      .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
+      .openapi({
+        type: 'object',
+        default: {},
+        maxProperties: mostHeaders,
+        ...propertyNames,
+        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        description: `Sent with each delivery. Upper and lower case of a name are the same. Not to be given, for they are the delivery's own: ${namesOfOurs}.`,
+      }),
+  })
+  .superRefine(({ format, events }, context) => {
+    const subscription = parseSubscription(format, events);
+    if (!subscription.ok) context.addIssue({ code: 'custom', path: ['format'], message: subscription.why });
+  })
+  .openapi('HookRequest');
+
+export const createdHookSchema = hookSchema
+  .extend({
+    secret: z.string().optional().openapi({ description: 'Only where none was given: it is never shown again.' }),
+  })
+  .openapi('CreatedHook');
+
+/** What a program sends, or a person's form says, once the schema has taken it. */
+export type HookRequest = z.output<typeof hookRequestSchema>;
+
+export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {
+  const target = await checkTarget(url, targets);
+  if (!target.ok) throw invalid({ pointer: '#/url', detail: target.why });
+  return target.value;
+}
+
+interface Registrant {
+  readonly workspace: string;
+  readonly actor: Actor;
+}
+
+export async function registerRequested(
+  db: Database,
+  now: Now,
+  request: HookRequest,
+  { url }: Target,
+  registrant: Registrant,
+): Promise<RegisteredHook> {
+  const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
+  if (registered.kind !== 'too-many') return registered;
+  const detail = `The workspace has its maximum of ${registered.maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
+  throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+}

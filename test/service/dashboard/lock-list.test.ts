@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  folderOf,
+  type ListQuery,
+  listAddress,
+  matching,
+  parseListQuery,
+  queryNames,
+  rowsOf,
+  type ShownLock,
+  sorted,
+  sortKeys,
+  sortText,
+} from '../../../src/service/dashboard/assets/lock-list.js';
+import { shortRun } from '../../../src/service/dashboard/assets/text.js';
+import { timeLeft } from '../../../src/service/dashboard/assets/time.js';
+
+const piece = fc.constantFrom('a', 'B', 'b', 'Hero.uasset', 'é', 'İ', '\u202E', ' ', '10', '2');
+const path = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join('/'));
+const time = fc.integer({ min: 0, max: 5 }).map((minute) => new Date(minute * 60_000).toISOString());
+const lock: fc.Arbitrary<ShownLock> = fc.record({
+  id: fc.constant('lock_1'),
+  path,
+  owner: piece,
+  origin: fc.option(fc.constantFrom('https://ci.example.com/runs/1', 'https://ci.example.com/runs/2')),
+  acquired_at: time,
+  expires_at: time,
+  release: fc.constant('none' as const),
+});
+const locks = fc.uniqueArray(lock, { selector: (each) => each.path, maxLength: 20 });
+const query: fc.Arbitrary<ListQuery> = fc.record({
+  search: fc
+    .array(fc.constantFrom('a', 'HERO', 'é', 'runs/1', 'İ', 'zz'), { maxLength: 2 })
+    .map((all) => all.join(' ')),
+  by: fc.constantFrom(...sortKeys),
+  descending: fc.boolean(),
+  group: fc.boolean(),
+  path: fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: path }),
+  page: fc.integer({ min: 1, max: 9 }),
+});
+
+test('an address says what is shown, and what is shown is read from it again', () => {
+  fc.assert(
+    fc.property(query, (asked) => {
+      const { searchParams } = new URL(listAddress('game', asked), 'http://here.invalid');
+      expect(parseListQuery(searchParams)).toEqual({ ...asked, search: asked.search.trim() });
+      expect([...searchParams.keys()].every((name) => queryNames.some((known) => known === name))).toBe(true);
+    }),
+  );
+  expect(listAddress('game')).toBe('/workspaces/game/locks');
+});
+
+test('an address that makes no sense shows the whole list', () => {
+  const nonsense = { search: '', sort: '-nothing', group: 'yes', path: '', page: '-1' };
+  expect(listAddress('game', parseListQuery(new URLSearchParams(nonsense)))).toBe('/workspaces/game/locks');
+});
+
+test('every lock that matches has one row, behind that of its folder where they are grouped', () => {
+  fc.assert(
+    fc.property(locks, query, (all, asked) => {
+      const found = matching(sorted(all, asked), asked);
+      expect(found).toEqual(sorted(matching(all, asked), asked));
+      const rows = rowsOf(found, asked.group, new Set());
+      expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
+      let folder: string | undefined;
+      for (const row of rows) {
+        if (row.kind === 'folder') folder = row.folder;
+        else if (asked.group) expect(folderOf(row.lock.path)).toBe(folder);
+      }
+      expect(rows.flatMap((row) => (row.kind === 'lock' ? [row.lock] : []))).toEqual(found);
+    }),
+  );
+});
+
+test('a search finds each of its words in path, holder or run, in capitals or not', () => {
+  const hero = { path: 'Content/Hero.uasset', owner: 'ada', origin: 'https://ci.example.com/runs/1' };
+  const [found] = fc.sample(lock, 1).map((each) => ({ ...each, ...hero }));
+  const finds = (search: string) => matching(found === undefined ? [] : [found], { search, path: '' }).length === 1;
+  expect(['', 'hero', 'HERO ADA', 'runs/1 content', 'hero bob', 'villain'].map(finds)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test.each([
+  [-1, 'expired'],
+  [0, 'expired'],
+  [1, '1 s'],
+  [61_000, '1 min 01 s'],
+  [3_600_000, '1 h 00 min'],
+  [90_061_000, '1 d 01 h'],
+])('a lock with %i ms left shows %s', (milliseconds, text) => {
+  expect(timeLeft(milliseconds)).toBe(text);
+});
+
+test('sorts by each column, both ways', () => {
+  const at = (minute: number) => new Date(minute * 60_000).toISOString();
+  const all: ShownLock[] = [
+    { path: 'b/1', owner: 'ada', origin: null, acquired_at: at(1), expires_at: at(9) },
+    { path: 'a/2', owner: 'bob', origin: 'https://x.example/2', acquired_at: at(3), expires_at: at(7) },
+    { path: 'c', owner: 'bob', origin: 'https://x.example/1', acquired_at: at(2), expires_at: at(8) },
+  ].map((each) => ({ ...each, id: each.path, release: 'none' }));
+  const order = (by: (typeof sortKeys)[number], descending: boolean) =>
+    sorted(all, { by, descending, group: false }).map((each) => each.path);
+  expect(Object.fromEntries(sortKeys.map((by) => [by, [order(by, false), order(by, true)]]))).toEqual({
+    path: [
+      ['a/2', 'b/1', 'c'],
+      ['c', 'b/1', 'a/2'],
+    ],
+    holder: [
+      ['b/1', 'a/2', 'c'],
+      ['a/2', 'c', 'b/1'],
+    ],
+    run: [
+      ['b/1', 'c', 'a/2'],
+      ['a/2', 'c', 'b/1'],
+    ],
+    since: [
+      ['b/1', 'c', 'a/2'],
+      ['a/2', 'c', 'b/1'],
+    ],
+    left: [
+      ['a/2', 'c', 'b/1'],
+      ['b/1', 'c', 'a/2'],
+    ],
+  });
+  expect(sortText({ by: 'left', descending: true })).toBe('-left');
+});
+
+test('a run is shown as its host and the end of its path, and only when it is a web address', () => {
+  expect(shortRun('https://github.com/studio/game/actions/runs/1234567890/attempts/1')).toBe(
+    'github.com/…/runs/1234567890/attempts/1',
+  );
+  expect(shortRun('https://ci.example.com:8443/job/7')).toBe('ci.example.com:8443/job/7');
+  expect(shortRun('https://ci.example.com')).toBe('ci.example.com');
+  expect(shortRun('javascript:alert(1)')).toBeUndefined();
+});
