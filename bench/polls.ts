@@ -55,7 +55,7 @@ async function measureOn(
   });
   bench.atEnd(service.stop);
   const { baseUrl, token, workspace } = service;
-  const where: Pick<LoadPlan, 'baseUrl' | 'token' | 'workspace'> = { baseUrl, token, workspace };
+  const where: Pick<LoadPlan, 'targets' | 'token'> = { targets: [{ baseUrl, workspace }], token };
   await request(service, '', { path: heldPath, type: 'exclusive', ttl: '1d' });
 
   const figures: Figure[] = [];

@@ -75,9 +75,8 @@ async function measureRound(
     for (const { clients, rates, latenciesMs } of measured) {
       signal.throwIfAborted();
       const load = await generator.run({
-        baseUrl: service.baseUrl,
+        targets: [service],
         token: service.token,
-        workspace: service.workspace,
         ask: 'for locks',
         name: `${round}-${clients}`,
         clients,

@@ -51,9 +51,8 @@ export const storm: Benchmark = {
       bench.progress(`${workspace} of ${rounds}`);
       const { baseUrl, token } = service;
       const load = await generator.run({
-        baseUrl,
+        targets: [{ baseUrl, workspace }],
         token,
-        workspace,
         ask: 'for syncs',
         name: workspace,
         clients: triggers,

@@ -53,9 +53,8 @@ export const syncs: Benchmark = {
       const askedAt = Date.now();
       const [location = ''] = (
         await generator.run({
-          baseUrl,
+          targets: [{ baseUrl, workspace }],
           token,
-          workspace,
           ask: 'for syncs',
           name: workspace,
           clients: 1,

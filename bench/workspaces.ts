@@ -1,11 +1,12 @@
+import { join } from 'node:path';
 import { openPostgres } from '../src/service/storage/postgres.ts';
 import { addWorkspace } from '../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../test/support/databases.ts';
 import { atLeast, type Bench, type Benchmark, type Figure } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { startLatencyProxy } from './service/latency-proxy.ts';
-import type { LoadPlan } from './service/load.ts';
-import { type LoadGenerator, startLoadGenerator } from './service/load-generator.ts';
+import type { LoadPlan, Target } from './service/load.ts';
+import { startLoadGenerator } from './service/load-generator.ts';
 import { type RunningService, startService } from './service/services.ts';
 import { medianOf, medianRatio } from './statistics.ts';
 
@@ -22,9 +23,11 @@ const small: Plan = { rounds: 1, warmUpMs: 200, ms: 1_000 };
 /** What the network adds each way. */
 const distanceMs = 1;
 
-/** As many load generators, with as many clients each, whether they share a workspace or not. */
 const ids = Array.from({ length: 8 }, (_, index) => `workspace-${index}`);
-const clientsOfEach = 8;
+const clients = 64;
+
+/** Of the service, all on the one database. Whoever has PostgreSQL has it for several. */
+const instanceCounts = [4, 1] as const;
 
 const asks = ['for locks, renewed and released', 'for locks'] as const satisfies readonly LoadPlan['ask'][];
 type Asked = (typeof asks)[number];
@@ -35,53 +38,50 @@ const what: Readonly<Record<Asked, string>> = {
 };
 
 const layouts = {
-  one: `1 workspace × ${ids.length * clientsOfEach} clients`,
-  many: `${ids.length} workspaces × ${clientsOfEach} clients`,
+  one: `1 workspace × ${clients} clients`,
+  many: `${ids.length} workspaces × ${clients / ids.length} clients`,
 } as const;
 type Layout = keyof typeof layouts;
 
-async function startDistantService(bench: Bench, server: string): Promise<RunningService> {
+/** Instances beside each other, on a database that is as far from each of them. Each is in a process of its own. */
+async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {
   const database = await createPostgresDatabase(server);
   bench.atEnd(database.remove);
   const proxy = await startLatencyProxy(database.url, distanceMs);
   bench.atEnd(proxy.stop);
-  const service = await startService({ kind: 'as installed', databaseUrl: proxy.url, folder: bench.folder });
-  bench.atEnd(service.stop);
+  const instances: RunningService[] = [];
+  for (let number = 0; number < Math.max(...instanceCounts); number += 1) {
+    const folder = join(bench.folder, `instance-${number}`);
+    const instance = await startService({ kind: 'as installed', databaseUrl: proxy.url, folder });
+    bench.atEnd(instance.stop);
+    instances.push(instance);
+  }
   const storage = await openPostgres({ url: database.url, onIdleError: () => undefined });
   const remote = 'https://git.example.com/assets.git';
   for (const id of ids) {
     await storage.commit({ workspace: id }, (db) => addWorkspace(db, storage.now, { id, remote }));
   }
   await storage.close();
-  return service;
+  return instances;
 }
 
-/** Locks a second, of all clients together. */
-async function rateOf(
-  { baseUrl, token }: RunningService,
-  generators: readonly LoadGenerator[],
-  layout: Layout,
-  plan: Pick<LoadPlan, 'ask' | 'warmUpMs' | 'end' | 'name'>,
-): Promise<number> {
-  const loads = await Promise.all(
-    generators.map((generator, index) =>
-      generator.run({
-        ...plan,
-        baseUrl,
-        token,
-        workspace: ids[layout === 'one' ? 0 : index] ?? '',
-        name: `${plan.name}-${index}`,
-        clients: clientsOfEach,
-      }),
-    ),
+/** As a load balancer does it, the clients of each workspace are spread over all instances. */
+const targetsOf = (layout: Layout, instances: readonly RunningService[]): readonly Target[] =>
+  instances.flatMap(({ baseUrl }) =>
+    (layout === 'one' ? ids.slice(0, 1) : ids).map((workspace) => ({ baseUrl, workspace })),
   );
-  return loads.reduce((sum, { latenciesMs, ms }) => sum + (latenciesMs.length / ms) * 1_000, 0);
-}
 
 type Rates = Readonly<Record<Layout, number[]>>;
 
-function figuresOf(asked: Asked, rates: Rates, judged: boolean): readonly Figure[] {
-  const where = 'PostgreSQL at 1 ms';
+/** What is measured in both layouts: that it asks for, of so many instances. */
+interface Case {
+  readonly count: number;
+  readonly ask: Asked;
+  readonly rates: Rates;
+}
+
+function figuresOf(asked: Asked, instances: number, rates: Rates, quick: boolean): readonly Figure[] {
+  const where = `PostgreSQL at 1 ms, ${instances === 1 ? 'one instance' : `${instances} instances`}`;
   const rateFigure = (layout: Layout): Figure => ({
     name: `${where}, ${layouts[layout]}: ${what[asked]}`,
     value: medianOf(rates[layout]).median,
@@ -95,39 +95,43 @@ function figuresOf(asked: Asked, rates: Rates, judged: boolean): readonly Figure
       name: `${where}: ${what[asked]}, ${layouts.many} over ${layouts.one}`,
       value: medianRatio(rates.many, rates.one),
       unit: '×',
-      limit: judged ? atLeast(budgets.workspacesRatio, 'design §6') : undefined,
+      limit: instances === 1 || quick ? undefined : atLeast(budgets.workspacesRatio, 'design §6'),
     },
   ];
 }
 
 export const workspaces: Benchmark = {
   name: 'workspaces',
-  what: 'Workspaces side by side on a PostgreSQL that is 1 ms away: locks of as many clients in one workspace and in eight.',
+  what: 'Workspaces side by side on a PostgreSQL that is 1 ms away: locks of as many clients in one workspace and in eight, through several instances.',
   async measure(bench) {
     const server = await bench.postgres();
     if (server.kind === 'missing') return { figures: [], leftOut: [{ name: 'PostgreSQL', reason: server.reason }] };
     const { rounds, warmUpMs, ms } = bench.quick ? small : full;
-    const service = await startDistantService(bench, server.url);
-    const generators = ids.map(() => startLoadGenerator());
-    for (const generator of generators) bench.atEnd(generator.stop);
+    const instances = await startInstances(bench, server.url);
+    const generator = startLoadGenerator();
+    bench.atEnd(generator.stop);
 
-    const rates: Readonly<Record<Asked, Rates>> = {
-      'for locks, renewed and released': { one: [], many: [] },
-      'for locks': { one: [], many: [] },
-    };
+    const cases = instanceCounts.flatMap((count) =>
+      asks.map((ask): Case => ({ count, ask, rates: { one: [], many: [] } })),
+    );
     for (let round = 0; round < rounds; round += 1) {
       bench.progress(`round ${round + 1} of ${rounds}`);
-      for (const [turn, ask] of asks.entries()) {
+      for (const [turn, { count, ask, rates }] of cases.entries()) {
         for (const layout of round % 2 === 0 ? (['one', 'many'] as const) : (['many', 'one'] as const)) {
           bench.signal.throwIfAborted();
-          const name = `${round}-${turn}-${layout}`;
-          const plan = { ask, name, warmUpMs, end: { kind: 'after', ms } } as const;
-          rates[ask][layout].push(await rateOf(service, generators, layout, plan));
+          const load = await generator.run({
+            targets: targetsOf(layout, instances.slice(0, count)),
+            token: instances[0]?.token ?? '',
+            ask,
+            name: `${round}-${turn}-${layout}`,
+            clients,
+            warmUpMs,
+            end: { kind: 'after', ms },
+          });
+          rates[layout].push((load.latenciesMs.length / load.ms) * 1_000);
         }
       }
     }
-    return {
-      figures: asks.flatMap((ask) => figuresOf(ask, rates[ask], !bench.quick)),
-    };
+    return { figures: cases.flatMap(({ count, ask, rates }) => figuresOf(ask, count, rates, bench.quick)) };
   },
 };

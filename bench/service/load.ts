@@ -3,11 +3,17 @@ import { text } from 'node:stream/consumers';
 
 /** Many clients that each ask again as soon as they are answered. It runs in a process of its own: see load-generator.ts. */
 
-export interface LoadPlan {
+/** A workspace, asked for at an instance of the service. */
+export interface Target {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
-  readonly token: string;
   readonly workspace: string;
+}
+
+export interface LoadPlan {
+  /** The clients are spread evenly over them. */
+  readonly targets: readonly Target[];
+  readonly token: string;
   readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
@@ -49,7 +55,7 @@ export const lockPath = (name: string, number: number): string =>
 /** The path that is asked for again and again, and that somebody holds. */
 export const heldPath = 'Content/Held.umap';
 
-function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
+function questionsOf({ ask, name }: LoadPlan, { workspace }: Target): Questions {
   const prefix = `/v1/workspaces/${workspace}`;
   const locks = `${prefix}/locks`;
   const lock = (number: number): Question => ({
@@ -80,14 +86,21 @@ function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
   const { clients, end, warmUpMs, name, token } = plan;
-  const { hostname, port } = new URL(plan.baseUrl);
+  const targets = plan.targets.map((target) => ({
+    url: new URL(target.baseUrl),
+    questions: questionsOf(plan, target),
+  }));
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
-  const questions = questionsOf(plan);
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
 
   /** Gives the ETag of the answer. */
-  async function ask({ method, path, status, body }: Question, key: string, ifMatch?: string): Promise<string> {
+  async function ask(
+    url: URL,
+    { method, path, status, body }: Question,
+    key: string,
+    ifMatch?: string,
+  ): Promise<string> {
     const headers: OutgoingHttpHeaders = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -97,7 +110,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),
     };
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const asked = request({ agent, hostname, port, method, path, headers }, (answer) => {
+    const asked = request(new URL(path, url), { agent, method, headers }, (answer) => {
       if (answer.statusCode === status) {
         if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
         answer
@@ -121,15 +134,18 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   let next = 0;
   const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
 
-  async function client(): Promise<void> {
+  async function client(index: number): Promise<void> {
+    const target = targets[index % targets.length];
+    if (target === undefined) throw new Error('A load needs something to ask.');
+    const { url, questions } = target;
     while (!isOver()) {
       const number = next;
       next += 1;
       const [first, ...more] = questions(number);
       const askedAt = performance.now();
-      const etag = await ask(first, String(number));
+      const etag = await ask(url, first, String(number));
       const answeredAt = performance.now();
-      for (const [index, question] of more.entries()) await ask(question, `${number}-${index}`, etag);
+      for (const [index, question] of more.entries()) await ask(url, question, `${number}-${index}`, etag);
       if (answeredAt < countFrom || answeredAt > countUntil) continue;
       latenciesMs.push(answeredAt - askedAt);
       lastAt = answeredAt;
@@ -137,7 +153,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   }
 
   try {
-    await Promise.all(Array.from({ length: clients }, client));
+    await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
   } finally {
     agent.destroy();
   }

@@ -63,9 +63,8 @@ async function startServer(status: number) {
   return { asked, most: () => most, baseUrl: `http://127.0.0.1:${port}/v1` };
 }
 
-const plan: Omit<LoadPlan, 'baseUrl'> = {
+const plan: Omit<LoadPlan, 'targets'> = {
   token: 'wsa_bench',
-  workspace: 'game',
   ask: 'for locks',
   name: 'test',
   clients: 4,
@@ -75,7 +74,7 @@ const plan: Omit<LoadPlan, 'baseUrl'> = {
 
 test('so many clients ask for so many different locks, each over a connection of its own that it keeps', async () => {
   const { asked, most, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, baseUrl });
+  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game' }] });
   expect(latenciesMs).toHaveLength(40);
   expect(Math.min(...latenciesMs)).toBeGreaterThan(4);
   expect(ms).toBeGreaterThanOrEqual(Math.max(...latenciesMs));
@@ -87,7 +86,12 @@ test('so many clients ask for so many different locks, each over a connection of
 
 test('only what is answered in the time that counts is counted, and the time is what was planned', async () => {
   const { asked, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, baseUrl, warmUpMs: 60, end: { kind: 'after', ms: 60 } });
+  const { latenciesMs, ms } = await runLoad({
+    ...plan,
+    targets: [{ baseUrl, workspace: 'game' }],
+    warmUpMs: 60,
+    end: { kind: 'after', ms: 60 },
+  });
   expect(ms).toBe(60);
   expect(latenciesMs.length).toBeGreaterThan(0);
   expect(latenciesMs.length).toBeLessThan(asked.length);
@@ -95,11 +99,16 @@ test('only what is answered in the time that counts is counted, and the time is 
 
 test('it names the different resources that it was given', async () => {
   const { baseUrl } = await startServer(202);
-  const { resources } = await runLoad({ ...plan, baseUrl, ask: 'for syncs', clients: 1 });
+  const { resources } = await runLoad({
+    ...plan,
+    targets: [{ baseUrl, workspace: 'game' }],
+    ask: 'for syncs',
+    clients: 1,
+  });
   expect(resources.toSorted()).toEqual(['/v1/syncs/0', '/v1/syncs/1']);
 });
 
 test('an answer that is none of those it is to measure ends it', async () => {
   const { baseUrl } = await startServer(429);
-  await expect(runLoad({ ...plan, baseUrl })).rejects.toThrow(/answered with 429/);
+  await expect(runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game' }] })).rejects.toThrow(/answered with 429/);
 });
