@@ -1,8 +1,8 @@
 import { openSqlite } from '../src/service/storage/sqlite.ts';
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
-import { startServiceProcess } from '../test/support/service-process.ts';
-import { atMost, type Benchmark, type Detail, exactly, type Limit } from './benchmark.ts';
+import { atMost, type Benchmark, exactly, type Limit, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
+import { startService } from './service/service-process.ts';
 
 interface Plan {
   readonly jobs: number;
@@ -37,48 +37,39 @@ const endsWell = ({ lock, posts }: EndedJob): boolean =>
   lock.conclusion === 'success' &&
   posts.every(({ conclusion, annotations }) => conclusion === 'success' && annotations.length === 0);
 
-const seconds = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: 's', values });
-
 export const jobs: Benchmark = {
   name: 'jobs',
   what: 'Jobs that run at the same time with one token, on the service as shipped: each locks paths of its own and ends.',
-  async measure({ quick, progress, atEnd, signal }) {
+  async measure({ quick, folder, progress, atEnd, signal }) {
     const plan = quick ? small : full;
-    const service = await startServiceProcess();
-    atEnd(() => service.stop());
+    const service = await startService({ folder });
+    atEnd(service.stop);
     const what = `${plan.jobs} jobs × ${plan.pathsEach.toLocaleString('en-US')} paths, one token`;
     progress(what);
     const ended = await jobsTogether({ ...service, ...plan, signal });
-    const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-    const times = ended.map(({ tookMs }) => tookMs / 1_000);
-    const lockTimes = ended.map(({ lock }) => lock.durationMs / 1_000);
+    const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
+    const lockSeconds = ended.map(({ lock }) => lock.durationMs / 1_000);
+    const count = (name: string, value: number, limit: Limit) => ({ name: `${what}: ${name}`, value, unit: '', limit });
     return {
       figures: [
         {
           name: `${what}: the slowest job, from its lock step to the end of its post-step`,
-          value: Math.max(...times),
+          value: Math.max(...seconds),
           unit: 's',
-          limit: quick ? undefined : atMost(budgets.slowestJobSeconds, timeWhy),
-          details: [seconds('jobs', times), seconds('their lock steps', lockTimes)],
+          limit: atMost(budgets.slowestJobSeconds, timeWhy),
+          details: [rounds('s', seconds, 'jobs'), rounds('s', lockSeconds, 'their lock steps')],
         },
-        {
-          name: `${what}: jobs that did not get their locks, or whose post-step had something to report`,
-          value: ended.filter((job) => !endsWell(job)).length,
-          unit: '',
-          limit: allEndWell,
-        },
-        {
-          name: `${what}: locks left behind`,
-          value: await countLocks(service.folder),
-          unit: '',
-          limit: nothingLeft,
-        },
-        {
-          name: `${what}: requests refused with 429`,
-          value: sum(ended.map(({ refusals }) => refusals)),
-          unit: '',
-          limit: notMet,
-        },
+        count(
+          'jobs that did not get their locks, or whose post-step had something to report',
+          ended.filter((job) => !endsWell(job)).length,
+          allEndWell,
+        ),
+        count('locks left behind', await countLocks(service.data), nothingLeft),
+        count(
+          'requests refused with 429',
+          ended.reduce((sum, { refusals }) => sum + refusals, 0),
+          notMet,
+        ),
       ],
     };
   },

@@ -1,7 +1,8 @@
-import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { Agent } from 'node:http';
+import { answerParent, type Helper, startHelper } from '../process.ts';
+import { ask } from './request.ts';
 
-/** Many clients that each ask again as soon as they are answered. It runs in a process of its own: see load-generator.ts. */
+/** Many clients that each ask again as soon as they are answered, in a process of their own. */
 
 /** A workspace, asked for at an instance of the service. */
 export interface Target {
@@ -34,6 +35,8 @@ export interface Load {
   readonly latenciesMs: readonly number[];
   /** The time that counts: from the end of the warm-up to the end of the plan. */
   readonly ms: number;
+  /** In a second of the time that counts. */
+  readonly rate: number;
   /** The different resources that the answers name: a thousand requests for a sync may have been given the same one. */
   readonly resources: readonly string[];
 }
@@ -45,9 +48,6 @@ interface Question {
   readonly body: string;
 }
 
-/** What is asked one after the other: about the lock that the first has taken, where there is more. */
-type Questions = (number: number) => readonly [Question, ...Question[]];
-
 /** Spread over folders as assets are. */
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
@@ -55,97 +55,62 @@ export const lockPath = (name: string, number: number): string =>
 /** The path that is asked for again and again, and that somebody holds. */
 export const heldPath = 'Content/Held.umap';
 
-function questionsOf({ ask, name }: LoadPlan, { workspace }: Target): Questions {
+/** What is asked one after the other: about the lock that the first has taken, where there is more. */
+function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number): readonly [Question, ...Question[]] {
   const prefix = `/v1/workspaces/${workspace}`;
-  const locks = `${prefix}/locks`;
-  const lock = (number: number): Question => ({
+  const lock = (path: string, status: number): Question => ({
     method: 'POST',
-    path: locks,
-    status: 201,
-    body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
+    path: `${prefix}/locks`,
+    status,
+    body: JSON.stringify({ path, type: 'exclusive', ttl: '1h' }),
   });
+  const path = lockPath(name, number);
   switch (ask) {
     case 'for locks':
-      return (number) => [lock(number)];
-    case 'for locks, renewed and released':
-      return (number) => [
-        lock(number),
-        { ...lock(number), status: 200 },
-        { method: 'DELETE', path: `${locks}/${encodeURIComponent(lockPath(name, number))}`, status: 204, body: '' },
-      ];
-    case 'for a held lock': {
-      const body = JSON.stringify({ path: heldPath, type: 'exclusive', ttl: '1h' });
-      return () => [{ method: 'POST', path: locks, status: 409, body }];
+      return [lock(path, 201)];
+    case 'for locks, renewed and released': {
+      const release = `${prefix}/locks/${encodeURIComponent(path)}`;
+      return [lock(path, 201), lock(path, 200), { method: 'DELETE', path: release, status: 204, body: '' }];
     }
-    case 'for syncs': {
-      const body = JSON.stringify({ branch: 'main' });
-      return () => [{ method: 'POST', path: `${prefix}/sync`, status: 202, body }];
-    }
+    case 'for a held lock':
+      return [lock(heldPath, 409)];
+    case 'for syncs':
+      return [{ method: 'POST', path: `${prefix}/sync`, status: 202, body: '{"branch":"main"}' }];
   }
 }
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
   const { clients, end, warmUpMs, name, token } = plan;
-  const targets = plan.targets.map((target) => ({
-    url: new URL(target.baseUrl),
-    questions: questionsOf(plan, target),
-  }));
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
-
-  /** Gives the ETag of the answer. */
-  async function ask(
-    url: URL,
-    { method, path, status, body }: Question,
-    key: string,
-    ifMatch?: string,
-  ): Promise<string> {
-    const headers: OutgoingHttpHeaders = {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      // As the action does: it sends a key with every POST.
-      'idempotency-key': `${name}-${key}`,
-      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-    };
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const asked = request(new URL(path, url), { agent, method, headers }, (answer) => {
-      if (answer.statusCode === status) {
-        if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
-        answer
-          .resume()
-          .once('end', () => resolve(answer.headers.etag ?? ''))
-          .once('error', reject);
-      } else {
-        text(answer).then(
-          (said) => reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`)),
-          reject,
-        );
-      }
-    });
-    asked.once('error', reject).end(body);
-    return promise;
-  }
-
   const countFrom = performance.now() + warmUpMs;
   const countUntil = end.kind === 'after' ? countFrom + end.ms : Number.POSITIVE_INFINITY;
   let lastAt = countFrom;
   let next = 0;
   const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
 
-  async function client(index: number): Promise<void> {
-    const target = targets[index % targets.length];
-    if (target === undefined) throw new Error('A load needs something to ask.');
-    const { url, questions } = target;
+  async function client({ baseUrl, workspace }: Target): Promise<void> {
+    const origin = new URL(baseUrl);
+    const send = ({ status, ...question }: Question, key: string, etag?: string) =>
+      ask({
+        ...question,
+        origin,
+        token,
+        agent,
+        statuses: [status],
+        // As the action does: it sends a key with every POST.
+        headers: { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) },
+      });
     while (!isOver()) {
       const number = next;
       next += 1;
-      const [first, ...more] = questions(number);
+      const [first, ...more] = questionsOf(plan, workspace, number);
       const askedAt = performance.now();
-      const etag = await ask(url, first, String(number));
+      const { headers } = await send(first, String(number));
       const answeredAt = performance.now();
-      for (const [index, question] of more.entries()) await ask(url, question, `${number}-${index}`, etag);
+      if (plan.ask === 'for syncs' && headers.location !== undefined) resources.add(headers.location);
+      for (const [index, question] of more.entries()) await send(question, `${number}-${index}`, headers.etag);
       if (answeredAt < countFrom || answeredAt > countUntil) continue;
       latenciesMs.push(answeredAt - askedAt);
       lastAt = answeredAt;
@@ -153,10 +118,17 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   }
 
   try {
-    await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
+    const spread = Array.from({ length: clients }, (_, index) => plan.targets[index % plan.targets.length]);
+    await Promise.all(spread.filter((target) => target !== undefined).map(client));
   } finally {
     agent.destroy();
   }
   const ms = (end.kind === 'after' ? countUntil : lastAt) - countFrom;
-  return { latenciesMs, ms, resources: [...resources] };
+  return { latenciesMs, ms, rate: (latenciesMs.length / ms) * 1_000, resources: [...resources] };
 }
+
+export type LoadGenerator = Helper<LoadPlan, Load>;
+
+export const startLoadGenerator = (): LoadGenerator => startHelper(import.meta.filename);
+
+if (import.meta.main) answerParent(runLoad);

@@ -1,5 +1,4 @@
-import type { Machine } from '../machine.ts';
-import type { Results } from '../results.ts';
+import type { Machine, Results } from '../results.ts';
 import { type Limit, limitsOf, openFiles, type Reached, whatBreaks } from './limits.ts';
 import { type Database, measurementsIn } from './measured.ts';
 import { type Prediction, predict } from './prediction.ts';

@@ -1,5 +1,4 @@
-import { numberText } from '../numbers.ts';
-import { busyText, machineText } from '../table.ts';
+import { busyText, machineText, numberText } from '../table.ts';
 import type { Kind, Load } from './service-times.ts';
 import type { Study } from './study.ts';
 

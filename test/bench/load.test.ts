@@ -1,38 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoadPlan, runLoad } from '../../bench/service/load.ts';
-import { medianRatio, percentilesOf } from '../../bench/statistics.ts';
-
-const numbers = fc.array(fc.double({ min: 0, max: 1_000, noNaN: true }), { minLength: 1 });
-
-test('of the numbers from 1 to 200, 50 % are at most 100, and 99 % at most 198', () => {
-  const values = Array.from({ length: 200 }, (_, index) => 200 - index);
-  expect(percentilesOf(values, [50, 99, 99.9, 100])).toEqual([
-    [50, 100],
-    [99, 198],
-    [99.9, 200],
-    [100, 200],
-  ]);
-});
-
-test('a percentile is one of the numbers, with so many of them not above it, and with too few below', () => {
-  fc.assert(
-    fc.property(numbers, fc.double({ min: 0.1, max: 100, noNaN: true }), (values, percent) => {
-      const [[, value] = [0, Number.NaN]] = percentilesOf(values, [percent]);
-      expect(values).toContain(value);
-      const needed = (percent / 100) * values.length;
-      expect(values.filter((each) => each <= value).length).toBeGreaterThanOrEqual(needed - 1e-9);
-      expect(values.filter((each) => each < value).length).toBeLessThan(needed);
-    }),
-  );
-});
-
-test('rounds that were slow for both sides do not change what one is of the other', () => {
-  expect(medianRatio([300, 30, 3], [100, 10, 1])).toBe(3);
-});
 
 interface Asked {
   readonly body: unknown;

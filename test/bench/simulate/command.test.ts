@@ -163,8 +163,9 @@ describe('docs/scaling.md', () => {
 
   test('has no figure but in what the command writes', async () => {
     const page = await readFile(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
-    const places = [...page.matchAll(/^<!-- simulate (\w+): .*?<!-- \/simulate \1 -->$/gms)];
+    const places = [...page.matchAll(/^<!-- (?:simulate )?(\w+): .*?<!-- \/(?:simulate )?\1 -->$/gms)];
     expect(places.map(([, name]) => name).toSorted()).toEqual([
+      'bench',
       'breaks',
       'hottest',
       'measured',

@@ -4,22 +4,19 @@ import { mkdir, open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 
 /** The service as an operator starts it, or one of the variants that it is compared with. */
 export type Kind = 'as installed' | 'one commit per change' | 'without a database';
 
 export interface ServiceOptions {
-  readonly kind: Kind;
+  readonly kind?: Kind;
   /** For its data and its log; made where there is none. */
   readonly folder: string;
-  /** SQLite in the folder, when there is none. */
+  /** Without one, SQLite in the folder. */
   readonly databaseUrl?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv;
   /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
-  readonly rateLimit?: 'off' | undefined;
-  /** Further flags of `serve`. */
-  readonly args?: readonly string[];
+  readonly rateLimit?: 'off';
 }
 
 export interface RunningService {
@@ -41,32 +38,18 @@ interface Listening {
 const command = join(import.meta.dirname, '../../bin/workspace-service.js');
 const variant = join(import.meta.dirname, 'variant.ts');
 
-function argumentsOf({ kind, rateLimit, args = [] }: ServiceOptions, data: string): readonly string[] {
-  const limit = rateLimit === 'off' ? ['--rate-limit', '0'] : [];
-  switch (kind) {
-    case 'as installed':
-      return [command, 'serve', '--dev', '--json', '--port', '0', '--data', data, ...limit, ...args];
-    case 'one commit per change':
-      return [variant, '--data', data, 'one-commit'];
-    case 'without a database':
-      return [variant, '--data', data, 'without-database'];
-  }
-}
-
-async function firstLineOf(stream: Readable | null): Promise<string | undefined> {
-  if (stream === null) return undefined;
-  const [line] = await once(createInterface({ input: stream }), 'line');
-  return String(line);
-}
-
-/** As a process of its own. Its log goes to a file, at the level that it has by itself. */
+/** Starts it as a process of its own. Its log goes to a file, at its default level. */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { folder, databaseUrl, environment = {} } = options;
+  const { kind = 'as installed', folder, databaseUrl, environment = {}, rateLimit } = options;
   const data = join(folder, 'data');
   await mkdir(data, { recursive: true });
   const logFile = join(folder, 'service.log');
   const log = await open(logFile, 'a');
-  const child = spawn(process.execPath, argumentsOf(options, data), {
+  const args =
+    kind === 'as installed'
+      ? [command, 'serve', '--dev', '--json', '--port', '0', ...(rateLimit === 'off' ? ['--rate-limit', '0'] : [])]
+      : [variant, kind];
+  const child = spawn(process.execPath, [...args, '--data', data], {
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -78,13 +61,16 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   await log.close();
   const ended = once(child, 'close');
-  const first = await Promise.race([firstLineOf(child.stdout), ended.then(() => undefined)]);
+  const first = await Promise.race([
+    once(createInterface({ input: child.stdout ?? process.stdin }), 'line'),
+    ended.then(() => undefined),
+  ]);
   if (first === undefined) {
-    const said = await readFile(logFile, 'utf8');
-    throw new Error(`The service ${options.kind} did not start. It said: ${said.slice(-2_000)}`);
+    const written = await readFile(logFile, 'utf8');
+    throw new Error(`The service ${kind} did not start. Its log: ${written.slice(-2_000)}`);
   }
   // The command's own first line has this form, and that of the variants too.
-  const { base_url, token, workspace } = JSON.parse(first) as Listening;
+  const { base_url, token, workspace } = JSON.parse(String(first[0])) as Listening;
   return {
     pid: child.pid ?? 0,
     baseUrl: base_url,
