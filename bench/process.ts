@@ -48,7 +48,7 @@ export interface Helper<Question, Answer> {
 
 /** Starts a module that calls answerParent(): it shares no event loop with what is measured, nor with who measures. */
 export function startHelper<Question extends object | string | number, Answer>(file: string): Helper<Question, Answer> {
-  const child = fork(file, { serialization: 'advanced' });
+  const child = fork(file);
   return {
     ask(question) {
       const { promise, resolve, reject } = Promise.withResolvers<Answer>();

@@ -15,21 +15,19 @@ const maxSyncs = 4;
 const why =
   'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
 
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
 /** A folder for the front of the PATH, with a git that writes down each start of the real one. */
 async function countingGit(folder: string) {
   const [bin, file] = [join(folder, 'bin'), join(folder, 'commands')];
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   await mkdir(bin, { recursive: true });
   await writeFile(file, '');
-  await writeFile(join(bin, 'git'), `#!/bin/sh\necho "$1" >>"$BENCH_GIT_COMMANDS"\nexec "$BENCH_GIT" "$@"\n`);
+  await writeFile(join(bin, 'git'), `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`);
   await chmod(join(bin, 'git'), 0o755);
   return {
     /** For the process whose use of git is counted. */
-    environment: {
-      PATH: `${bin}${delimiter}${process.env['PATH']}`,
-      BENCH_GIT: real,
-      BENCH_GIT_COMMANDS: file,
-    },
+    path: `${bin}${delimiter}${process.env['PATH']}`,
     /** The commands that git was started with since the last call, such as `fetch`. */
     async takeCommands(): Promise<readonly string[]> {
       const text = await readFile(file, 'utf8');
@@ -48,7 +46,7 @@ export const storm: Benchmark = {
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
     const git = await countingGit(bench.folder);
-    const service = await startService({ folder: join(bench.folder, 'service'), environment: git.environment });
+    const service = await startService({ folder: join(bench.folder, 'service'), environment: { PATH: git.path } });
     bench.atEnd(service.stop);
     const generator = startLoadGenerator();
     bench.atEnd(generator.stop);

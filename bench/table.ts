@@ -22,7 +22,11 @@ export const widthsOf = (rows: readonly Row[]): readonly number[] =>
   (rows[0] ?? []).map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
 
 /** A line of the table. Columns are aligned to the left, but for those that `isNumber` accepts. */
-export const rowText = (row: Row, widths: readonly number[], isNumber = (column: number) => column === 1): string =>
+export const rowText = (
+  row: Row,
+  widths: readonly number[],
+  isNumber = (column: number): boolean => column === 1,
+): string =>
   `  ${row
     .map((text, column) => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)))
     .join('  ')}`.trimEnd();

@@ -26,7 +26,7 @@ export function createVirtualCall(parts: CallParts): Call {
   const { time, random, baseUrl, timeoutMs, retries, send } = parts;
   const nothing = (): void => undefined;
 
-  const sendOnce: SendOnce = (request, { operation }) => {
+  const sendOnce: SendOnce = (request, { operation, answerDelayMs }) => {
     const sentAt = time.now();
     const connection = parts.onAttempt();
     return new Promise((resolve) => {
@@ -40,7 +40,7 @@ export function createVirtualCall(parts: CallParts): Call {
         time.fulfil(resolve, attempt);
       };
       const cut = (): void => end(endedBy(operation, sentAt));
-      const stopTimer = time.after(timeoutMs, () =>
+      const stopTimer = time.after(timeoutMs + answerDelayMs, () =>
         end({ kind: 'lost', failure: { kind: 'timeout', limitMs: timeoutMs }, mayBeDone: true, sentAt }),
       );
       operation.signal.addEventListener('abort', cut, { once: true });
