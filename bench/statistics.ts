@@ -39,6 +39,10 @@ export function percentilesOf(
   return percents.map((percent) => [percent, at(sorted, Math.ceil((percent / 100) * sorted.length) - 1)]);
 }
 
+/** One of them; of no numbers it is 0. */
+export const percentileOf = (numbers: readonly number[], percent: number): number =>
+  numbers.length === 0 ? 0 : (percentilesOf(numbers, [percent])[0]?.[1] ?? 0);
+
 /** The median of what each number is of its partner: rounds that were slow for both do not count twice. */
 export const medianRatio = (numbers: readonly number[], partners: readonly number[]): number =>
   medianOf(numbers.map((number, index) => number / (partners[index] ?? Number.NaN))).median;

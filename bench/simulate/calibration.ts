@@ -2,8 +2,8 @@ import type { Figure } from '../benchmark.ts';
 import { pageBytesName, pageName, pageSize, pollsName } from '../polls.ts';
 import { figuresOf, type Results } from '../results.ts';
 import { ceilingName, takenName } from '../service.ts';
+import { percentileOf } from '../statistics.ts';
 import { createRandom } from './chance.ts';
-import { createDistribution } from './distribution.ts';
 import { type Asked, createService } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
@@ -133,20 +133,20 @@ async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
   const time = createVirtualTime(0);
   // The real one was measured with it off, too.
   const service = createService({ time, times, random: createRandom(1), instances: 1, rateLimit: null });
-  const latencies = createDistribution();
+  const latencies: number[] = [];
   let asked = 0;
   function ask(): void {
     asked += 1;
     const at = time.now();
     service.send(askedFor[kind](asked), 'token', () => {
-      latencies.add(time.now() - at);
+      latencies.push(time.now() - at);
       ask();
     });
   }
   if (kind === 'poll') service.send(askedFor.poll(0), 'token', () => undefined);
   for (let client = 0; client < clients; client += 1) ask();
   await time.runUntil(predictedSeconds * 1_000);
-  return { perSecond: latencies.count() / predictedSeconds, p50Ms: latencies.percentile(50) };
+  return { perSecond: latencies.length / predictedSeconds, p50Ms: percentileOf(latencies, 50) };
 }
 
 export type Prediction = Load & { readonly predicted: Pick<Load, 'perSecond' | 'p50Ms'> };

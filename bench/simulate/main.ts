@@ -7,7 +7,27 @@ import { readResults } from '../results.ts';
 import { markdownTable, withText } from '../table.ts';
 import { usualWorkload as usual } from './workload.ts';
 
-const usualMinutes = 10;
+/** Each with its default and what it stands for. */
+const values = {
+  jobs: ['N', usual.jobs, 'at the same time'],
+  seed: ['N', 1, 'the same seed gives the same figures'],
+  minutes: ['N', 10, 'simulated, after the time that it takes until nothing is new any more'],
+  database: ['NAME', 'sqlite', 'sqlite or postgresql'],
+  instances: ['N', usual.instances, 'of the service'],
+  tokens: ['N', usual.tokens, 'that the jobs share'],
+  paths: ['N', usual.paths, 'that there are'],
+  zipf: ['X', usual.zipf, 'how unevenly they are wanted, from 0'],
+  hold: ['DURATION', `${usual.holdSeconds}s`, 'half of the jobs hold their locks for longer'],
+  work: ['DURATION', `${usual.workSeconds}s`, 'that a job works without a lock, on average'],
+  wait: ['DURATION', `${usual.waitSeconds}s`, 'of the lock step'],
+  ttl: ['DURATION', `${usual.ttlSeconds}s`, 'of the lock step'],
+  vanish: ['X', usual.vanish, 'the part of the jobs that ends without a post-step'],
+  list: ['X', usual.list, 'the part of the jobs that reads the list of all locks first'],
+  results: ['FILE', 'bench/results.json', 'what npm run bench has measured'],
+} as const;
+type Name = keyof typeof values;
+// Neither Object.keys() nor Object.fromEntries() knows what the keys are.
+const names = Object.keys(values) as Name[];
 
 const usage = `Usage: npm run simulate [-- --jobs N --seed N --json --write …]
 
@@ -15,22 +35,8 @@ Simulates jobs that lock paths, with the action's own code for waiting, against 
 bench/results.json says, and tells how long they wait, what the service does meanwhile and what breaks first.
 First run: npm run bench -- service polls
 
-  --jobs N            at the same time (${usual.jobs})
-  --seed N            the same seed gives the same figures (1)
-  --minutes N         simulated, after the time that it takes until nothing is new any more (${usualMinutes})
-  --database NAME     sqlite or postgresql (sqlite)
-  --instances N       of the service (${usual.instances})
-  --tokens N          that the jobs share (${usual.tokens})
-  --paths N           that there are (${usual.paths})
-  --zipf X            how unevenly they are wanted, from 0 (${usual.zipf})
-  --hold DURATION     half of the jobs hold their locks for longer (${usual.holdSeconds}s)
-  --work DURATION     that a job works without a lock, on average (${usual.workSeconds}s)
-  --wait DURATION     of the lock step (${usual.waitSeconds}s)
-  --ttl DURATION      of the lock step (${usual.ttlSeconds}s)
-  --vanish X          the part of the jobs that ends without a post-step (${usual.vanish})
-  --list X            the part of the jobs that reads the list of all locks first (${usual.list})
+${names.map((name) => `  ${`--${name} ${values[name][0]}`.padEnd(20)}${values[name][2]} (${values[name][1]})`).join('\n')}
   --alone             only that: nothing with more or fewer jobs, or with another service
-  --results FILE      what npm run bench has measured (bench/results.json)
   --json              prints everything as JSON, and no table
   --write             writes the tables into docs/scaling.md as well
   -h, --help          shows this help
@@ -38,25 +44,9 @@ First run: npm run bench -- service polls
 It ends with 0, with 1 when the service was not measured, and with 2 when it was called wrongly.
 `;
 
-const text = (usual: string | number) => ({ type: 'string', default: String(usual) }) as const;
-const duration = (usualSeconds: number) => text(`${usualSeconds}s`);
 const flag = { type: 'boolean', default: false } as const;
 const options = {
-  jobs: text(usual.jobs),
-  seed: text(1),
-  minutes: text(usualMinutes),
-  database: text('sqlite'),
-  instances: text(usual.instances),
-  tokens: text(usual.tokens),
-  paths: text(usual.paths),
-  zipf: text(usual.zipf),
-  hold: duration(usual.holdSeconds),
-  work: duration(usual.workSeconds),
-  wait: duration(usual.waitSeconds),
-  ttl: duration(usual.ttlSeconds),
-  vanish: text(usual.vanish),
-  list: text(usual.list),
-  results: text(join(import.meta.dirname, '../results.json')),
+  ...(Object.fromEntries(names.map((name) => [name, { type: 'string' }])) as Record<Name, { readonly type: 'string' }>),
   alone: flag,
   json: flag,
   write: flag,
@@ -69,20 +59,20 @@ const databases = new Map([
 
 /** Throws a sentence about what is wrong with them. */
 export function readArguments(args: readonly string[]) {
-  const { values } = parseArgs({ args: [...args], options });
-  type Name = Exclude<keyof typeof values, 'alone' | 'json' | 'write'>;
+  const { values: given } = parseArgs({ args: [...args], options });
+  const textOf = (name: Name): string => String(given[name] ?? values[name][1]);
 
   function refuse(name: Name, wanted: string): never {
-    throw new TypeError(`--${name} is ${wanted}, and not ${JSON.stringify(values[name])}.`);
+    throw new TypeError(`--${name} is ${wanted}, and not ${JSON.stringify(textOf(name))}.`);
   }
   function number(name: Name, pattern: RegExp, [min, max]: readonly [number, number], wanted: string): number {
-    const value = pattern.test(values[name]) ? Number(values[name]) : Number.NaN;
+    const value = pattern.test(textOf(name)) ? Number(textOf(name)) : Number.NaN;
     return value >= min && value <= max ? value : refuse(name, `${wanted} from ${min} to ${max}`);
   }
   const whole = (name: Name, max = 10_000_000): number => number(name, /^\d+$/, [1, max], 'a whole number');
   const between = (name: Name, max: number): number => number(name, /^\d+(\.\d+)?$/, [0, max], 'a number');
   function seconds(name: Name): number {
-    const parsed = parseDuration(values[name]);
+    const parsed = parseDuration(textOf(name));
     return parsed.ok && parsed.value.seconds > 0 ? parsed.value.seconds : refuse(name, 'a duration such as 90s or 15m');
   }
 
@@ -101,14 +91,14 @@ export function readArguments(args: readonly string[]) {
     list: between('list', 1),
   };
   const [, database] =
-    [...databases].find(([name]) => name === values.database) ?? refuse('database', 'sqlite or postgresql');
+    [...databases].find(([name]) => name === textOf('database')) ?? refuse('database', 'sqlite or postgresql');
   if (database === 'SQLite' && workload.instances > 1) {
     throw new TypeError('On SQLite there is one instance: --instances goes with --database postgresql.');
   }
-  if (values.write && values.alone) throw new TypeError('--write needs all tables, and --alone leaves some out.');
-  const { alone, json, write } = values;
+  const { alone, json, write } = given;
+  if (write && alone) throw new TypeError('--write needs all tables, and --alone leaves some out.');
   const request = { workload, database, seed: whole('seed'), minutes: whole('minutes'), alone };
-  return { request, results: resolve(values.results), json, write };
+  return { request, results: resolve(given.results ?? join(import.meta.dirname, '../results.json')), json, write };
 }
 
 const page = join(import.meta.dirname, '../../docs/scaling.md');

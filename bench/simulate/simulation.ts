@@ -1,8 +1,8 @@
+import { percentileOf } from '../statistics.ts';
 import type { ServiceTimes } from './calibration.ts';
 import { createRandom, exponential, type Random } from './chance.ts';
 import { createClients } from './client.ts';
 import { countConnections } from './connections.ts';
-import { createDistribution } from './distribution.ts';
 import { type JobParts, type Locked, listStep, lockStep, postStep } from './job.ts';
 import { createService, type ServiceCounts } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
@@ -57,13 +57,12 @@ const shownPaths = 5;
 const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number =>
   workSeconds + holdSeconds * Math.exp(holdSigma ** 2 / 2);
 
+const numbers = (): number[] => [];
+
 /** What is noted from the moment on from which it counts. */
 const createNotes = () => ({
-  answers: createDistribution(),
-  /** In seconds: of all that got their paths, and of those among them that had to wait. */
-  all: createDistribution(),
-  waited: createDistribution(),
-  classes: classes.map(({ name, below }) => ({ name, below, waits: createDistribution(), steps: 0, gaveUp: 0 })),
+  answersMs: numbers(),
+  classes: classes.map(({ name, below }) => ({ name, below, waits: numbers(), steps: 0, gaveUp: 0 })),
   paths: Array.from({ length: shownPaths }, (_, place) => ({ place, wanted: 0, acquired: 0, gaveUp: 0, heldMs: 0 })),
   overtook: 0,
   ended: 0,
@@ -111,13 +110,9 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
     if (ofClass !== undefined) {
       ofClass.steps += 1;
       if (ending === 'gaveUp') ofClass.gaveUp += 1;
-      if (ending === 'acquired') ofClass.waits.add(seconds);
+      if (ending === 'acquired') ofClass.waits.push(seconds);
     }
-    if (ending === 'acquired') notes.all.add(seconds);
-    if (ending === 'acquired' && seconds >= 1) {
-      notes.waited.add(seconds);
-      if (overtook) notes.overtook += 1;
-    }
+    if (ending === 'acquired' && seconds >= 1 && overtook) notes.overtook += 1;
     for (const path of shownIn(its)) {
       path.wanted += 1;
       path[ending === 'acquired' ? 'acquired' : 'gaveUp'] += 1;
@@ -154,7 +149,7 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
       connections: connections.ofAStep,
       random: createRandom(seed, 2, job),
       token: `token ${job % workload.tokens}`,
-      onAnswer: (ms) => notes.answers.add(ms),
+      onAnswer: (ms) => notes.answersMs.push(ms),
     };
     // As evenly as if all this had gone on for long.
     await time.sleep(draws() * roundSeconds(workload) * second);
@@ -177,7 +172,9 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
 
   const of = (name: keyof ServiceCounts): number => service.counts[name] - before[name];
   const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
-  const { ended, gaveUp, failed } = notes;
+  const { ended, gaveUp, failed, answersMs } = notes;
+  const acquired = notes.classes.flatMap(({ waits }) => waits);
+  const waited = acquired.filter((seconds) => seconds >= 1);
   return {
     jobs: workload.jobs,
     seconds,
@@ -187,15 +184,18 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
     ended,
     gaveUp,
     failed,
-    meanWaitSeconds: notes.all.mean(),
+    meanWaitSeconds: share(
+      acquired.reduce((sum, one) => sum + one, 0),
+      acquired.length,
+    ),
     waits: notes.classes.map(({ name, waits, steps, gaveUp }) => ({
       name,
       steps,
       gaveUp,
-      p50Seconds: waits.percentile(50),
-      p95Seconds: waits.percentile(95),
-      p99Seconds: waits.percentile(99),
-      maxSeconds: waits.max(),
+      p50Seconds: percentileOf(waits, 50),
+      p95Seconds: percentileOf(waits, 95),
+      p99Seconds: percentileOf(waits, 99),
+      maxSeconds: percentileOf(waits, 100),
     })),
     /** With the part of the time in which a job had the path. */
     hottest: notes.paths
@@ -203,10 +203,10 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
       .map(({ heldMs, ...counted }) => ({ ...counted, held: heldMs / second / seconds })),
     /** Of those that had to wait at all and got their paths. */
     fairness: {
-      medianSeconds: notes.waited.percentile(50),
-      maxSeconds: notes.waited.max(),
+      medianSeconds: percentileOf(waited, 50),
+      maxSeconds: percentileOf(waited, 100),
       /** The part of them that was served before somebody who had waited for the same path for longer. */
-      overtaking: share(notes.overtook, notes.waited.count()),
+      overtaking: share(notes.overtook, waited.length),
     },
     requestsPerSecond: of('requests') / seconds,
     pollsShare: share(of('polls'), of('requests')),
@@ -219,6 +219,6 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
     writerBusy: of('writerMs') / second / seconds,
     threadBusy: of('threadMs') / second / seconds / workload.instances,
     changesPerCommit: share(of('changes'), of('groups')),
-    answerMs: { p50: notes.answers.percentile(50), p99: notes.answers.percentile(99) },
+    answerMs: { p50: percentileOf(answersMs, 50), p99: percentileOf(answersMs, 99) },
   };
 }
