@@ -6,7 +6,7 @@ import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
 import { figuresMarkdown, tableOf, withText } from './table.ts';
 
-export function usageOf(all: readonly Pick<Benchmark, 'name' | 'what'>[]): string {
+function usageOf(all: readonly Pick<Benchmark, 'name' | 'what'>[]): string {
   const width = Math.max(...all.map(({ name }) => name.length));
   return `Usage: npm run bench [-- NAME... --quick --json --out FOLDER]
        npm run bench -- --table
@@ -49,11 +49,28 @@ function readArguments(args: readonly string[], all: readonly Benchmark[]) {
   return { ...values, wanted, folder: resolve(values.out) };
 }
 
-/** What a mistake in the arguments is told with. Node's further sentences are about names that begin with a dash. */
-export function mistakeText(error: unknown): string {
-  if (!(error instanceof TypeError)) throw error;
-  const [sentence = ''] = error.message.split(/\.\s/);
-  return `${sentence.replace(/\.?$/, '.')} --help says more.\n`;
+/** Shows the help, tells a mistake in the arguments, or does what they ask for; gives the exit code. */
+export async function runCommand<Request>(
+  args: readonly string[],
+  usage: string,
+  readArguments: (args: readonly string[]) => Request,
+  run: (request: Request) => Promise<number>,
+): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  let request: Request;
+  try {
+    request = readArguments(args);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    // Node's further sentences are about names that begin with a dash.
+    const [sentence = ''] = error.message.split(/\.\s/);
+    process.stderr.write(`${sentence.replace(/\.?$/, '.')} --help says more.\n`);
+    return 2;
+  }
+  return run(request);
 }
 
 const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
@@ -120,17 +137,10 @@ async function writeTables(folder: string, all: readonly Benchmark[]): Promise<n
 }
 
 /** The command with these benchmarks, and its exit code. */
-export async function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(usageOf(all));
-    return 0;
-  }
-  let request: ReturnType<typeof readArguments>;
-  try {
-    request = readArguments(args, all);
-  } catch (error) {
-    process.stderr.write(mistakeText(error));
-    return 2;
-  }
-  return request.table ? writeTables(request.folder, all) : run(request);
-}
+export const bench = (args: readonly string[], all: readonly Benchmark[]): Promise<number> =>
+  runCommand(
+    args,
+    usageOf(all),
+    () => readArguments(args, all),
+    (request) => (request.table ? writeTables(request.folder, all) : run(request)),
+  );

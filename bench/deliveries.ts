@@ -29,8 +29,7 @@ export const deliveries: Benchmark = {
           const urls = Array.from({ length: hooks }, (_, hook) => `http://127.0.0.1:${receiver.port}/hook-${hook}`);
           await seedDeliveries({ data: join(folder, 'data'), databaseUrl }, urls, count / hooks);
           const received = receiver.expect(count);
-          const service = await startService({ folder, databaseUrl });
-          bench.atEnd(service.stop);
+          const service = await startService(bench, { folder, databaseUrl });
           rates.push((count / (await received)) * 1_000);
           await service.stop();
         }

@@ -7,14 +7,8 @@ import { onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly rounds: number;
-  readonly waiters: number;
-  readonly holdMs: number;
-}
-
-const full: Plan = { rounds: 5, waiters: 40, holdMs: 50 };
-const small: Plan = { rounds: 1, waiters: 5, holdMs: 10 };
+const full = { rounds: 5, waiters: 40, holdMs: 50 };
+const small = { rounds: 1, waiters: 5, holdMs: 10 };
 
 const maxMs = 300;
 const why = 'jobs that ask again now and then get it seconds later';
@@ -24,7 +18,7 @@ async function handOvers(
   { signal }: Bench,
   { baseUrl, token, workspace }: RunningService,
   path: string,
-  { waiters, holdMs }: Plan,
+  { waiters, holdMs }: typeof full,
 ): Promise<readonly number[]> {
   const handOverMs: number[] = [];
   const origin = new URL(baseUrl);
@@ -61,8 +55,7 @@ export const handOver: Benchmark = {
   async measure(bench) {
     const plan = bench.quick ? small : full;
     return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const service = await startService({ databaseUrl: await createUrl(), folder: join(bench.folder, name) });
-      bench.atEnd(service.stop);
+      const service = await startService(bench, { databaseUrl: await createUrl(), folder: join(bench.folder, name) });
       const medians: number[] = [];
       const all: number[] = [];
       for (let round = 0; round < plan.rounds; round += 1) {

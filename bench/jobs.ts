@@ -4,13 +4,8 @@ import { atMost, type Benchmark, exactly, type Limit, rounds } from './benchmark
 import { budgets } from './budgets.ts';
 import { startService } from './service/service-process.ts';
 
-interface Plan {
-  readonly jobs: number;
-  readonly pathsEach: number;
-}
-
-const full: Plan = { jobs: 8, pathsEach: 3_000 };
-const small: Plan = { jobs: 2, pathsEach: 30 };
+const full = { jobs: 8, pathsEach: 3_000 };
+const small = { jobs: 2, pathsEach: 30 };
 
 const timeWhy = 'a lock step without `wait` has two minutes: with the post-step, all of it has to fit well';
 const nothingLeft: Limit = exactly(0, 'a lock taken by a job is never leaked');
@@ -40,13 +35,12 @@ const endsWell = ({ lock, posts }: EndedJob): boolean =>
 export const jobs: Benchmark = {
   name: 'jobs',
   what: 'Jobs that run at the same time with one token, on the service as shipped: each locks paths of its own and ends.',
-  async measure({ quick, folder, progress, atEnd, signal }) {
-    const plan = quick ? small : full;
-    const service = await startService({ folder });
-    atEnd(service.stop);
+  async measure(bench) {
+    const plan = bench.quick ? small : full;
+    const service = await startService(bench, { folder: bench.folder });
     const what = `${plan.jobs} jobs × ${plan.pathsEach.toLocaleString('en-US')} paths, one token`;
-    progress(what);
-    const ended = await jobsTogether({ ...service, ...plan, signal });
+    bench.progress(what);
+    const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
     const lockSeconds = ended.map(({ lock }) => lock.durationMs / 1_000);
     const count = (name: string, value: number, limit: Limit) => ({ name: `${what}: ${name}`, value, unit: '', limit });

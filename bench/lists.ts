@@ -17,13 +17,8 @@ import { addWorkspaces, type BenchDatabase, onEachDatabase, seedLocks } from './
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly locks: number;
-  readonly rounds: number;
-}
-
-const full: Plan = { locks: 100_000, rounds: 5 };
-const small: Plan = { locks: 3_000, rounds: 1 };
+const full = { locks: 100_000, rounds: 5 };
+const small = { locks: 3_000, rounds: 1 };
 
 /** As the action asks for them. */
 const pageSize = 1_000;
@@ -83,14 +78,13 @@ async function memoryOf(pid: number): Promise<{ readonly now: number; readonly p
 async function measurePages(
   bench: Bench,
   { name, createUrl }: BenchDatabase,
-  { locks, rounds: number }: Plan,
+  { locks, rounds: number }: typeof full,
 ): Promise<{ readonly service: RunningService; readonly figures: readonly Figure[] }> {
   const folder = join(bench.folder, name);
   const databaseUrl = await createUrl();
   bench.progress(`${name}: ${locks.toLocaleString('en-US')} locks`);
   await seedLocks({ data: join(folder, 'data'), databaseUrl }, locks);
-  const service = await startService({ folder, databaseUrl });
-  bench.atEnd(service.stop);
+  const service = await startService(bench, { folder, databaseUrl });
 
   bench.progress(`${name}: the list, page by page`);
   const before = await memoryOf(service.pid);
@@ -144,7 +138,7 @@ async function measurePages(
 async function measureStep(
   bench: Bench,
   { baseUrl, token, workspace }: RunningService,
-  { locks, rounds: number }: Plan,
+  { locks, rounds: number }: typeof full,
 ): Promise<readonly Figure[]> {
   const all = { workspace, ms: [] as number[], peaks: [] as number[] };
   const none: typeof all = { workspace: empty, ms: [], peaks: [] };

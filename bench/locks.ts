@@ -17,18 +17,12 @@ import { run } from './process.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly rounds: number;
-  /** How many paths a step locks, in rising order. The first is one path. */
-  readonly sizes: readonly number[];
-  /** With so many, the step is compared with the other ways. */
-  readonly compared: number;
-  /** So many processes of the action are started for one path each. */
-  readonly processes: number;
-}
-
-const full: Plan = { rounds: 3, sizes: [1, 50, 500, 5_000], compared: 500, processes: 20 };
-const small: Plan = { rounds: 1, sizes: [1, 5, 50], compared: 5, processes: 2 };
+/**
+ * How many paths a step locks, in rising order from one path; with how many of them it is compared with the other ways; and
+ * how many processes of the action are started for one path each.
+ */
+const full = { rounds: 3, sizes: [1, 50, 500, 5_000], compared: 500, processes: 20 };
+const small: typeof full = { rounds: 1, sizes: [1, 5, 50], compared: 5, processes: 2 };
 
 /** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
 const pathsOf = (count: number): readonly string[] =>
@@ -97,7 +91,7 @@ function comparisons(
   bySize: readonly OfSize[],
   curl: readonly number[],
   single: readonly number[],
-  { compared: size, processes }: Plan,
+  { compared: size, processes }: typeof full,
 ): readonly Figure[] {
   const [compared, largest] = [bySize.find((each) => each.size === size), bySize.at(-1)];
   if (compared === undefined || largest === undefined) return [];
@@ -132,8 +126,7 @@ export const locks: Benchmark = {
   name: 'locks',
   what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and a step for each.',
   async measure(bench) {
-    const service = await startService({ folder: bench.folder });
-    bench.atEnd(service.stop);
+    const service = await startService(bench, { folder: bench.folder });
     const plan = bench.quick ? small : full;
     const { baseUrl, token, workspace } = service;
     const inputs = { operation: 'lock', 'base-url': baseUrl, token, workspace };

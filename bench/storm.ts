@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createRepository, manyCommits } from '../test/support/git-repository.ts';
 import { atMost, type Benchmark, distribution, rounds } from './benchmark.ts';
-import { startLoadGenerator } from './service/load.ts';
+import { startLoader } from './service/load.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { askForSyncs, endedSync } from './service/sync.ts';
@@ -46,10 +46,11 @@ export const storm: Benchmark = {
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
     const git = await countingGit(bench.folder);
-    const service = await startService({ folder: join(bench.folder, 'service'), environment: { PATH: git.path } });
-    bench.atEnd(service.stop);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
+    const service = await startService(bench, {
+      folder: join(bench.folder, 'service'),
+      environment: { PATH: git.path },
+    });
+    const load = startLoader(bench);
     const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
     await addWorkspaces(service, workspaces, `file://${repository.path}`);
     await git.takeCommands();
@@ -60,13 +61,13 @@ export const storm: Benchmark = {
     const latenciesMs: number[] = [];
     for (const workspace of workspaces) {
       bench.progress(`${workspace} of ${number}`);
-      const load = await askForSyncs(generator, service, workspace, triggers);
-      for (const location of load.resources) await endedSync(service, location, bench.signal);
+      const { resources, latenciesMs: its } = await askForSyncs(load, service, workspace, triggers);
+      for (const location of resources) await endedSync(service, location, bench.signal);
       const commands = await git.takeCommands();
-      syncs.push(load.resources.length);
+      syncs.push(resources.length);
       fetches.push(commands.filter((command) => command === 'fetch').length);
       starts.push(commands.length);
-      latenciesMs.push(...load.latenciesMs);
+      latenciesMs.push(...its);
     }
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;

@@ -6,7 +6,7 @@ import { createRepository, type Repository } from '../test/support/git-repositor
 import { atMost, type Benchmark, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { run } from './process.ts';
-import { startLoadGenerator } from './service/load.ts';
+import { startLoader } from './service/load.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { askForSyncs, endedSync } from './service/sync.ts';
@@ -74,16 +74,14 @@ export const syncs: Benchmark = {
     const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
-    const service = await startService({ folder: join(bench.folder, 'service') });
-    bench.atEnd(service.stop);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
+    const service = await startService(bench, { folder: join(bench.folder, 'service') });
+    const load = startLoader(bench);
 
     const [plainMs, runMs, allMs]: [number[], number[], number[]] = [[], [], []];
     async function sync(workspace: string) {
       await addWorkspaces(service, [workspace], remote);
       const askedAt = Date.now();
-      const { resources } = await askForSyncs(generator, service, workspace, 1);
+      const { resources } = await askForSyncs(load, service, workspace, 1);
       const ended = await endedSync(service, resources[0] ?? '', signal);
       if (ended.received_objects !== objects) throw new Error(`It received ${ended.received_objects} objects.`);
       const finishedAt = Date.parse(ended.finished_at ?? '');

@@ -1,81 +1,61 @@
 import { join } from 'node:path';
 import { createPostgresDatabase } from '../test/support/databases.ts';
-import { atLeast, type Bench, type Benchmark, type Figure, inTurns, medianFigure, ratioFigure } from './benchmark.ts';
+import { atLeast, type Bench, type Benchmark, medianFigure, ratioFigure } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { startLatencyProxy } from './service/latency-proxy.ts';
-import { type LoadPlan, startLoadGenerator, type Target } from './service/load.ts';
+import { createSeries, type LoadPlan, measureSeries, type Series, type Target } from './service/load.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
-interface Plan {
-  readonly rounds: number;
-  readonly warmUpMs: number;
-  readonly ms: number;
-}
-
 /** Long enough for several turns of all clients, where each of their renewals waits for all others. */
-const full: Plan = { rounds: 5, warmUpMs: 1_000, ms: 5_000 };
-const small: Plan = { rounds: 1, warmUpMs: 200, ms: 1_000 };
+const full = { rounds: 5, warmUpMs: 1_000, ms: 5_000 };
+const small = { rounds: 1, warmUpMs: 200, ms: 1_000 };
 
 /** What the network adds each way. */
 const distanceMs = 1;
 
 const ids = Array.from({ length: 8 }, (_, index) => `workspace-${index}`);
 const clients = 64;
+const inOne = `1 workspace × ${clients} clients`;
+const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 
 /** Of the service, all on the one database: PostgreSQL is there for several. */
 const instanceCounts = [4, 1];
 
-const asks = {
-  'for locks, renewed and released': 'locks taken, renewed and released',
-  'for locks': 'locks taken',
-} as const satisfies Partial<Record<LoadPlan['ask'], string>>;
-
-const layouts = {
-  one: `1 workspace × ${clients} clients`,
-  many: `${ids.length} workspaces × ${clients / ids.length} clients`,
-} as const;
-type Layout = keyof typeof layouts;
-
-interface Case {
-  readonly instances: readonly RunningService[];
-  readonly ask: keyof typeof asks;
-  readonly rates: Readonly<Record<Layout, number[]>>;
-}
-
 async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {
   const database = await createPostgresDatabase(server);
   bench.atEnd(database.remove);
-  const proxy = await startLatencyProxy(database.url, distanceMs);
-  bench.atEnd(proxy.stop);
+  const { url, stop } = await startLatencyProxy(database.url, distanceMs);
+  bench.atEnd(stop);
   const instances: RunningService[] = [];
   for (let number = 0; number < Math.max(...instanceCounts); number += 1) {
-    const instance = await startService({ databaseUrl: proxy.url, folder: join(bench.folder, `instance-${number}`) });
-    bench.atEnd(instance.stop);
-    instances.push(instance);
+    const folder = join(bench.folder, `instance-${number}`);
+    instances.push(await startService(bench, { databaseUrl: url, folder }));
   }
   const place = { data: bench.folder, databaseUrl: database.url };
   await addWorkspaces(place, ids, 'https://git.example.com/assets.git');
   return instances;
 }
 
-/** As a load balancer does it, the clients of each workspace are spread over all instances. */
-const targetsOf = (layout: Layout, instances: readonly RunningService[]): readonly Target[] =>
-  instances.flatMap(({ baseUrl }) =>
-    (layout === 'one' ? ids.slice(0, 1) : ids).map((workspace) => ({ baseUrl, workspace })),
-  );
+/** The same load on one workspace and on all of them, through so many instances. */
+interface Comparison {
+  readonly name: string;
+  readonly isJudged: boolean;
+  readonly one: Series;
+  readonly many: Series;
+}
 
-function figuresOf({ instances: { length }, ask, rates }: Case): readonly Figure[] {
-  const where = `PostgreSQL at 1 ms, ${length === 1 ? 'one instance' : `${length} instances`}`;
-  const rateFigure = (layout: Layout): Figure =>
-    medianFigure(`${where}, ${layouts[layout]}: ${asks[ask]}`, '/s', rates[layout]);
-  return [
-    rateFigure('one'),
-    rateFigure('many'),
-    ratioFigure(`${where}: ${asks[ask]}, ${layouts.many} over ${layouts.one}`, rates.many, rates.one, {
-      limit: length === 1 ? undefined : atLeast(budgets.workspacesRatio, 'design §6'),
-    }),
-  ];
+function compare(all: readonly RunningService[], count: number, ask: LoadPlan['ask'], what: string): Comparison {
+  const instances = all.slice(0, count);
+  // As a load balancer does it, the clients of each workspace are spread over all instances. A token is known to all.
+  const targets = (ids: readonly string[]): readonly Target[] =>
+    instances.flatMap(({ baseUrl }) => ids.map((workspace) => ({ baseUrl, workspace, token: all[0]?.token ?? '' })));
+  return {
+    name: `PostgreSQL at 1 ms, ${count === 1 ? 'one instance' : `${count} instances`}: ${what}`,
+    isJudged: count > 1,
+    one: createSeries({ targets: targets(ids.slice(0, 1)), ask, clients }),
+    many: createSeries({ targets: targets(ids), ask, clients }),
+  };
 }
 
 export const workspaces: Benchmark = {
@@ -84,29 +64,24 @@ export const workspaces: Benchmark = {
   async measure(bench) {
     const server = await bench.postgres();
     if (server.kind === 'missing') return { figures: [], leftOut: [{ name: 'PostgreSQL', reason: server.reason }] };
-    const { rounds, warmUpMs, ms } = bench.quick ? small : full;
     const all = await startInstances(bench, server.url);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
-    const cases = instanceCounts.flatMap((count) =>
-      (['for locks, renewed and released', 'for locks'] as const).map(
-        (ask): Case => ({ instances: all.slice(0, count), ask, rates: { one: [], many: [] } }),
-      ),
+    const comparisons = instanceCounts.flatMap((count) => [
+      compare(all, count, 'for locks, renewed and released', 'locks taken, renewed and released'),
+      compare(all, count, 'for locks', 'locks taken'),
+    ]);
+    await measureSeries(
+      bench,
+      bench.quick ? small : full,
+      comparisons.flatMap(({ one, many }) => [one, many]),
     );
-    await inTurns(bench, rounds, cases, async ({ instances, ask, rates }, round) => {
-      for (const layout of round % 2 === 0 ? (['one', 'many'] as const) : (['many', 'one'] as const)) {
-        const { rate } = await generator.ask({
-          targets: targetsOf(layout, instances),
-          token: all[0]?.token ?? '',
-          ask,
-          name: `${round}-${instances.length}-${layout}-${ask.length}`,
-          clients,
-          warmUpMs,
-          end: { kind: 'after', ms },
-        });
-        rates[layout].push(rate);
-      }
-    });
-    return { figures: cases.flatMap(figuresOf) };
+    return {
+      figures: comparisons.flatMap(({ name, isJudged, one, many }) => [
+        medianFigure(`${name}, ${inOne}`, '/s', one.rates),
+        medianFigure(`${name}, ${inMany}`, '/s', many.rates),
+        ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, {
+          limit: isJudged ? atLeast(budgets.workspacesRatio, 'design §6') : undefined,
+        }),
+      ]),
+    };
   },
 };

@@ -1,5 +1,6 @@
 import { Agent } from 'node:http';
-import { answerParent, type Helper, startHelper } from '../process.ts';
+import { type Bench, inTurns } from '../benchmark.ts';
+import { answerParent, startHelper } from '../process.ts';
 import { ask } from './request.ts';
 
 /** Many clients that each ask again as soon as they are answered, in a process of their own. */
@@ -9,12 +10,12 @@ export interface Target {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly workspace: string;
+  readonly token: string;
 }
 
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
   readonly targets: readonly Target[];
-  readonly token: string;
   readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
@@ -80,7 +81,7 @@ function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number)
 }
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
-  const { clients, end, warmUpMs, name, token } = plan;
+  const { clients, end, warmUpMs, name } = plan;
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
@@ -90,7 +91,7 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   let next = 0;
   const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
 
-  async function client({ baseUrl, workspace }: Target): Promise<void> {
+  async function client({ baseUrl, workspace, token }: Target): Promise<void> {
     const origin = new URL(baseUrl);
     const send = ({ status, ...question }: Question, key: string, etag?: string) =>
       ask({
@@ -127,8 +128,42 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   return { latenciesMs, ms, rate: (latenciesMs.length / ms) * 1_000, resources: [...resources] };
 }
 
-export type LoadGenerator = Helper<LoadPlan, Load>;
+export type Loader = (plan: Omit<LoadPlan, 'warmUpMs'> & { readonly warmUpMs?: number }) => Promise<Load>;
 
-export const startLoadGenerator = (): LoadGenerator => startHelper(import.meta.filename);
+/** Runs one load after the other, in a process of its own. */
+export function startLoader({ atEnd }: Pick<Bench, 'atEnd'>): Loader {
+  const { ask, stop } = startHelper<LoadPlan, Load>(import.meta.filename);
+  atEnd(stop);
+  return (plan) => ask({ warmUpMs: 0, ...plan });
+}
+
+/** A load that is measured again in every round. */
+export interface Series extends Pick<LoadPlan, 'targets' | 'ask' | 'clients'> {
+  /** What was answered in a second, one number for each round. */
+  readonly rates: number[];
+  readonly latenciesMs: number[];
+}
+
+export const createSeries = (plan: Pick<LoadPlan, 'targets' | 'ask' | 'clients'>): Series => ({
+  ...plan,
+  rates: [],
+  latenciesMs: [],
+});
+
+export interface SeriesPlan {
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly ms: number;
+}
+
+export async function measureSeries(bench: Bench, plan: SeriesPlan, all: readonly Series[]): Promise<void> {
+  const load = startLoader(bench);
+  await inTurns(bench, plan.rounds, [...all.entries()], async ([index, { rates, latenciesMs, ...series }], round) => {
+    const end = { kind: 'after', ms: plan.ms } as const;
+    const loaded = await load({ ...series, name: `${round}-${index}`, warmUpMs: plan.warmUpMs, end });
+    rates.push(loaded.rate);
+    for (const latency of loaded.latenciesMs) latenciesMs.push(latency);
+  });
+}
 
 if (import.meta.main) answerParent(runLoad);

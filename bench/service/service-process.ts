@@ -4,6 +4,7 @@ import { mkdir, open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Bench } from '../benchmark.ts';
 
 /** The service as an operator starts it, or one of the variants that it is compared with. */
 export type Kind = 'as installed' | 'one commit per change' | 'without a database';
@@ -38,8 +39,8 @@ interface Listening {
 const command = join(import.meta.dirname, '../../bin/workspace-service.js');
 const variant = join(import.meta.dirname, 'variant.ts');
 
-/** Starts it as a process of its own. Its log goes to a file, at its default level. */
-export async function startService(options: ServiceOptions): Promise<RunningService> {
+/** Starts it as a process of its own, until the end of the benchmark. Its log goes to a file, at its default level. */
+export async function startService({ atEnd }: Bench, options: ServiceOptions): Promise<RunningService> {
   const { kind = 'as installed', folder, databaseUrl, environment = {}, rateLimit } = options;
   const data = join(folder, 'data');
   await mkdir(data, { recursive: true });
@@ -47,9 +48,19 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const log = await open(logFile, 'a');
   const args =
     kind === 'as installed'
-      ? [command, 'serve', '--dev', '--json', '--port', '0', ...(rateLimit === 'off' ? ['--rate-limit', '0'] : [])]
-      : [variant, kind];
-  const child = spawn(process.execPath, [...args, '--data', data], {
+      ? [
+          command,
+          'serve',
+          '--dev',
+          '--json',
+          '--port',
+          '0',
+          '--data',
+          data,
+          ...(rateLimit === 'off' ? ['--rate-limit', '0'] : []),
+        ]
+      : [variant, kind, data];
+  const child = spawn(process.execPath, args, {
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -61,6 +72,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   await log.close();
   const ended = once(child, 'close');
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    // A service that was interrupted at its work may take longer than anybody wants to wait for it.
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    await ended.finally(() => clearTimeout(timer));
+  }
+  atEnd(stop);
   const first = await Promise.race([
     once(createInterface({ input: child.stdout ?? process.stdin }), 'line'),
     ended.then(() => undefined),
@@ -71,17 +89,5 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   }
   // The command's own first line has this form, and that of the variants too.
   const { base_url, token, workspace } = JSON.parse(String(first[0])) as Listening;
-  return {
-    pid: child.pid ?? 0,
-    baseUrl: base_url,
-    token,
-    workspace,
-    data,
-    async stop() {
-      child.kill('SIGTERM');
-      // A service that was interrupted at its work may take longer than anybody wants to wait for it.
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
-      await ended.finally(() => clearTimeout(timer));
-    },
-  };
+  return { pid: child.pid ?? 0, baseUrl: base_url, token, workspace, data, stop };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../../src/interface/resources.ts';
-import type { Load, LoadGenerator } from './load.ts';
+import type { Load, Loader } from './load.ts';
 import { ask } from './request.ts';
 import type { RunningService } from './service-process.ts';
 
@@ -8,18 +8,16 @@ const askEveryMs = 20;
 
 /** Asks for a sync so often at the same time. */
 export const askForSyncs = (
-  generator: LoadGenerator,
+  load: Loader,
   { baseUrl, token }: RunningService,
   workspace: string,
   triggers: number,
 ): Promise<Load> =>
-  generator.ask({
-    targets: [{ baseUrl, workspace }],
-    token,
+  load({
+    targets: [{ baseUrl, workspace, token }],
     ask: 'for syncs',
     name: workspace,
     clients: triggers,
-    warmUpMs: 0,
     end: { kind: 'requests', number: triggers },
   });
 

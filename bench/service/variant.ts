@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { baseUrl } from '../../src/service/cli/serve/addresses.ts';
 import { setUpDev } from '../../src/service/cli/serve/dev.ts';
 import { createLog } from '../../src/service/cli/serve/log.ts';
@@ -80,6 +79,6 @@ async function serveVariant(kind: string | undefined, data: string): Promise<voi
 }
 
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({ options: { data: { type: 'string' } }, allowPositionals: true });
-  await serveVariant(positionals[0], values.data ?? '');
+  const [kind, data = ''] = process.argv.slice(2);
+  await serveVariant(kind, data);
 }

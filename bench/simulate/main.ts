@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseDuration } from '../../src/interface/duration.ts';
-import { createProgress, mistakeText } from '../command.ts';
+import { createProgress, runCommand } from '../command.ts';
 import { readResults } from '../results.ts';
 import { markdownTable, withText } from '../table.ts';
 import { usualWorkload as usual } from './workload.ts';
@@ -131,19 +131,4 @@ async function run({ request, results: file, json, write }: ReturnType<typeof re
   return 0;
 }
 
-async function main(args: readonly string[]): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(usage);
-    return 0;
-  }
-  let request: ReturnType<typeof readArguments>;
-  try {
-    request = readArguments(args);
-  } catch (error) {
-    process.stderr.write(mistakeText(error));
-    return 2;
-  }
-  return run(request);
-}
-
-if (import.meta.main) process.exitCode = await main(process.argv.slice(2));
+if (import.meta.main) process.exitCode = await runCommand(process.argv.slice(2), usage, readArguments, run);

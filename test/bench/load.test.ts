@@ -34,7 +34,6 @@ async function startServer(status: number) {
 }
 
 const plan: Omit<LoadPlan, 'targets'> = {
-  token: 'wsa_bench',
   ask: 'for locks',
   name: 'test',
   clients: 4,
@@ -44,7 +43,7 @@ const plan: Omit<LoadPlan, 'targets'> = {
 
 test('so many clients ask for so many different locks, each over a connection of its own that it keeps', async () => {
   const { asked, most, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game' }] });
+  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }] });
   expect(latenciesMs).toHaveLength(40);
   expect(Math.min(...latenciesMs)).toBeGreaterThan(4);
   expect(ms).toBeGreaterThanOrEqual(Math.max(...latenciesMs));
@@ -58,7 +57,7 @@ test('only what is answered in the time that counts is counted, and the time is 
   const { asked, baseUrl } = await startServer(201);
   const { latenciesMs, ms } = await runLoad({
     ...plan,
-    targets: [{ baseUrl, workspace: 'game' }],
+    targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }],
     warmUpMs: 60,
     end: { kind: 'after', ms: 60 },
   });
@@ -71,7 +70,7 @@ test('it names the different resources that it was given', async () => {
   const { baseUrl } = await startServer(202);
   const { resources } = await runLoad({
     ...plan,
-    targets: [{ baseUrl, workspace: 'game' }],
+    targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }],
     ask: 'for syncs',
     clients: 1,
   });
@@ -80,5 +79,7 @@ test('it names the different resources that it was given', async () => {
 
 test('an answer that is none of those it is to measure ends it', async () => {
   const { baseUrl } = await startServer(429);
-  await expect(runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game' }] })).rejects.toThrow(/answered with 429/);
+  await expect(runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }] })).rejects.toThrow(
+    /answered with 429/,
+  );
 });
