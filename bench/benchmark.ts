@@ -11,21 +11,11 @@ export interface Limit {
 }
 
 /** What a figure was computed from. */
-export type Detail =
-  | {
-      /** One number for each round, in the order in which they were measured. */
-      readonly kind: 'rounds';
-      readonly name: string;
-      readonly unit: string;
-      readonly values: readonly number[];
-    }
-  | {
-      /** Where too much was measured to keep all of it. */
-      readonly kind: 'distribution';
-      readonly name: string;
-      readonly unit: string;
-      readonly percentiles: readonly (readonly [percent: number, value: number])[];
-    };
+export type Detail = { readonly name: string; readonly unit: string } & (
+  | { readonly kind: 'rounds'; readonly values: readonly number[] }
+  /** Where too much was measured to keep all of it. */
+  | { readonly kind: 'distribution'; readonly percentiles: readonly (readonly [percent: number, value: number])[] }
+);
 
 export interface Figure {
   /** Unique in its benchmark and the same in every run: files of results are read by it. */
@@ -110,22 +100,24 @@ export const distribution = (
 
 type More = Pick<Figure, 'limit' | 'shown' | 'details'>;
 
-/** The median of the rounds, which are its first detail. */
-export const medianFigure = (name: string, unit: string, values: readonly number[], more: More = {}): Figure => ({
+export const figure = (name: string, unit: string, value: number, more: More = {}): Figure => ({
   name,
-  value: medianOf(values).median,
+  value,
   unit,
   ...more,
-  details: [rounds(unit, values), ...(more.details ?? [])],
 });
+
+/** The median of the rounds, which are its first detail. */
+export const medianFigure = (name: string, unit: string, values: readonly number[], more: More = {}): Figure =>
+  figure(name, unit, medianOf(values), { ...more, details: [rounds(unit, values), ...(more.details ?? [])] });
 
 /** The median of what each round is of its partner. */
 export const ratioFigure = (
   name: string,
   values: readonly number[],
   partners: readonly number[],
-  more: More = {},
-): Figure => ({ name, value: medianRatio(values, partners), unit: '×', ...more });
+  more?: More,
+): Figure => figure(name, '×', medianRatio(values, partners), more);
 
 /**
  * Measures all cases in every round, which each begins with another case: what slows the machine down meanwhile slows all

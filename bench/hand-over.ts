@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Bench, type Benchmark, distribution, rounds } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
 import { ask } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -61,17 +61,19 @@ export const handOver: Benchmark = {
       for (let round = 0; round < plan.rounds; round += 1) {
         bench.progress(`${name}: round ${round + 1} of ${plan.rounds}`);
         const times = await handOvers(bench, service, `handed-over-${round}`, plan);
-        medians.push(medianOf(times).median);
+        medians.push(medianOf(times));
         all.push(...times);
       }
       return [
-        {
-          name: `${name}: from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`,
-          value: medianOf(all).median,
-          unit: 'ms',
-          limit: atMost(maxMs, why),
-          details: [rounds('ms', medians, 'medians of the rounds'), distribution(all, undefined, 'all')],
-        },
+        figure(
+          `${name}: from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`,
+          'ms',
+          medianOf(all),
+          {
+            limit: atMost(maxMs, why),
+            details: [rounds('ms', medians, 'medians of the rounds'), distribution(all, undefined, 'all')],
+          },
+        ),
       ];
     });
   },

@@ -1,6 +1,6 @@
 import { openSqlite } from '../src/service/storage/sqlite.ts';
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
-import { atMost, type Benchmark, exactly, type Limit, rounds } from './benchmark.ts';
+import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { startService } from './service/service-process.ts';
 
@@ -43,27 +43,21 @@ export const jobs: Benchmark = {
     const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
     const lockSeconds = ended.map(({ lock }) => lock.durationMs / 1_000);
-    const count = (name: string, value: number, limit: Limit) => ({ name: `${what}: ${name}`, value, unit: '', limit });
+    const refusals = ended.reduce((sum, job) => sum + job.refusals, 0);
     return {
       figures: [
-        {
-          name: `${what}: the slowest job, from its lock step to the end of its post-step`,
-          value: Math.max(...seconds),
-          unit: 's',
+        figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
           limit: atMost(budgets.slowestJobSeconds, timeWhy),
           details: [rounds('s', seconds, 'jobs'), rounds('s', lockSeconds, 'their lock steps')],
-        },
-        count(
-          'jobs that did not get their locks, or whose post-step had something to report',
+        }),
+        figure(
+          `${what}: jobs that did not get their locks, or whose post-step had something to report`,
+          '',
           ended.filter((job) => !endsWell(job)).length,
-          allEndWell,
+          { limit: allEndWell },
         ),
-        count('locks left behind', await countLocks(service.data), nothingLeft),
-        count(
-          'requests refused with 429',
-          ended.reduce((sum, { refusals }) => sum + refusals, 0),
-          notMet,
-        ),
+        figure(`${what}: locks left behind`, '', await countLocks(service.data), { limit: nothingLeft }),
+        figure(`${what}: requests refused with 429`, '', refusals, { limit: notMet }),
       ],
     };
   },

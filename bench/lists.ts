@@ -8,6 +8,7 @@ import {
   type Benchmark,
   distribution,
   type Figure,
+  figure,
   inTurns,
   medianFigure,
   rounds,
@@ -62,7 +63,6 @@ async function readList(
   return pagesMs;
 }
 
-const middle = (values: readonly number[]): number => medianOf(values).median;
 const mebibytes = (bytes: number): number => bytes / 2 ** 20;
 
 /** What a process holds in memory, and has held at most. Undefined where the system does not tell: only Linux does. */
@@ -98,38 +98,23 @@ async function measurePages(
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
   const where = `${name}, ${locks.toLocaleString('en-US')} locks`;
-  const figures: Figure[] = [
-    {
-      ...medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts),
+  const figures = [
+    figure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', medianOf(firsts), {
       shown: 'in docs',
       details: [rounds('ms', firsts, 'rounds, beginning right after the start')],
-    },
-    {
-      name: `${where}: a page`,
-      value: middle(lists.flat()),
-      unit: 'ms',
+    }),
+    figure(`${where}: a page`, 'ms', medianOf(lists.flat()), {
       details: [distribution(lists.flat(), undefined, 'pages')],
-    },
-    {
-      name: `${where}: the whole list`,
-      value: middle(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0))),
-      unit: 'ms',
-    },
-    {
-      name: `${where}: a page of the last tenth over one of the first`,
-      value: middle(late) / middle(early),
-      unit: '×',
+    }),
+    figure(`${where}: the whole list`, 'ms', medianOf(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0)))),
+    figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
       limit: atMost(1.25, deepWhy),
-    },
+    }),
   ];
   if (before !== undefined && after !== undefined) {
-    figures.push({
-      name: `${where}: memory of the service at its peak, above what it had before`,
-      value: after.peak - before.now,
-      unit: 'MiB',
-      limit: atMost(256, serviceMemoryWhy),
-      details: [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')],
-    });
+    const name = `${where}: memory of the service at its peak, above what it had before`;
+    const details = [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')];
+    figures.push(figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, serviceMemoryWhy), details }));
   }
   return { service, figures };
 }
@@ -152,12 +137,12 @@ async function measureStep(
   const withoutLocks = 'without a lock to list';
   return [
     medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, withoutLocks)] }),
-    {
-      name: `${what}: memory at its peak, above a step that lists none`,
-      value: middle(all.peaks) - middle(none.peaks),
-      unit: 'MiB',
-      details: [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)],
-    },
+    figure(
+      `${what}: memory at its peak, above a step that lists none`,
+      'MiB',
+      medianOf(all.peaks) - medianOf(none.peaks),
+      { details: [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)] },
+    ),
   ];
 }
 

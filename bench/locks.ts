@@ -8,6 +8,7 @@ import {
   type Bench,
   type Benchmark,
   type Figure,
+  figure,
   inTurns,
   medianFigure,
   rounds,
@@ -65,21 +66,19 @@ interface OfSize {
   readonly usage: Usage;
 }
 
-const middle = (values: readonly number[]): number => medianOf(values).median;
-
 /** What each further path costs: the start of two processes, and all that there is once, is left to the first. */
 const perPath = ({ size, ms }: OfSize, [one]: readonly OfSize[]): number =>
-  one === undefined || size === 1 ? middle(ms) : (middle(ms) - middle(one.ms)) / (size - 1);
+  one === undefined || size === 1 ? medianOf(ms) : (medianOf(ms) - medianOf(one.ms)) / (size - 1);
 
 function figuresOfSize(each: OfSize, all: readonly OfSize[]): readonly Figure[] {
   const { size, ms, usage } = each;
   const what = counts(size);
   return [
     medianFigure(`${what}: time`, 'ms', ms, { shown: 'in docs' }),
-    ...(size === 1 ? [] : [{ name: `${what}: for each after the first`, value: perPath(each, all), unit: 'ms' }]),
-    { name: `${what}: requests`, value: usage.requests, unit: '' },
-    { name: `${what}: connections`, value: usage.connections, unit: '' },
-    { name: `${what}: memory at its peak`, value: usage.peakBytes / 2 ** 20, unit: 'MiB', shown: 'in docs' },
+    ...(size === 1 ? [] : [figure(`${what}: for each after the first`, 'ms', perPath(each, all))]),
+    figure(`${what}: requests`, '', usage.requests),
+    figure(`${what}: connections`, '', usage.connections),
+    figure(`${what}: memory at its peak`, 'MiB', usage.peakBytes / 2 ** 20, { shown: 'in docs' }),
   ];
 }
 
@@ -95,30 +94,25 @@ function comparisons(
 ): readonly Figure[] {
   const [compared, largest] = [bySize.find((each) => each.size === size), bySize.at(-1)];
   if (compared === undefined || largest === undefined) return [];
-  const ms = middle(compared.ms);
-  const byLoop: Figure = {
-    name: `${counts(size)}: a loop of curl over one step`,
-    value: middle(curl) / ms,
-    unit: '×',
+  const ms = medianOf(compared.ms);
+  const byLoop = figure(`${counts(size)}: a loop of curl over one step`, '×', medianOf(curl) / ms, {
     limit: atLeast(budgets.locksRatio, 'design §6'),
     shown: 'in README',
     details: [rounds('ms', curl, 'curl')],
-  };
+  });
+  const singleMs = medianOf(single) / processes;
   return [
     ...(curl.length === 0 ? [] : [byLoop]),
-    {
-      name: `${counts(size)}: one step for each path over one step`,
-      value: (middle(single) / processes) * (size / ms),
-      unit: '×',
+    figure(`${counts(size)}: one step for each path over one step`, '×', (singleMs * size) / ms, {
       shown: 'in docs',
       details: [rounds('ms', single, `${processes} such steps, scaled`)],
-    },
-    {
-      name: `a path among ${counts(largest.size)} over one among ${size}`,
-      value: perPath(largest, bySize) / perPath(compared, bySize),
-      unit: '×',
-      limit: atMost(budgets.growthRatio, growthWhy),
-    },
+    }),
+    figure(
+      `a path among ${counts(largest.size)} over one among ${size}`,
+      '×',
+      perPath(largest, bySize) / perPath(compared, bySize),
+      { limit: atMost(budgets.growthRatio, growthWhy) },
+    ),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Benchmark, distribution, medianFigure } from './benchmark.ts';
+import { type Benchmark, distribution, figure, medianFigure } from './benchmark.ts';
 import { createSeries, heldPath, measureSeries, startLoader } from './service/load.ts';
 import { ask } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
@@ -55,7 +55,7 @@ export const polls: Benchmark = {
           medianFigure(pollsName(name, clients), '/s', rates, { details: [distribution(latenciesMs, [50, 99])] }),
         ),
         medianFigure(pageName(name), 'ms', pagesMs),
-        { name: pageBytesName(name), value: bytes / 1_000, unit: 'KB' },
+        figure(pageBytesName(name), 'KB', bytes / 1_000),
       ];
     });
   },

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { atMost, type Benchmark, type Figure } from './benchmark.ts';
+import { atMost, type Benchmark, type Figure, figure } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 
 export interface Archive {
@@ -29,12 +29,8 @@ export function archiveOf(tree: string, environment: NodeJS.ProcessEnv = process
   };
 }
 
-const kilobytes = (name: string, bytes: number, limit: number): Figure => ({
-  name,
-  value: bytes / 1_000,
-  unit: 'KB',
-  limit: atMost(limit / 1_000, 'design §6'),
-});
+const kilobytes = (name: string, bytes: number, maxBytes: number): Figure =>
+  figure(name, 'KB', bytes / 1_000, { limit: atMost(maxBytes / 1_000, 'design §6') });
 
 export const size: Benchmark = {
   name: 'size',

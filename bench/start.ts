@@ -1,9 +1,9 @@
 import { startSmallService } from '../test/support/small-service.ts';
 import { mainModule, openSteps, postModule } from './action-step.ts';
-import { atMost, type Bench, type Benchmark, type Figure, inTurns, medianFigure, rounds } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, type Figure, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { run } from './process.ts';
-import { medianOf, middleMean } from './statistics.ts';
+import { medianInterval, medianOf, middleMean } from './statistics.ts';
 
 const minRounds = 20;
 const maxRounds = 120;
@@ -34,8 +34,8 @@ async function measureOnce({ args, env, exitCode, wallMs, cpuMs }: Subject, { si
 
 /** The interval of its median is narrow. */
 function isSteady({ wallMs }: Subject): boolean {
-  const { median, from, to } = medianOf(wallMs);
-  return to - from <= 0.04 * median;
+  const [from, to] = medianInterval(wallMs);
+  return to - from <= 0.04 * medianOf(wallMs);
 }
 
 function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): readonly Figure[] {
@@ -43,14 +43,11 @@ function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): r
   if (name === bare.name) return [time];
   return [
     time,
-    {
-      name: `${name}: wall time over Node alone`,
-      value: time.value / medianOf(bare.wallMs).median,
-      unit: '×',
+    figure(`${name}: wall time over Node alone`, '×', time.value / medianOf(bare.wallMs), {
       ...(maxRatio !== undefined && { limit: atMost(maxRatio, 'design §6'), shown: 'in README' }),
-    },
+    }),
     // The mean of the half in the middle: this clock has coarse steps.
-    { name: `${name}: processor time over Node alone`, value: middleMean(cpuMs) / middleMean(bare.cpuMs), unit: '×' },
+    figure(`${name}: processor time over Node alone`, '×', middleMean(cpuMs) / middleMean(bare.cpuMs)),
   ];
 }
 

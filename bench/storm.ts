@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createRepository, manyCommits } from '../test/support/git-repository.ts';
-import { atMost, type Benchmark, distribution, rounds } from './benchmark.ts';
+import { atMost, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
 import { startLoader } from './service/load.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
@@ -73,25 +73,16 @@ export const storm: Benchmark = {
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
     return {
       figures: [
-        {
-          name: `${what}: syncs, at most in a round`,
-          value: Math.max(...syncs),
-          unit: '',
+        figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
           limit: atMost(maxSyncs, why),
           details: [rounds('', syncs)],
-        },
-        {
-          name: `${what}: starts of git fetch, with those that only estimate`,
-          value: Math.max(...fetches),
-          unit: '',
+        }),
+        figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
           details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
-        },
-        {
-          name: `${what}: until all are answered`,
-          value: Math.max(...latenciesMs),
-          unit: 'ms',
+        }),
+        figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
           details: [distribution(latenciesMs)],
-        },
+        }),
       ],
     };
   },

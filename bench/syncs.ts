@@ -3,7 +3,7 @@ import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRepository, type Repository } from '../test/support/git-repository.ts';
-import { atMost, type Benchmark, inTurns, ratioFigure, rounds } from './benchmark.ts';
+import { atMost, type Benchmark, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
 import { run } from './process.ts';
 import { startLoader } from './service/load.ts';
@@ -115,7 +115,7 @@ export const syncs: Benchmark = {
         ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
           details: [rounds('ms', allMs, 'with the estimate before it')],
         }),
-        { name: `${what}: synced`, value: (objects / medianOf(runMs).median) * 1_000, unit: '/s', shown: 'in docs' },
+        figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
       ],
     };
   },
