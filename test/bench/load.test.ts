@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type LoadPlan, runLoad } from '../../bench/service/load.ts';
 
 interface Asked {
+  readonly url: string | undefined;
   readonly body: unknown;
   readonly key: string | undefined;
   readonly socket: IncomingMessage['socket'];
@@ -18,7 +19,12 @@ async function startServer(status: number) {
   const server = createServer(async (request, response) => {
     open += 1;
     most = Math.max(most, open);
-    asked.push({ body: await json(request), key: String(request.headers['idempotency-key']), socket: request.socket });
+    asked.push({
+      url: request.url,
+      body: await json(request),
+      key: String(request.headers['idempotency-key']),
+      socket: request.socket,
+    });
     await new Promise((resolve) => setTimeout(resolve, 5));
     open -= 1;
     response.writeHead(status, { location: `/v1/syncs/${asked.length % 2}` }).end('{}');
@@ -30,7 +36,8 @@ async function startServer(status: number) {
   });
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  return { asked, most: () => most, baseUrl: `http://127.0.0.1:${port}/v1` };
+  const target = { baseUrl: `http://127.0.0.1:${port}/v1`, workspace: 'game', token: 'wsa_bench' };
+  return { asked, most: () => most, target };
 }
 
 const plan: Omit<LoadPlan, 'targets'> = {
@@ -42,8 +49,8 @@ const plan: Omit<LoadPlan, 'targets'> = {
 };
 
 test('so many clients ask for so many different locks, each over a connection of its own that it keeps', async () => {
-  const { asked, most, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }] });
+  const { asked, most, target } = await startServer(201);
+  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [target] });
   expect(latenciesMs).toHaveLength(40);
   expect(Math.min(...latenciesMs)).toBeGreaterThan(4);
   expect(ms).toBeGreaterThanOrEqual(Math.max(...latenciesMs));
@@ -53,11 +60,22 @@ test('so many clients ask for so many different locks, each over a connection of
   expect(most()).toBe(4);
 });
 
+test('clients are spread evenly over instances and workspaces', async () => {
+  const servers = [await startServer(201), await startServer(201)];
+  const targets = servers.flatMap(({ target }) => ['one', 'two'].map((workspace) => ({ ...target, workspace })));
+  await runLoad({ ...plan, targets, clients: 8 });
+  for (const { asked } of servers) {
+    expect(new Set(asked.map(({ socket }) => socket)).size).toBe(4);
+    const byWorkspace = Map.groupBy(asked, ({ url }) => url);
+    expect([...byWorkspace.keys()].toSorted()).toEqual(['/v1/workspaces/one/locks', '/v1/workspaces/two/locks']);
+  }
+});
+
 test('only what is answered in the time that counts is counted, and the time is what was planned', async () => {
-  const { asked, baseUrl } = await startServer(201);
+  const { asked, target } = await startServer(201);
   const { latenciesMs, ms } = await runLoad({
     ...plan,
-    targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }],
+    targets: [target],
     warmUpMs: 60,
     end: { kind: 'after', ms: 60 },
   });
@@ -67,10 +85,10 @@ test('only what is answered in the time that counts is counted, and the time is 
 });
 
 test('it names the different resources that it was given', async () => {
-  const { baseUrl } = await startServer(202);
+  const { target } = await startServer(202);
   const { resources } = await runLoad({
     ...plan,
-    targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }],
+    targets: [target],
     ask: 'for syncs',
     clients: 1,
   });
@@ -78,8 +96,6 @@ test('it names the different resources that it was given', async () => {
 });
 
 test('an answer that is none of those it is to measure ends it', async () => {
-  const { baseUrl } = await startServer(429);
-  await expect(runLoad({ ...plan, targets: [{ baseUrl, workspace: 'game', token: 'wsa_bench' }] })).rejects.toThrow(
-    /answered with 429/,
-  );
+  const { target } = await startServer(429);
+  await expect(runLoad({ ...plan, targets: [target] })).rejects.toThrow(/answered with 429/);
 });
