@@ -4,31 +4,12 @@ import { figuresOf, type Results } from '../results.ts';
 import { ceilingName, takenName } from '../service.ts';
 import { percentileOf } from '../statistics.ts';
 import { createRandom } from './chance.ts';
-import { type Asked, createService } from './service.ts';
+import { type Asked, createService, type ServiceTimes } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
 
 /** The times of the simulated service: read from what `npm run bench` has measured, and held against it. */
 
 export type Database = 'SQLite' | 'PostgreSQL';
-
-/** What the service's work costs, in milliseconds. The simulation knows nothing else of the machine. */
-export interface ServiceTimes {
-  /** Of every request: to read it, to know its token, to answer. */
-  readonly requestMs: number;
-  /** A path taken, or released. */
-  readonly writeMs: number;
-  /** A path asked for that somebody holds. */
-  readonly refuseMs: number;
-  /** Once for each group of changes. */
-  readonly groupMs: number;
-  /** Once more for a group in which something was written: until it is on disk. */
-  readonly flush: { readonly medianMs: number; readonly sigma: number };
-  /** One lock in a list. */
-  readonly listedMs: number;
-  readonly listedBytes: number;
-  /** There and back, and the client's own work. */
-  readonly wireMs: number;
-}
 
 /** `nothing`: the route of locks without a database; `poll`: a path that somebody holds; `take`: one that nobody does. */
 export const kinds = ['nothing', 'poll', 'take'] as const;

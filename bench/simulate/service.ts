@@ -2,7 +2,6 @@ import type { Answer } from '../../src/client/answer.ts';
 import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { largestGroup } from '../../src/service/storage/commit-group.ts';
-import type { ServiceTimes } from './calibration.ts';
 import { logNormal, type Random } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -16,6 +15,25 @@ export type Asked =
   | { readonly kind: 'wait'; readonly path: string; readonly seconds: number }
   /** A page of a list, with so many locks in it. */
   | { readonly kind: 'page'; readonly locks: number };
+
+/** What the service's work costs, in milliseconds. The simulation knows nothing else of the machine. */
+export interface ServiceTimes {
+  /** Of every request: to read it, to know its token, to answer. */
+  readonly requestMs: number;
+  /** A path taken, or released. */
+  readonly writeMs: number;
+  /** A path asked for that somebody holds. */
+  readonly refuseMs: number;
+  /** Once for each group of changes. */
+  readonly groupMs: number;
+  /** Once more for a group in which something was written: until it is on disk. */
+  readonly flush: { readonly medianMs: number; readonly sigma: number };
+  /** One lock in a list. */
+  readonly listedMs: number;
+  readonly listedBytes: number;
+  /** There and back, and the client's own work. */
+  readonly wireMs: number;
+}
 
 export interface ServiceOptions {
   readonly time: VirtualTime;

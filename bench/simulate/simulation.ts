@@ -1,10 +1,9 @@
 import { percentileOf } from '../statistics.ts';
-import type { ServiceTimes } from './calibration.ts';
 import { createRandom, exponential, type Random } from './chance.ts';
 import { createClients } from './client.ts';
 import { countConnections } from './connections.ts';
 import { type JobParts, type Locked, listStep, lockStep, postStep } from './job.ts';
-import { createService, type ServiceCounts } from './service.ts';
+import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
 

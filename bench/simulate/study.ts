@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import type { Results } from '../results.ts';
 import { numberText } from '../table.ts';
-import { calibrate, type Database, measurementsIn, predict, type ServiceTimes } from './calibration.ts';
+import { calibrate, type Database, measurementsIn, predict } from './calibration.ts';
+import type { ServiceTimes } from './service.ts';
 import { type Outcome, simulate } from './simulation.ts';
 import type { Workload } from './workload.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ServiceTimes } from '../../../bench/simulate/calibration.ts';
+import type { ServiceTimes } from '../../../bench/simulate/service.ts';
 import { type Outcome, simulate } from '../../../bench/simulate/simulation.ts';
 import type { Workload } from '../../../bench/simulate/workload.ts';
 import { runs } from '../../support/runs.ts';

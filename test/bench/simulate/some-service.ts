@@ -1,4 +1,4 @@
-import type { ServiceTimes } from '../../../bench/simulate/calibration.ts';
+import type { ServiceTimes } from '../../../bench/simulate/service.ts';
 import { usualWorkload, type Workload } from '../../../bench/simulate/workload.ts';
 
 /** Of an ordinary machine. */
