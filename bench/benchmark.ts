@@ -1,6 +1,7 @@
 import type { Postgres } from './postgres.ts';
+import { medianOf, medianRatio, percentilesOf } from './statistics.ts';
 
-/** What a benchmark is, and what it gives to the table, the page and the file of results. */
+/** What a benchmark is, and what it adds to the table and to the file of results. */
 
 export interface Limit {
   readonly kind: 'at least' | 'at most' | 'exactly';
@@ -9,49 +10,23 @@ export interface Limit {
   readonly why: string;
 }
 
-/** What a figure was made of. */
-export type Detail =
-  | {
-      /** One number for each round, in the order in which they were measured. */
-      readonly kind: 'rounds';
-      readonly name: string;
-      readonly unit: string;
-      readonly values: readonly number[];
-    }
-  | {
-      /** Where too much was measured to keep all of it. */
-      readonly kind: 'distribution';
-      readonly name: string;
-      readonly unit: string;
-      readonly percentiles: readonly (readonly [percent: number, value: number])[];
-    };
+/** What a figure was computed from. */
+export type Detail = { readonly name: string; readonly unit: string } & (
+  | { readonly kind: 'rounds'; readonly values: readonly number[] }
+  /** Where too much was measured to keep all of it. */
+  | { readonly kind: 'distribution'; readonly percentiles: readonly (readonly [percent: number, value: number])[] }
+);
 
 export interface Figure {
-  /** Unlike any other of the same benchmark, and the same in every run: files of results are read by it. */
+  /** Unique in its benchmark and the same in every run: files of results are read by it. */
   readonly name: string;
   readonly value: number;
   /** Such as `ms`, `×`, `KB`, `/s`; empty for a plain number. */
   readonly unit: string;
   readonly limit?: Limit | undefined;
-  /** A figure with a limit is in the table of README.md anyway. */
-  readonly inReadme?: true | undefined;
+  /** Shown in the table of docs/scaling.md although it has no limit, or in README.md as well. */
+  readonly shown?: 'in docs' | 'in README' | undefined;
   readonly details?: readonly Detail[] | undefined;
-}
-
-export interface Axis {
-  readonly label: string;
-  readonly scale: 'linear' | 'logarithmic';
-}
-
-/** How figures go together, for the page. */
-export interface Chart {
-  readonly title: string;
-  readonly x: Axis;
-  readonly y: Axis;
-  readonly lines: readonly {
-    readonly name: string;
-    readonly points: readonly (readonly [x: number, y: number])[];
-  }[];
 }
 
 /** What cannot be measured on this machine: it counts neither as kept nor as missed. */
@@ -62,23 +37,21 @@ export interface LeftOut {
 
 export interface Measured {
   readonly figures: readonly Figure[];
-  readonly charts?: readonly Chart[] | undefined;
   readonly leftOut?: readonly LeftOut[] | undefined;
 }
 
-/** What a benchmark has at hand while it runs. */
+/** What a benchmark can use while it runs. */
 export interface Bench {
   /** Few and small rounds, to see that it works. The figures mean little. */
   readonly quick: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** A folder of its own, and meanwhile that of `os.tmpdir()` as well. All in it is removed at the end. */
+  /** A folder of its own, which is also `os.tmpdir()` meanwhile. It is removed at the end. */
   readonly folder: string;
-  /** Tells what is measured right now. */
   progress(text: string): void;
-  /** Ends something that was started: after the benchmark or on Ctrl-C, the last first, and once. */
+  /** Cleans up something that was started: after the benchmark or on Ctrl-C, the last first, and once. */
   atEnd(work: () => unknown): void;
-  /** A server for all benchmarks of this run, started when the first asks for it, or why there is none. */
+  /** One server for all benchmarks of a run, started when the first asks for it, or why there is none. */
   postgres(): Promise<Postgres>;
 }
 
@@ -87,6 +60,8 @@ export interface Benchmark {
   readonly name: string;
   /** What it measures, as a sentence. */
   readonly what: string;
+  /** Set where `--quick` changes nothing that a limit is about. Elsewhere a quick run judges only what must be exact. */
+  readonly isExact?: true;
   measure(bench: Bench): Promise<Measured>;
 }
 
@@ -96,7 +71,7 @@ export const exactly = (value: number, why: string): Limit => ({ kind: 'exactly'
 
 export type Verdict = 'kept' | 'MISSED';
 
-/** A figure that is no number has kept nothing. */
+/** A figure that is no number keeps no limit. */
 export function verdictOn({ value, limit }: Figure): Verdict | undefined {
   switch (limit?.kind) {
     case undefined:
@@ -107,5 +82,60 @@ export function verdictOn({ value, limit }: Figure): Verdict | undefined {
       return value <= limit.value ? 'kept' : 'MISSED';
     case 'exactly':
       return value === limit.value ? 'kept' : 'MISSED';
+  }
+}
+
+export const rounds = (unit: string, values: readonly number[], name = 'rounds'): Detail => ({
+  kind: 'rounds',
+  name,
+  unit,
+  values,
+});
+
+export const distribution = (
+  values: readonly number[],
+  percents: readonly number[] = [50, 90, 99, 100],
+  name = 'until the answer',
+): Detail => ({ kind: 'distribution', name, unit: 'ms', percentiles: percentilesOf(values, percents) });
+
+type More = Pick<Figure, 'limit' | 'shown' | 'details'>;
+
+export const figure = (name: string, unit: string, value: number, more: More = {}): Figure => ({
+  name,
+  value,
+  unit,
+  ...more,
+});
+
+/** The median of the rounds, which are its first detail. */
+export const medianFigure = (name: string, unit: string, values: readonly number[], more: More = {}): Figure =>
+  figure(name, unit, medianOf(values), { ...more, details: [rounds(unit, values), ...(more.details ?? [])] });
+
+/** The median of what each round is of its partner. */
+export const ratioFigure = (
+  name: string,
+  values: readonly number[],
+  partners: readonly number[],
+  more?: More,
+): Figure => figure(name, '×', medianRatio(values, partners), more);
+
+/**
+ * Measures all cases in every round, which each begins with another case: what slows the machine down meanwhile slows all
+ * of them down.
+ */
+export async function inTurns<Case>(
+  { progress, signal }: Pick<Bench, 'progress' | 'signal'>,
+  rounds: number,
+  cases: readonly Case[],
+  measure: (each: Case, round: number) => Promise<void>,
+  isEnough: (rounds: number) => boolean = () => false,
+): Promise<void> {
+  for (let round = 0; round < rounds && !isEnough(round); round += 1) {
+    progress(`round ${round + 1} of ${rounds}`);
+    const first = round % cases.length;
+    for (const each of [...cases.slice(first), ...cases.slice(0, first)]) {
+      signal.throwIfAborted();
+      await measure(each, round);
+    }
   }
 }

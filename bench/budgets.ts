@@ -16,7 +16,7 @@ export const budgets = {
   slowestJobSeconds: 120,
   /** Locks a second of the service on SQLite with 32 clients, over one commit for each request: at least. */
   groupedCommitsRatio: 3,
-  /** Locks a second of 64 clients in eight workspaces on a PostgreSQL at 1 ms, over those of 64 in one: at least. */
+  /** Locks a second of 64 clients in eight workspaces of four instances on a PostgreSQL at 1 ms, over those of 64 in one: at least. */
   workspacesRatio: 3,
   /** A sync into an empty mirror, over a plain `git fetch` of the same. */
   syncRatio: 1.1,

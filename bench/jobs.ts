@@ -1,16 +1,11 @@
 import { openSqlite } from '../src/service/storage/sqlite.ts';
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
-import { startServiceProcess } from '../test/support/service-process.ts';
-import { atMost, type Benchmark, type Detail, exactly, type Limit } from './benchmark.ts';
+import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
+import { startService } from './service/service-process.ts';
 
-interface Plan {
-  readonly jobs: number;
-  readonly pathsEach: number;
-}
-
-const full: Plan = { jobs: 8, pathsEach: 3_000 };
-const small: Plan = { jobs: 2, pathsEach: 30 };
+const full = { jobs: 8, pathsEach: 3_000 };
+const small = { jobs: 2, pathsEach: 30 };
 
 const timeWhy = 'a lock step without `wait` has two minutes: with the post-step, all of it has to fit well';
 const nothingLeft: Limit = exactly(0, 'a lock taken by a job is never leaked');
@@ -37,48 +32,32 @@ const endsWell = ({ lock, posts }: EndedJob): boolean =>
   lock.conclusion === 'success' &&
   posts.every(({ conclusion, annotations }) => conclusion === 'success' && annotations.length === 0);
 
-const seconds = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: 's', values });
-
 export const jobs: Benchmark = {
   name: 'jobs',
   what: 'Jobs that run at the same time with one token, on the service as shipped: each locks paths of its own and ends.',
-  async measure({ quick, progress, atEnd, signal }) {
-    const plan = quick ? small : full;
-    const service = await startServiceProcess();
-    atEnd(() => service.stop());
+  async measure(bench) {
+    const plan = bench.quick ? small : full;
+    const service = await startService(bench, { folder: bench.folder });
     const what = `${plan.jobs} jobs × ${plan.pathsEach.toLocaleString('en-US')} paths, one token`;
-    progress(what);
-    const ended = await jobsTogether({ ...service, ...plan, signal });
-    const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-    const times = ended.map(({ tookMs }) => tookMs / 1_000);
-    const lockTimes = ended.map(({ lock }) => lock.durationMs / 1_000);
+    bench.progress(what);
+    const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
+    const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
+    const lockSeconds = ended.map(({ lock }) => lock.durationMs / 1_000);
+    const refusals = ended.reduce((sum, job) => sum + job.refusals, 0);
     return {
       figures: [
-        {
-          name: `${what}: the slowest job, from its lock step to the end of its post-step`,
-          value: Math.max(...times),
-          unit: 's',
-          limit: quick ? undefined : atMost(budgets.slowestJobSeconds, timeWhy),
-          details: [seconds('jobs', times), seconds('their lock steps', lockTimes)],
-        },
-        {
-          name: `${what}: jobs that did not get their locks, or whose post-step had something to report`,
-          value: ended.filter((job) => !endsWell(job)).length,
-          unit: '',
-          limit: allEndWell,
-        },
-        {
-          name: `${what}: locks left behind`,
-          value: await countLocks(service.folder),
-          unit: '',
-          limit: nothingLeft,
-        },
-        {
-          name: `${what}: requests refused with 429`,
-          value: sum(ended.map(({ refusals }) => refusals)),
-          unit: '',
-          limit: notMet,
-        },
+        figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
+          limit: atMost(budgets.slowestJobSeconds, timeWhy),
+          details: [rounds('s', seconds, 'jobs'), rounds('s', lockSeconds, 'their lock steps')],
+        }),
+        figure(
+          `${what}: jobs that did not get their locks, or whose post-step had something to report`,
+          '',
+          ended.filter((job) => !endsWell(job)).length,
+          { limit: allEndWell },
+        ),
+        figure(`${what}: locks left behind`, '', await countLocks(service.data), { limit: nothingLeft }),
+        figure(`${what}: requests refused with 429`, '', refusals, { limit: notMet }),
       ],
     };
   },

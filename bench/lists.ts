@@ -1,23 +1,25 @@
-import { mkdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import { atMost, type Bench, type Benchmark, type Detail, type Figure, type LeftOut } from './benchmark.ts';
-import { type BenchDatabase, databasesOf } from './service/databases.ts';
-import { get } from './service/get.ts';
-import { listingStep } from './service/listing-step.ts';
-import { memoryOf } from './service/memory.ts';
-import { seedLocks } from './service/seeded-locks.ts';
-import { type RunningService, startService } from './service/services.ts';
-import { addWorkspaces } from './service/workspaces.ts';
-import { medianOf, percentilesOf } from './statistics.ts';
+import { runStep } from './action-step.ts';
+import {
+  atMost,
+  type Bench,
+  type Benchmark,
+  distribution,
+  type Figure,
+  figure,
+  inTurns,
+  medianFigure,
+  rounds,
+} from './benchmark.ts';
+import { ask } from './service/request.ts';
+import { addWorkspaces, type BenchDatabase, onEachDatabase, seedLocks } from './service/seed.ts';
+import { type RunningService, startService } from './service/service-process.ts';
+import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly locks: number;
-  readonly rounds: number;
-}
-
-const full: Plan = { locks: 100_000, rounds: 5 };
-const small: Plan = { locks: 3_000, rounds: 1 };
+const full = { locks: 100_000, rounds: 5 };
+const small = { locks: 3_000, rounds: 1 };
 
 /** As the action asks for them. */
 const pageSize = 1_000;
@@ -34,16 +36,22 @@ interface Page {
 }
 
 /** How long each page took, of a list that is read from its beginning to its end. */
-async function readList(service: RunningService, locks: number, signal: AbortSignal): Promise<readonly number[]> {
+async function readList(
+  { baseUrl, token, workspace }: RunningService,
+  locks: number,
+  signal: AbortSignal,
+): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const asked = { origin: new URL(baseUrl), token, agent, signal, statuses: [200] };
   const pagesMs: number[] = [];
   let count = 0;
   try {
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
       const askedAt = performance.now();
+      const { body } = await ask({ ...asked, path: `/v1/workspaces/${workspace}/locks?${query}` });
       // This is how the service answers (src/service/http/routes/lock-list.ts).
-      const page = (await get(service, `/v1/workspaces/${service.workspace}/locks?${query}`, signal, agent)) as Page;
+      const page = JSON.parse(body) as Page;
       pagesMs.push(performance.now() - askedAt);
       count += page.locks.length;
       cursor = page.next_cursor;
@@ -55,43 +63,28 @@ async function readList(service: RunningService, locks: number, signal: AbortSig
   return pagesMs;
 }
 
-const middle = (values: readonly number[]): number => medianOf(values).median;
-
-const rounds = (name: string, unit: string, values: readonly number[]): Detail => ({
-  kind: 'rounds',
-  name,
-  unit,
-  values,
-});
-
-const pages = (values: readonly number[]): Detail => ({
-  kind: 'distribution',
-  name: 'pages',
-  unit: 'ms',
-  percentiles: percentilesOf(values, [50, 90, 99, 100]),
-});
-
 const mebibytes = (bytes: number): number => bytes / 2 ** 20;
 
-interface Lists {
-  readonly service: RunningService;
-  readonly figures: readonly Figure[];
+/** What a process holds in memory, and has held at most. Undefined where the system does not tell: only Linux does. */
+async function memoryOf(pid: number): Promise<{ readonly now: number; readonly peak: number } | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
+  if (status === undefined) return undefined;
+  const mebibytesOf = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024;
+  return { now: mebibytesOf('VmRSS'), peak: mebibytesOf('VmHWM') };
 }
 
 /** The list as the service gives it, page by page. */
 async function measurePages(
   bench: Bench,
   { name, createUrl }: BenchDatabase,
-  { locks, rounds: number }: Plan,
-): Promise<Lists> {
+  { locks, rounds: number }: typeof full,
+): Promise<{ readonly service: RunningService; readonly figures: readonly Figure[] }> {
   const folder = join(bench.folder, name);
-  const data = join(folder, 'data');
   const databaseUrl = await createUrl();
   bench.progress(`${name}: ${locks.toLocaleString('en-US')} locks`);
-  await mkdir(data, { recursive: true });
-  await seedLocks({ data, databaseUrl }, locks);
-  const service = await startService({ kind: 'as installed', folder, databaseUrl });
-  bench.atEnd(service.stop);
+  await seedLocks({ data: join(folder, 'data'), databaseUrl }, locks);
+  const service = await startService(bench, { folder, databaseUrl });
 
   bench.progress(`${name}: the list, page by page`);
   const before = await memoryOf(service.pid);
@@ -99,116 +92,72 @@ async function measurePages(
   for (let round = 0; round < number; round += 1) lists.push(await readList(service, locks, bench.signal));
   const after = await memoryOf(service.pid);
 
-  const [coldest] = lists;
-  const firsts = lists.flatMap(([first]) => (first === undefined ? [] : [first]));
+  const firsts = lists.flatMap((list) => list.slice(0, 1));
   const tenth = Math.ceil(locks / pageSize / 10);
   // The last page may be short, and the first of all finds nothing prepared.
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
   const where = `${name}, ${locks.toLocaleString('en-US')} locks`;
-  return {
-    service,
-    figures: [
-      {
-        name: `${where}: the first page of ${pageSize.toLocaleString('en-US')}`,
-        value: middle(firsts),
-        unit: 'ms',
-        inReadme: true,
-        details: [rounds('rounds, beginning right after the start', 'ms', firsts)],
-      },
-      {
-        name: `${where}: a page`,
-        value: middle(lists.flat()),
-        unit: 'ms',
-        details: [pages(lists.flat())],
-      },
-      {
-        name: `${where}: the whole list`,
-        value: middle(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0))),
-        unit: 'ms',
-      },
-      {
-        name: `${where}: a page of the last tenth over one of the first`,
-        value: middle(late) / middle(early),
-        unit: '×',
-        limit: bench.quick || coldest === undefined ? undefined : atMost(1.25, deepWhy),
-      },
-      ...(before === undefined || after === undefined
-        ? []
-        : [
-            {
-              name: `${where}: memory of the service at its peak, above what it had before`,
-              value: mebibytes(after.peak - before.now),
-              unit: 'MiB',
-              limit: bench.quick ? undefined : atMost(256, serviceMemoryWhy),
-              details: [rounds('before, after, peak', 'MiB', [before.now, after.now, after.peak].map(mebibytes))],
-            },
-          ]),
-    ],
-  };
+  const figures = [
+    figure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', medianOf(firsts), {
+      shown: 'in docs',
+      details: [rounds('ms', firsts, 'rounds, beginning right after the start')],
+    }),
+    figure(`${where}: a page`, 'ms', medianOf(lists.flat()), {
+      details: [distribution(lists.flat(), undefined, 'pages')],
+    }),
+    figure(`${where}: the whole list`, 'ms', medianOf(lists.map((list) => list.reduce((sum, ms) => sum + ms, 0)))),
+    figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
+      limit: atMost(1.25, deepWhy),
+    }),
+  ];
+  if (before !== undefined && after !== undefined) {
+    const name = `${where}: memory of the service at its peak, above what it had before`;
+    const details = [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')];
+    figures.push(figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, serviceMemoryWhy), details }));
+  }
+  return { service, figures };
 }
 
 /** The same list by a step of the action, beside a step that finds no lock. */
 async function measureStep(
   bench: Bench,
-  service: RunningService,
-  { locks, rounds: number }: Plan,
+  { baseUrl, token, workspace }: RunningService,
+  { locks, rounds: number }: typeof full,
 ): Promise<readonly Figure[]> {
-  const of: Record<'all' | 'none', { readonly ms: number[]; readonly peaks: number[] }> = {
-    all: { ms: [], peaks: [] },
-    none: { ms: [], peaks: [] },
-  };
-  for (let round = 1; round <= number; round += 1) {
-    bench.progress(`a step of the action, round ${round} of ${number}`);
-    for (const [key, workspace] of [
-      ['all', service.workspace],
-      ['none', empty],
-    ] as const) {
-      const { ms, peakBytes } = await listingStep(service, workspace, bench.folder, bench.signal);
-      of[key].ms.push(ms);
-      if (peakBytes !== undefined) of[key].peaks.push(mebibytes(peakBytes));
-    }
-  }
+  const all = { workspace, ms: [] as number[], peaks: [] as number[] };
+  const none: typeof all = { workspace: empty, ms: [], peaks: [] };
+  await inTurns(bench, number, [all, none], async (of) => {
+    const inputs = { operation: 'list-locks', 'base-url': baseUrl, token, workspace: of.workspace };
+    const { ms, usage } = await runStep(inputs, bench, { isCounted: true });
+    of.ms.push(ms);
+    of.peaks.push(mebibytes(usage.peakBytes));
+  });
   const what = `a step that lists ${locks.toLocaleString('en-US')} locks`;
+  const withoutLocks = 'without a lock to list';
   return [
-    {
-      name: `${what}: time`,
-      value: middle(of.all.ms),
-      unit: 'ms',
-      details: [rounds('rounds', 'ms', of.all.ms), rounds('without a lock to list', 'ms', of.none.ms)],
-    },
-    ...(of.all.peaks.length === 0
-      ? []
-      : [
-          {
-            name: `${what}: memory at its peak, above a step that lists none`,
-            value: middle(of.all.peaks) - middle(of.none.peaks),
-            unit: 'MiB',
-            details: [
-              rounds('at its peak', 'MiB', of.all.peaks),
-              rounds('without a lock to list', 'MiB', of.none.peaks),
-            ],
-          },
-        ]),
+    medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, withoutLocks)] }),
+    figure(
+      `${what}: memory at its peak, above a step that lists none`,
+      'MiB',
+      medianOf(all.peaks) - medianOf(none.peaks),
+      { details: [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)] },
+    ),
   ];
 }
-
-const noMemory: LeftOut = { name: 'memory', reason: 'Only Linux tells what another process has held at most.' };
 
 export const lists: Benchmark = {
   name: 'lists',
   what: 'A list of a hundred thousand locks: time of a page, and memory of the service and of the action.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const { databases, leftOut } = await databasesOf(bench);
-    const figures: Figure[] = [];
-    for (const database of databases) {
-      const { service, figures: ofPages } = await measurePages(bench, database, plan);
-      figures.push(...ofPages);
-      if (database.name !== 'SQLite') continue;
-      await addWorkspaces(service.data, [empty], 'https://git.example.com/empty.git');
-      figures.push(...(await measureStep(bench, service, plan)));
-    }
-    return { figures, leftOut: [...leftOut, ...(process.platform === 'linux' ? [] : [noMemory])] };
+    const { figures, leftOut = [] } = await onEachDatabase(bench, async (database) => {
+      const { service, figures } = await measurePages(bench, database, plan);
+      if (database.name !== 'SQLite') return figures;
+      await addWorkspaces(service, [empty], 'https://git.example.com/empty.git');
+      return [...figures, ...(await measureStep(bench, service, plan))];
+    });
+    const noMemory = { name: 'memory', reason: 'Only Linux tells what another process has held at most.' };
+    return { figures, leftOut: process.platform === 'linux' ? leftOut : [...leftOut, noMemory] };
   },
 };

@@ -1,26 +1,29 @@
 import { spawnSync } from 'node:child_process';
-import { type ServiceProcess, startServiceProcess } from '../test/support/service-process.ts';
-import { atLeast, atMost, type Bench, type Benchmark, type Chart, type Figure } from './benchmark.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runStep, type Usage } from './action-step.ts';
+import {
+  atLeast,
+  atMost,
+  type Bench,
+  type Benchmark,
+  type Figure,
+  figure,
+  inTurns,
+  medianFigure,
+  rounds,
+} from './benchmark.ts';
 import { budgets } from './budgets.ts';
-import { byAction } from './locks/by-action.ts';
-import { byCurl } from './locks/by-curl.ts';
-import { type Counted, counted } from './locks/counted.ts';
+import { run } from './process.ts';
+import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly rounds: number;
-  /** How many paths a step locks, in rising order. The first is one path. */
-  readonly sizes: readonly number[];
-  /** With so many, the step is compared with the other ways. */
-  readonly compared: number;
-  /** So many processes of the action are started for one path each. */
-  readonly processes: number;
-  /** The limits are about 500 and 5,000 paths: among a few, the start of the process is most of the time. */
-  readonly judged: boolean;
-}
-
-const full: Plan = { rounds: 3, sizes: [1, 50, 500, 5_000], compared: 500, processes: 20, judged: true };
-const small: Plan = { rounds: 1, sizes: [1, 5, 50], compared: 5, processes: 2, judged: false };
+/**
+ * How many paths a step locks, in rising order from one path; with how many of them it is compared with the other ways; and
+ * how many processes of the action are started for one path each.
+ */
+const full = { rounds: 3, sizes: [1, 50, 500, 5_000], compared: 500, processes: 20 };
+const small: typeof full = { rounds: 1, sizes: [1, 5, 50], compared: 5, processes: 2 };
 
 /** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
 const pathsOf = (count: number): readonly string[] =>
@@ -28,63 +31,54 @@ const pathsOf = (count: number): readonly string[] =>
 
 const counts = (number: number): string => (number === 1 ? '1 path' : `${number.toLocaleString('en-US')} paths`);
 
+/** Both loops as somebody would write them in a step: one lock a call, and one release a call. */
+const script = `
+set -euo pipefail
+ask() { curl --silent --show-error --fail --output /dev/null --header "@$HEADERS" "$@"; }
+while read -r path; do
+  ask --data "{\\"path\\":\\"$path\\",\\"type\\":\\"exclusive\\",\\"ttl\\":\\"1h\\"}" "$LOCKS"
+done <"$PATHS"
+while read -r path; do ask --request DELETE "$LOCKS/\${path//\\//%2F}"; done <"$PATHS"
+`;
+
+/** How long a loop of curl takes to lock and to release them. */
+async function byCurl(
+  { baseUrl, token, workspace }: RunningService,
+  paths: readonly string[],
+  { folder, signal }: Bench,
+): Promise<number> {
+  const own = await mkdtemp(join(folder, 'curl-'));
+  const [headers, list] = [join(own, 'headers'), join(own, 'paths')];
+  // In a file: arguments can be read by everybody on the machine.
+  await writeFile(headers, `Authorization: Bearer ${token}\nContent-Type: application/json\n`, { mode: 0o600 });
+  await writeFile(list, paths.map((path) => `${path}\n`).join(''));
+  const locks = `${baseUrl}/workspaces/${workspace}/locks`;
+  const env = { PATH: process.env['PATH'], HEADERS: headers, PATHS: list, LOCKS: locks };
+  const { ms } = await run('bash', ['-c', script], { env, signal });
+  await rm(own, { recursive: true });
+  return ms;
+}
+
+/** A step that locks so many paths, and its post-step. */
 interface OfSize {
   readonly size: number;
   readonly ms: number[];
-  readonly used: Counted;
+  readonly usage: Usage;
 }
 
-interface Times {
-  readonly step: readonly OfSize[];
-  readonly curl: readonly number[];
-  readonly processes: readonly number[];
-}
-
-async function measureAll(service: ServiceProcess, plan: Plan, bench: Bench, hasCurl: boolean): Promise<Times> {
-  const step: OfSize[] = [];
-  for (const size of plan.sizes) {
-    bench.progress(`what ${counts(size)} use`);
-    step.push({ size, ms: [], used: await counted(service, pathsOf(size), bench) });
-  }
-  const curl: number[] = [];
-  const processes: number[] = [];
-  for (let round = 1; round <= plan.rounds; round += 1) {
-    for (const { size, ms } of step) {
-      bench.progress(`round ${round} of ${plan.rounds}: ${counts(size)} in one step`);
-      ms.push(await byAction(service, pathsOf(size), bench));
-    }
-    bench.progress(`round ${round} of ${plan.rounds}: ${plan.processes} steps with one path each`);
-    let sum = 0;
-    for (const path of pathsOf(plan.processes)) sum += await byAction(service, [path], bench);
-    processes.push(sum);
-    if (!hasCurl) continue;
-    bench.progress(`round ${round} of ${plan.rounds}: ${counts(plan.compared)} by a loop of curl`);
-    curl.push(await byCurl(service, pathsOf(plan.compared), bench));
-  }
-  return { step, curl, processes };
-}
-
-const middle = (values: readonly number[]): number => medianOf(values).median;
-
-/** What each further path costs: the start of the two processes, and all that there is once, is left to the first. */
+/** What each further path costs: the start of two processes, and all that there is once, is left to the first. */
 const perPath = ({ size, ms }: OfSize, [one]: readonly OfSize[]): number =>
-  one === undefined || size === 1 ? middle(ms) : (middle(ms) - middle(one.ms)) / (size - 1);
+  one === undefined || size === 1 ? medianOf(ms) : (medianOf(ms) - medianOf(one.ms)) / (size - 1);
 
-function ofSize(each: OfSize, all: readonly OfSize[]): readonly Figure[] {
-  const { size, ms, used } = each;
+function figuresOfSize(each: OfSize, all: readonly OfSize[]): readonly Figure[] {
+  const { size, ms, usage } = each;
   const what = counts(size);
   return [
-    {
-      name: `${what}: time`,
-      value: middle(ms),
-      unit: 'ms',
-      inReadme: true,
-      details: [{ kind: 'rounds', name: 'rounds', unit: 'ms', values: ms }],
-    },
-    ...(size === 1 ? [] : [{ name: `${what}: for each after the first`, value: perPath(each, all), unit: 'ms' }]),
-    { name: `${what}: requests`, value: used.requests, unit: '' },
-    { name: `${what}: connections`, value: used.connections, unit: '' },
-    { name: `${what}: memory at its peak`, value: used.peakBytes / 2 ** 20, unit: 'MiB', inReadme: true },
+    medianFigure(`${what}: time`, 'ms', ms, { shown: 'in docs' }),
+    ...(size === 1 ? [] : [figure(`${what}: for each after the first`, 'ms', perPath(each, all))]),
+    figure(`${what}: requests`, '', usage.requests),
+    figure(`${what}: connections`, '', usage.connections),
+    figure(`${what}: memory at its peak`, 'MiB', usage.peakBytes / 2 ** 20, { shown: 'in docs' }),
   ];
 }
 
@@ -92,75 +86,70 @@ const growthWhy =
   'the cost of a path must not grow with their number: a quarter is for the noise of a machine, and one that grew with it would be up to ten times as much';
 
 /** The ways beside each other, over the same number of paths. */
-function comparisons({ step, curl, processes }: Times, plan: Plan): readonly Figure[] {
-  const compared = step.find(({ size }) => size === plan.compared);
-  const largest = step.at(-1);
+function comparisons(
+  bySize: readonly OfSize[],
+  curl: readonly number[],
+  single: readonly number[],
+  { compared: size, processes }: typeof full,
+): readonly Figure[] {
+  const [compared, largest] = [bySize.find((each) => each.size === size), bySize.at(-1)];
   if (compared === undefined || largest === undefined) return [];
-  const what = counts(plan.compared);
-  const ms = middle(compared.ms);
+  const ms = medianOf(compared.ms);
+  const byLoop = figure(`${counts(size)}: a loop of curl over one step`, '×', medianOf(curl) / ms, {
+    limit: atLeast(budgets.locksRatio, 'design §6'),
+    shown: 'in README',
+    details: [rounds('ms', curl, 'curl')],
+  });
+  const singleMs = medianOf(single) / processes;
   return [
-    ...(curl.length === 0
-      ? []
-      : [
-          {
-            name: `${what}: a loop of curl over one step`,
-            value: middle(curl) / ms,
-            unit: '×',
-            limit: plan.judged ? atLeast(budgets.locksRatio, 'design §6') : undefined,
-            details: [{ kind: 'rounds' as const, name: 'curl', unit: 'ms', values: curl }],
-          },
-        ]),
-    {
-      name: `${what}: one step for each path over one step`,
-      inReadme: true,
-      value: (middle(processes) / plan.processes) * (plan.compared / ms),
-      unit: '×',
-      details: [{ kind: 'rounds', name: `${plan.processes} such steps, scaled`, unit: 'ms', values: processes }],
-    },
-    {
-      name: `a path among ${counts(largest.size)} over one among ${plan.compared}`,
-      value: perPath(largest, step) / perPath(compared, step),
-      unit: '×',
-      limit: plan.judged ? atMost(budgets.growthRatio, growthWhy) : undefined,
-    },
+    ...(curl.length === 0 ? [] : [byLoop]),
+    figure(`${counts(size)}: one step for each path over one step`, '×', (singleMs * size) / ms, {
+      shown: 'in docs',
+      details: [rounds('ms', single, `${processes} such steps, scaled`)],
+    }),
+    figure(
+      `a path among ${counts(largest.size)} over one among ${size}`,
+      '×',
+      perPath(largest, bySize) / perPath(compared, bySize),
+      { limit: atMost(budgets.growthRatio, growthWhy) },
+    ),
   ];
 }
-
-const charts = (step: readonly OfSize[]): readonly Chart[] => [
-  {
-    title: 'What a path costs, by how many of them one step locks',
-    x: { label: 'paths', scale: 'logarithmic' },
-    y: { label: 'ms for each path', scale: 'logarithmic' },
-    lines: [
-      { name: 'all of the time', points: step.map(({ size, ms }) => [size, middle(ms) / size]) },
-      {
-        name: 'without the first path',
-        points: step.filter(({ size }) => size > 1).map((each) => [each.size, perPath(each, step)]),
-      },
-    ],
-  },
-  {
-    title: 'Memory at its peak, by how many paths one step locks',
-    x: { label: 'paths', scale: 'logarithmic' },
-    y: { label: 'MiB', scale: 'linear' },
-    lines: [
-      { name: 'the larger of both processes', points: step.map(({ size, used }) => [size, used.peakBytes / 2 ** 20]) },
-    ],
-  },
-];
 
 export const locks: Benchmark = {
   name: 'locks',
   what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and a step for each.',
   async measure(bench) {
-    const service = await startServiceProcess();
-    bench.atEnd(() => service.stop());
+    const service = await startService(bench, { folder: bench.folder });
     const plan = bench.quick ? small : full;
+    const { baseUrl, token, workspace } = service;
+    const inputs = { operation: 'lock', 'base-url': baseUrl, token, workspace };
+    const step = (paths: readonly string[], options = {}) =>
+      runStep({ ...inputs, path: paths.join('\n') }, bench, options);
+
+    const bySize: OfSize[] = [];
+    for (const size of plan.sizes) {
+      bench.progress(`what ${counts(size)} use`);
+      bySize.push({ size, ms: [], usage: (await step(pathsOf(size), { isCounted: true })).usage });
+    }
+    const [curl, single]: [number[], number[]] = [[], []];
     const hasCurl = spawnSync('curl', ['--version']).status === 0;
-    const times = await measureAll(service, plan, bench, hasCurl);
+    const ways = [
+      ...bySize.map(
+        ({ size, ms }) =>
+          async () =>
+            void ms.push((await step(pathsOf(size))).ms),
+      ),
+      async () => {
+        let sum = 0;
+        for (const path of pathsOf(plan.processes)) sum += (await step([path])).ms;
+        single.push(sum);
+      },
+      ...(hasCurl ? [async () => void curl.push(await byCurl(service, pathsOf(plan.compared), bench))] : []),
+    ];
+    await inTurns(bench, plan.rounds, ways, (measure) => measure());
     return {
-      figures: [...times.step.flatMap((each) => ofSize(each, times.step)), ...comparisons(times, plan)],
-      charts: charts(times.step),
+      figures: [...bySize.flatMap((each) => figuresOfSize(each, bySize)), ...comparisons(bySize, curl, single, plan)],
       leftOut: hasCurl ? [] : [{ name: 'a loop of curl', reason: 'There is no curl on this machine.' }],
     };
   },

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
 export type Postgres =
   | { readonly kind: 'running'; readonly url: string }
@@ -12,11 +14,8 @@ export interface PostgresServer {
 
 const script = join(import.meta.dirname, '../.ci/with-postgres');
 
-/** Tells the address, and goes on until nobody is at the other end of the wire: also when this process was killed. */
-const holder = `
-  console.log(process.env.TEST_DATABASE_URL);
-  new net.Socket({ fd: 3 }).resume().on('close', () => process.exit());
-`;
+/** Tells the address, and goes on until nobody is at the other end of the pipe: also when this process was killed. */
+const holder = 'echo "$TEST_DATABASE_URL"; read -r -u 3';
 
 /** A server in a temporary folder of its own; one that the environment names is used as it is, and left running. */
 export async function startPostgres(
@@ -25,38 +24,31 @@ export async function startPostgres(
 ): Promise<PostgresServer> {
   const given = environment['TEST_DATABASE_URL'];
   if (given !== undefined) return { postgres: { kind: 'running', url: given }, stop: async () => undefined };
-  const child = spawn('bash', [script, process.execPath, '--eval', holder], {
+  const child = spawn('bash', [script, 'bash', '-c', holder], {
     env: { PATH: process.env['PATH'], TMPDIR: temporaryFolder },
     // Ctrl-C reaches whoever uses it first, and only then the server.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
-  let errors = '';
+  const [stdout, stderr, pipe] = [child.stdout, child.stderr, child.stdio[3]];
   const ended = new Promise<string>((resolve) => {
-    child.once('error', ({ message }) => resolve(message));
-    child.once('close', () => resolve(errors.trim()));
-  });
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const url = new Promise<string>((resolve) => {
-    let output = '';
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const [line, rest] = output.split('\n');
-      if (rest !== undefined && line !== undefined) resolve(line);
+    let errors = '';
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
     });
+    child.once('error', ({ message }) => resolve(message)).once('close', () => resolve(errors.trim()));
   });
-  const wire = child.stdio[3];
-  // Whether the other end is still there is seen by the end of the process.
-  wire?.on('error', () => undefined);
+  // That the other end is gone shows in the end of the process.
+  pipe?.on('error', () => undefined);
   return {
     postgres: await Promise.race([
-      url.then((url): Postgres => ({ kind: 'running', url })),
+      once(createInterface({ input: stdout ?? process.stdin }), 'line').then(
+        ([url]): Postgres => ({ kind: 'running', url: String(url) }),
+      ),
       ended.then((reason): Postgres => ({ kind: 'missing', reason })),
     ]),
     async stop() {
-      wire?.destroy();
+      pipe?.destroy();
       await ended;
     },
   };

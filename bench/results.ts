@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
 import { type Figure, type Measured, verdictOn } from './benchmark.ts';
-import type { Machine } from './machine.ts';
 
 /** The content of bench/results.json. */
 
@@ -13,6 +13,8 @@ export type BenchmarkResult = {
 /** Raised when files that were written before can no longer be read. */
 export const form = 1;
 
+export type Machine = ReturnType<typeof thisMachine>;
+
 export interface Results {
   readonly form: typeof form;
   readonly date: string;
@@ -22,6 +24,20 @@ export interface Results {
   readonly loadAfter: number;
   readonly benchmarks: readonly BenchmarkResult[];
 }
+
+export const thisMachine = () => ({
+  node: process.version,
+  system: `${platform()} ${release()}`,
+  processor: cpus()[0]?.model.trim() ?? 'of an unknown kind',
+  processors: availableParallelism(),
+  memoryBytes: totalmem(),
+});
+
+/** How many processes wanted a processor, on average of the last minute. Windows has no such number: it is 0. */
+export const loadNow = (): number => loadavg()[0] ?? 0;
+
+/** Before a run all load is that of others. More than half of the processors shows in the figures. */
+export const wasBusy = ({ processors }: Machine, loadBefore: number): boolean => loadBefore > 0.5 * processors;
 
 export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
   result.kind === 'measured' ? result.figures : [];
@@ -37,6 +53,16 @@ export function troubles({ benchmarks }: Results): readonly string[] {
   return [...missedSentences(missed), ...failed.map((name) => `The benchmark "${name}" has failed.`)];
 }
 
+/** Why no table should be made of these results; undefined when it can be. */
+export function objection(results: Results, all: readonly { readonly name: string }[]): string | undefined {
+  const measured = results.benchmarks.filter(({ kind }) => kind === 'measured');
+  const missing = all.filter(({ name }) => !measured.some((result) => result.name === name));
+  if (missing.length > 0) {
+    return `The last run has no figures of: ${missing.map(({ name }) => name).join(', ')}. Run all of them: npm run bench.`;
+  }
+  return results.quick ? 'The last run was a quick one, and its figures mean little. Run npm run bench.' : undefined;
+}
+
 export type ReadResults =
   | { readonly kind: 'read'; readonly results: Results }
   | { readonly kind: 'missing'; readonly sentence: string };
@@ -47,17 +73,11 @@ export async function readResults(file: string): Promise<ReadResults> {
     kind: 'missing',
     sentence: `${why} Run npm run bench, which writes it.`,
   });
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch {
-    return missing(`There is no ${file}.`);
-  }
   try {
     // Nobody but this command writes the file, and the form says if it has the fields of today.
-    const results = JSON.parse(text) as Results;
+    const results = JSON.parse(await readFile(file, 'utf8')) as Results;
     return results.form === form ? { kind: 'read', results } : missing(`${file} is of another version.`);
-  } catch {
-    return missing(`${file} is damaged.`);
+  } catch (error) {
+    return missing(error instanceof SyntaxError ? `${file} is damaged.` : `There is no ${file}.`);
   }
 }

@@ -1,44 +1,42 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Benchmark } from './benchmark.ts';
-import { createEndings } from './endings.ts';
-import { loadNow, thisMachine, wasBusy } from './machine.ts';
+import type { Bench, Benchmark, Figure } from './benchmark.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
-import { type BenchmarkResult, form, type Results } from './results.ts';
+import { type BenchmarkResult, form, loadNow, type Results, thisMachine, wasBusy } from './results.ts';
 
-export interface Run {
-  readonly quick: boolean;
-  readonly signal: AbortSignal;
-  progress(text: string): void;
-}
+export type Run = Pick<Bench, 'quick' | 'signal' | 'progress'>;
 
-/** Rejected when the run is to stop. The work itself goes on until what it uses is taken from under it. */
-async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop);
-  if (signal.aborted) stop();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
+const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+
+/** What is to be cleaned up, the last first. A failure is told, and keeps nothing else from being cleaned up. */
+function createCleanup(tell: (failure: string) => void) {
+  const works: (() => unknown)[] = [];
+  let isOver = false;
+
+  async function run(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      tell(error instanceof Error ? error.message : String(error));
+    }
   }
-}
 
-/** Has everything that is started from now on make its temporary files in there. */
-function moveTemporaryFiles(folder: string): { undo(): void } {
-  const { TMPDIR } = process.env;
-  process.env['TMPDIR'] = folder;
   return {
-    undo() {
-      if (TMPDIR === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = TMPDIR;
+    /** What comes too late is done at once. */
+    add: (work: () => unknown) => void (isOver ? run(work) : works.push(work)),
+    async runAll(): Promise<void> {
+      isOver = true;
+      for (let work = works.pop(); work !== undefined; work = works.pop()) await run(work);
     },
   };
 }
 
-const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+const rejectedBy = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
+
+const withoutLimit = (figure: Figure): Figure =>
+  figure.limit?.kind === 'exactly' ? figure : { ...figure, limit: undefined };
 
 /** Runs them one after the other. Nothing of them is left at the end, also when the run was stopped. */
 export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, progress }: Run): Promise<Results> {
@@ -48,21 +46,25 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
   if (wasBusy(machine, loadBefore)) {
     progress(`The machine has other work to do (load ${loadBefore.toFixed(1)}): it will show in the figures.`);
   }
-  const ordinary = tmpdir();
-  const folder = await mkdtemp(join(ordinary, 'bench-'));
-  const afterAll = createEndings(progress);
+  const systemFolder = tmpdir();
+  const folder = await mkdtemp(join(systemFolder, 'bench-'));
+  const { TMPDIR } = process.env;
+  const afterAll = createCleanup(progress);
   afterAll.add(() => remove(folder));
   let server: Promise<PostgresServer> | undefined;
   afterAll.add(async () => (await server)?.stop());
+  const stopped = rejectedBy(signal);
+  // It is raced against later, and may be rejected before.
+  stopped.catch(() => undefined);
 
-  async function runOne({ name, what, measure }: Benchmark): Promise<BenchmarkResult> {
+  async function runOne({ name, what, isExact, measure }: Benchmark): Promise<BenchmarkResult> {
     const startedAt = performance.now();
     const seconds = (): number => (performance.now() - startedAt) / 1_000;
     const tell = (text: string): void => progress(`${name}: ${text}`);
     const own = join(folder, name);
     await mkdir(own);
-    const temporary = moveTemporaryFiles(own);
-    const after = createEndings(tell);
+    process.env['TMPDIR'] = own;
+    const after = createCleanup(tell);
     after.add(() => remove(own));
     try {
       tell(what);
@@ -74,20 +76,23 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
         progress: tell,
         atEnd: after.add,
         async postgres() {
-          // Not in the folder of this run, which a server under a user of its own cannot enter.
-          server ??= startPostgres(ordinary);
+          // Not in the folder of this run, which a server with a user of its own cannot enter.
+          server ??= startPostgres(systemFolder);
           return (await server).postgres;
         },
       });
-      return { name, what, kind: 'measured', ...(await unlessAborted(signal, work)), seconds: seconds() };
+      const { figures, leftOut } = await Promise.race([work, stopped]);
+      const judged = quick && !isExact ? figures.map(withoutLimit) : figures;
+      return { name, what, kind: 'measured', figures: judged, leftOut, seconds: seconds() };
     } catch (error) {
       signal.throwIfAborted();
       const why = error instanceof Error ? error.message : String(error);
       tell(`failed. ${error instanceof Error ? (error.stack ?? why) : why}`);
       return { name, what, kind: 'failed', why, seconds: seconds() };
     } finally {
-      await after.run();
-      temporary.undo();
+      await after.runAll();
+      if (TMPDIR === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = TMPDIR;
     }
   }
 
@@ -96,6 +101,6 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
     for (const benchmark of benchmarks) results.push(await runOne(benchmark));
     return { form, date, quick, machine, loadBefore, loadAfter: loadNow(), benchmarks: results };
   } finally {
-    await afterAll.run();
+    await afterAll.runAll();
   }
 }

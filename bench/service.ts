@@ -1,197 +1,100 @@
 import { join } from 'node:path';
-import { atLeast, type Bench, type Benchmark, type Chart, type Detail, type Figure } from './benchmark.ts';
+import {
+  atLeast,
+  type Bench,
+  type Benchmark,
+  distribution,
+  type Figure,
+  medianFigure,
+  ratioFigure,
+  rounds,
+} from './benchmark.ts';
 import { budgets } from './budgets.ts';
-import { databasesOf } from './service/databases.ts';
-import { type LoadGenerator, startLoadGenerator } from './service/load-generator.ts';
-import { type Kind, type RunningService, startService } from './service/services.ts';
-import { medianOf, medianRatio, percentilesOf } from './statistics.ts';
+import { createSeries, measureSeries, type Series } from './service/load.ts';
+import { onEachDatabase } from './service/seed.ts';
+import { type Kind, startService } from './service/service-process.ts';
 
-interface Plan {
-  readonly rounds: number;
-  readonly clients: readonly number[];
-  readonly warmUpMs: number;
-  readonly ms: number;
-}
+const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
+const small = { rounds: 1, warmUpMs: 50, ms: 200 };
 
-const full: Plan = { rounds: 5, clients: [1, 32, 256], warmUpMs: 500, ms: 2_000 };
-const small: Plan = { rounds: 1, clients: [1, 32, 256], warmUpMs: 50, ms: 200 };
+export const clientCounts = [1, 32, 256] as const;
 
 /** With so many the limit is judged (design §6). */
 const judgedClients = 32;
 
+/** A service under the load of so many clients. */
 interface Subject {
   /** Null for the service without a database. */
   readonly database: string | null;
   readonly kind: Kind;
-  readonly service: RunningService;
-  readonly measured: readonly AtClients[];
-}
-
-/** What one subject did with so many clients. */
-interface AtClients {
   readonly clients: number;
-  /** Locks a second, one for each round. */
-  readonly rates: number[];
-  readonly latenciesMs: number[];
+  readonly series: Series;
 }
 
-const nothingYet = ({ clients }: Plan): readonly AtClients[] =>
-  clients.map((number) => ({ clients: number, rates: [], latenciesMs: [] }));
-
-async function startSubjects(bench: Bench, plan: Plan): Promise<{ subjects: readonly Subject[]; leftOut: Leftovers }> {
-  const { databases, leftOut } = await databasesOf(bench);
-  const subjects: Subject[] = [];
-
-  async function add(database: string | null, kind: Kind, databaseUrl: string | undefined): Promise<void> {
-    const service = await startService({
-      kind,
-      databaseUrl,
-      rateLimit: 'off',
-      folder: join(bench.folder, String(subjects.length)),
-    });
-    bench.atEnd(service.stop);
-    subjects.push({ database, kind, service, measured: nothingYet(plan) });
-  }
-
-  for (const { name, createUrl } of databases) {
-    await add(name, 'as installed', await createUrl());
-    await add(name, 'one commit per change', await createUrl());
-  }
-  await add(null, 'without a database', undefined);
-  return { subjects, leftOut };
+async function startSubjects(
+  bench: Bench,
+  database: string | null,
+  kind: Kind,
+  databaseUrl?: string,
+): Promise<readonly Subject[]> {
+  const folder = join(bench.folder, `${database} ${kind}`);
+  const service = await startService(bench, { kind, databaseUrl, rateLimit: 'off', folder });
+  return clientCounts.map((clients) => {
+    const series = createSeries({ targets: [service], ask: 'for locks', clients });
+    return { database, kind, clients, series };
+  });
 }
 
-type Leftovers = Awaited<ReturnType<typeof databasesOf>>['leftOut'];
+/** All of the clients have one token, and ask for as much as there is. */
+export const clientsText = (clients: number): string =>
+  `${clients === 1 ? '1 client' : `${clients} clients`}, rate limit off`;
 
-async function measureRound(
-  generator: LoadGenerator,
-  subjects: readonly Subject[],
-  round: number,
-  { warmUpMs, ms }: Plan,
-  signal: AbortSignal,
-): Promise<void> {
-  const first = round % subjects.length;
-  for (const { service, measured } of [...subjects.slice(first), ...subjects.slice(0, first)]) {
-    for (const { clients, rates, latenciesMs } of measured) {
-      signal.throwIfAborted();
-      const load = await generator.run({
-        baseUrl: service.baseUrl,
-        token: service.token,
-        workspace: service.workspace,
-        ask: 'for locks',
-        name: `${round}-${clients}`,
-        clients,
-        warmUpMs,
-        end: { kind: 'after', ms },
-      });
-      rates.push((load.latenciesMs.length / load.ms) * 1_000);
-      for (const latency of load.latenciesMs) latenciesMs.push(latency);
-    }
-  }
-}
-
-/** All of them have one token, and ask for as much as there is. */
-const clientsText = (clients: number): string => `${clients === 1 ? '1 client' : `${clients} clients`}, rate limit off`;
-
-/** What figures are called that others read: bench/simulate knows the service by them. */
+/** What figures are called that bench/simulate reads. */
 export const takenName = (database: string, clients: number): string =>
   `${database}, ${clientsText(clients)}: locks taken, each on disk before its answer`;
 export const ceilingName = (clients: number): string =>
   `without a database, ${clientsText(clients)}: answers of the same route`;
 
-const rounds = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: '/s', values });
+const latencies = ({ latenciesMs }: Series) => distribution(latenciesMs, [50, 90, 99, 99.9]);
 
-const latencies = ({ latenciesMs }: AtClients): Detail => ({
-  kind: 'distribution',
-  name: 'until the answer',
-  unit: 'ms',
-  percentiles: percentilesOf(latenciesMs, [50, 90, 99, 99.9]),
-});
-
-const middle = ({ rates }: AtClients): number => medianOf(rates).median;
-
-/** Of one database with so many clients. */
-function figuresOf(
-  name: string,
-  installed: AtClients,
-  oneCommit: AtClients,
-  ceiling: AtClients,
-  judged: boolean,
-): readonly Figure[] {
-  const where = `${name}, ${clientsText(installed.clients)}`;
+function figuresOf({ database, kind, clients, series }: Subject, all: readonly Subject[]): readonly Figure[] {
+  const { rates } = series;
+  const details = [latencies(series)];
+  const beside = (wanted: Kind): Series | undefined =>
+    all.find((other) => other.kind === wanted && other.clients === clients && (other.database ?? database) === database)
+      ?.series;
+  if (database === null) return [medianFigure(ceilingName(clients), '/s', rates, { details })];
+  const [oneCommit, ceiling] = [beside('one commit per change'), beside('without a database')];
+  if (kind !== 'as installed' || oneCommit === undefined || ceiling === undefined) return [];
+  const where = `${database}, ${clientsText(clients)}`;
+  const isJudged = database === 'SQLite' && clients === judgedClients;
   return [
-    {
-      name: takenName(name, installed.clients),
-      value: middle(installed),
-      unit: '/s',
-      inReadme: true,
-      details: [rounds('rounds', installed.rates), latencies(installed)],
-    },
-    {
-      name: `${where}: over one commit for each request`,
-      value: medianRatio(installed.rates, oneCommit.rates),
-      unit: '×',
-      limit: judged ? atLeast(budgets.groupedCommitsRatio, 'design §6') : undefined,
-      details: [rounds('one commit for each request', oneCommit.rates), latencies(oneCommit)],
-    },
-    {
-      name: `${where}: of what the same route does without a database`,
-      value: medianRatio(installed.rates, ceiling.rates),
-      unit: '×',
-    },
+    medianFigure(takenName(database, clients), '/s', rates, { shown: 'in docs', details }),
+    ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
+      limit: isJudged ? atLeast(budgets.groupedCommitsRatio, 'design §6') : undefined,
+      details: [rounds('/s', oneCommit.rates, 'one commit for each request'), latencies(oneCommit)],
+    }),
+    ratioFigure(`${where}: of what the same route does without a database`, rates, ceiling.rates),
   ];
 }
-
-function ceilingFigures(measured: readonly AtClients[]): readonly Figure[] {
-  return measured.map((each) => ({
-    name: ceilingName(each.clients),
-    value: middle(each),
-    unit: '/s',
-    details: [rounds('rounds', each.rates), latencies(each)],
-  }));
-}
-
-const chartOf = (subjects: readonly Subject[]): Chart => ({
-  title: 'Locks taken a second, by how many clients ask at the same time',
-  x: { label: 'clients', scale: 'logarithmic' },
-  y: { label: 'locks a second', scale: 'logarithmic' },
-  lines: subjects.map(({ database, kind, measured }) => ({
-    name: database === null ? kind : `${database}, ${kind}`,
-    points: measured.map((each) => [each.clients, middle(each)]),
-  })),
-});
 
 export const service: Benchmark = {
   name: 'service',
   what: 'Locks that the service takes, each on disk before it is answered, beside one commit for each and beside no database.',
   async measure(bench) {
-    const plan = bench.quick ? small : full;
-    const { subjects, leftOut } = await startSubjects(bench, plan);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
-    for (let round = 0; round < plan.rounds; round += 1) {
-      bench.progress(`round ${round + 1} of ${plan.rounds}`);
-      await measureRound(generator, subjects, round, plan, bench.signal);
-    }
-    const measuredOf = (database: string | null, kind: Kind): readonly AtClients[] =>
-      subjects.find((subject) => subject.database === database && subject.kind === kind)?.measured ?? [];
-    const ceilings = measuredOf(null, 'without a database');
-    const databases = [...new Set(subjects.flatMap(({ database }) => (database === null ? [] : [database])))];
-    return {
-      figures: [
-        ...databases.flatMap((database) => {
-          const oneCommits = measuredOf(database, 'one commit per change');
-          return measuredOf(database, 'as installed').flatMap((installed, index) => {
-            const [oneCommit, ceiling] = [oneCommits[index], ceilings[index]];
-            if (oneCommit === undefined || ceiling === undefined) return [];
-            const judged = database === 'SQLite' && installed.clients === judgedClients && !bench.quick;
-            return figuresOf(database, installed, oneCommit, ceiling, judged);
-          });
-        }),
-        ...ceilingFigures(ceilings),
-      ],
-      charts: [chartOf(subjects)],
-      leftOut,
-    };
+    const subjects: Subject[] = [];
+    const { leftOut } = await onEachDatabase(bench, async ({ name, createUrl }) => {
+      for (const kind of ['as installed', 'one commit per change'] as const) {
+        subjects.push(...(await startSubjects(bench, name, kind, await createUrl())));
+      }
+      return [];
+    });
+    subjects.push(...(await startSubjects(bench, null, 'without a database')));
+    await measureSeries(
+      bench,
+      bench.quick ? small : full,
+      subjects.map(({ series }) => series),
+    );
+    return { figures: subjects.flatMap((subject) => figuresOf(subject, subjects)), leftOut };
   },
 };

@@ -4,23 +4,21 @@ const at = (sorted: readonly number[], index: number): number =>
 
 const inOrder = (numbers: readonly number[]): readonly number[] => numbers.toSorted((one, other) => one - other);
 
-export interface Median {
-  readonly median: number;
-  /** The median of all runs that could ever be made lies in here, with 95 % certainty, whatever their distribution. */
-  readonly from: number;
-  readonly to: number;
+export function medianOf(numbers: readonly number[]): number {
+  const sorted = inOrder(numbers);
+  const middle = (sorted.length - 1) / 2;
+  return (at(sorted, Math.floor(middle)) + at(sorted, Math.ceil(middle))) / 2;
 }
 
-/** With the order statistics that a binomial distribution names for the interval. */
-export function medianOf(numbers: readonly number[]): Median {
+/**
+ * The median of all runs that could ever be made lies in here, with 95 % certainty, whatever their distribution: the order
+ * statistics that a binomial distribution names.
+ */
+export function medianInterval(numbers: readonly number[]): readonly [from: number, to: number] {
   const sorted = inOrder(numbers);
   const middle = (sorted.length - 1) / 2;
   const reach = 0.98 * Math.sqrt(sorted.length);
-  return {
-    median: (at(sorted, Math.floor(middle)) + at(sorted, Math.ceil(middle))) / 2,
-    from: at(sorted, Math.floor(middle - reach)),
-    to: at(sorted, Math.ceil(middle + reach)),
-  };
+  return [at(sorted, Math.floor(middle - reach)), at(sorted, Math.ceil(middle + reach))];
 }
 
 /** The mean of the half in the middle: finer than a median where a clock has coarse steps, and as hard to impress. */
@@ -39,6 +37,10 @@ export function percentilesOf(
   return percents.map((percent) => [percent, at(sorted, Math.ceil((percent / 100) * sorted.length) - 1)]);
 }
 
+/** One of them; of no numbers it is 0. */
+export const percentileOf = (numbers: readonly number[], percent: number): number =>
+  numbers.length === 0 ? 0 : (percentilesOf(numbers, [percent])[0]?.[1] ?? 0);
+
 /** The median of what each number is of its partner: rounds that were slow for both do not count twice. */
 export const medianRatio = (numbers: readonly number[], partners: readonly number[]): number =>
-  medianOf(numbers.map((number, index) => number / (partners[index] ?? Number.NaN))).median;
+  medianOf(numbers.map((number, index) => number / (partners[index] ?? Number.NaN)));

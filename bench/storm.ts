@@ -1,46 +1,58 @@
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { createRepository, manyCommits } from '../test/support/git-repository.ts';
-import { atMost, type Benchmark, type Detail } from './benchmark.ts';
-import { countingGit } from './service/counting-git.ts';
-import { endedSync } from './service/ended-sync.ts';
-import { startLoadGenerator } from './service/load-generator.ts';
-import { startService } from './service/services.ts';
-import { addWorkspaces } from './service/workspaces.ts';
-import { percentilesOf } from './statistics.ts';
+import { atMost, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
+import { startLoader } from './service/load.ts';
+import { addWorkspaces } from './service/seed.ts';
+import { startService } from './service/service-process.ts';
+import { askForSyncs, endedSync } from './service/sync.ts';
 
-interface Plan {
-  readonly rounds: number;
-  readonly triggers: number;
-}
+const full = { rounds: 5, triggers: 1_000 };
+const small = { rounds: 1, triggers: 100 };
 
-const full: Plan = { rounds: 5, triggers: 1_000 };
-const small: Plan = { rounds: 1, triggers: 100 };
-
-const fewSyncs = 4;
-const fewWhy =
+const maxSyncs = 4;
+const why =
   'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
 
-const counts = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: '', values });
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A folder for the front of the PATH, with a git that writes down each start of the real one. */
+async function countingGit(folder: string) {
+  const [bin, file] = [join(folder, 'bin'), join(folder, 'commands')];
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  await mkdir(bin, { recursive: true });
+  await writeFile(file, '');
+  await writeFile(join(bin, 'git'), `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`);
+  await chmod(join(bin, 'git'), 0o755);
+  return {
+    /** For the process whose use of git is counted. */
+    path: `${bin}${delimiter}${process.env['PATH']}`,
+    /** The commands that git was started with since the last call, such as `fetch`. */
+    async takeCommands(): Promise<readonly string[]> {
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, '');
+      return text.split('\n').filter((line) => line !== '');
+    },
+  };
+}
 
 /** A small repository is the hard case: the sooner a sync ends, the more of the storm comes after it. */
 export const storm: Benchmark = {
   name: 'storm',
   what: 'A thousand triggers for a sync of the same branch at the same time, and how often git fetches for them.',
   async measure(bench) {
-    const { rounds, triggers } = bench.quick ? small : full;
+    const { rounds: number, triggers } = bench.quick ? small : full;
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
     const git = await countingGit(bench.folder);
-    const service = await startService({
-      kind: 'as installed',
+    const service = await startService(bench, {
       folder: join(bench.folder, 'service'),
       environment: { PATH: git.path },
     });
-    bench.atEnd(service.stop);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
-    const workspaces = Array.from({ length: rounds }, (_, round) => `round-${round}`);
-    await addWorkspaces(service.data, workspaces, `file://${repository.path}`);
+    const load = startLoader(bench);
+    const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
+    await addWorkspaces(service, workspaces, `file://${repository.path}`);
     await git.takeCommands();
 
     const syncs: number[] = [];
@@ -48,55 +60,29 @@ export const storm: Benchmark = {
     const starts: number[] = [];
     const latenciesMs: number[] = [];
     for (const workspace of workspaces) {
-      bench.progress(`${workspace} of ${rounds}`);
-      const { baseUrl, token } = service;
-      const load = await generator.run({
-        baseUrl,
-        token,
-        workspace,
-        ask: 'for syncs',
-        name: workspace,
-        clients: triggers,
-        warmUpMs: 0,
-        end: { kind: 'requests', number: triggers },
-      });
-      for (const location of load.resources) await endedSync(service, location, bench.signal);
+      bench.progress(`${workspace} of ${number}`);
+      const { resources, latenciesMs: its } = await askForSyncs(load, service, workspace, triggers);
+      for (const location of resources) await endedSync(service, location, bench.signal);
       const commands = await git.takeCommands();
-      syncs.push(load.resources.length);
+      syncs.push(resources.length);
       fetches.push(commands.filter((command) => command === 'fetch').length);
       starts.push(commands.length);
-      latenciesMs.push(...load.latenciesMs);
+      latenciesMs.push(...its);
     }
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
     return {
       figures: [
-        {
-          name: `${what}: syncs, at most in a round`,
-          value: Math.max(...syncs),
-          unit: '',
-          limit: bench.quick ? undefined : atMost(fewSyncs, fewWhy),
-          details: [counts('rounds', syncs)],
-        },
-        {
-          name: `${what}: starts of git fetch, with those that only estimate`,
-          value: Math.max(...fetches),
-          unit: '',
-          details: [counts('rounds', fetches), counts('starts of git for anything', starts)],
-        },
-        {
-          name: `${what}: until all are answered`,
-          value: Math.max(...latenciesMs),
-          unit: 'ms',
-          details: [
-            {
-              kind: 'distribution',
-              name: 'until the answer',
-              unit: 'ms',
-              percentiles: percentilesOf(latenciesMs, [50, 90, 99, 100]),
-            },
-          ],
-        },
+        figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
+          limit: atMost(maxSyncs, why),
+          details: [rounds('', syncs)],
+        }),
+        figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
+          details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
+        }),
+        figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
+          details: [distribution(latenciesMs)],
+        }),
       ],
     };
   },

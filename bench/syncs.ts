@@ -1,117 +1,121 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Benchmark, type Detail } from './benchmark.ts';
+import { createRepository, type Repository } from '../test/support/git-repository.ts';
+import { atMost, type Benchmark, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { budgets } from './budgets.ts';
-import { endedSync } from './service/ended-sync.ts';
-import { countObjects, generateRepository } from './service/generated-repository.ts';
-import { startLoadGenerator } from './service/load-generator.ts';
-import { plainFetch } from './service/plain-fetch.ts';
-import { startService } from './service/services.ts';
-import { addWorkspaces } from './service/workspaces.ts';
-import { medianOf, medianRatio } from './statistics.ts';
+import { run } from './process.ts';
+import { startLoader } from './service/load.ts';
+import { addWorkspaces } from './service/seed.ts';
+import { startService } from './service/service-process.ts';
+import { askForSyncs, endedSync } from './service/sync.ts';
+import { medianOf } from './statistics.ts';
 
-interface Plan {
-  readonly rounds: number;
-  readonly objects: number;
-}
-
-const full: Plan = { rounds: 15, objects: 50_000 };
-const small: Plan = { rounds: 1, objects: 2_000 };
+const full = { rounds: 15, objects: 50_000 };
+const small = { rounds: 1, objects: 2_000 };
 
 /** What the service does with the mirror after a sync is not to slow down what is measured next. */
 const restMs = 300;
 
-interface Sync {
-  /** As the service tells: from the moment when a worker took it. */
-  readonly runMs: number;
-  /** From the request, with the question what there is to fetch. */
-  readonly allMs: number;
+/** A commit that changes one file makes so many objects: itself, the file, and the two folders around it. */
+const objectsOfCommit = 4;
+const commitsAtOnce = 1_000;
+const fileBytes = 2_000;
+
+/** Bytes that no compression makes smaller, as those of assets are, and the same in every run. */
+function createBytes(): () => Buffer {
+  let state = 1;
+  return () => {
+    const bytes = Buffer.alloc(fileBytes);
+    for (let index = 0; index < fileBytes; index += 4) {
+      // Xorshift (G. Marsaglia, "Xorshift RNGs", 2003).
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      bytes.writeInt32LE(state, index);
+    }
+    return bytes;
+  };
 }
 
-const times = (name: string, values: readonly number[]): Detail => ({ kind: 'rounds', name, unit: 'ms', values });
+/** A repository with exactly so many objects, packed as that of a server is. */
+function generateRepository(folder: string, objects: number): Repository {
+  const repository = createRepository(folder);
+  const next = createBytes();
+  const commits = Array.from({ length: objects / objectsOfCommit }, (_, number) => number);
+  for (let first = 0; first < commits.length; first += commitsAtOnce) {
+    const numbers = commits.slice(first, first + commitsAtOnce);
+    const files = (number: number) => ({ [`Content/asset-${number % 200}.bin`]: next() });
+    repository.commit(...numbers.map((number) => ({ branch: 'main', files: files(number) })));
+  }
+  repository.git('repack', '-a', '-d', '--quiet');
+  const packed = Number(/^in-pack: (\d+)$/m.exec(repository.git('count-objects', '-v'))?.[1]);
+  if (packed !== objects) throw new Error(`The repository has ${packed} objects.`);
+  return repository;
+}
+
+/** How long `git fetch` takes of a branch into a repository that has nothing yet; to make that does not count. */
+async function plainFetch(folder: string, remote: string, signal: AbortSignal): Promise<number> {
+  const repository = await mkdtemp(join(folder, 'plain-'));
+  const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: devNull };
+  await run('git', ['init', '--quiet', '--bare', repository], { env, signal });
+  const fetch = ['-C', repository, 'fetch', '--quiet', remote, '+refs/heads/main:refs/heads/main'];
+  const { ms } = await run('git', fetch, { env, signal });
+  await rm(repository, { recursive: true });
+  return ms;
+}
 
 export const syncs: Benchmark = {
   name: 'syncs',
   what: 'A sync of a generated repository into a mirror that has nothing yet, beside a plain git fetch of the same.',
   async measure(bench) {
     const { signal } = bench;
-    const { rounds, objects } = bench.quick ? small : full;
+    const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
-    const repository = generateRepository(bench.folder, objects);
-    if (countObjects(repository) !== objects)
-      throw new Error(`The repository has ${countObjects(repository)} objects.`);
-    const remote = `file://${repository.path}`;
-    const service = await startService({ kind: 'as installed', folder: join(bench.folder, 'service') });
-    bench.atEnd(service.stop);
-    const generator = startLoadGenerator();
-    bench.atEnd(generator.stop);
+    const remote = `file://${generateRepository(bench.folder, objects).path}`;
+    const service = await startService(bench, { folder: join(bench.folder, 'service') });
+    const load = startLoader(bench);
 
-    async function sync(workspace: string): Promise<Sync> {
-      await addWorkspaces(service.data, [workspace], remote);
-      const { baseUrl, token } = service;
+    const [plainMs, runMs, allMs]: [number[], number[], number[]] = [[], [], []];
+    async function sync(workspace: string) {
+      await addWorkspaces(service, [workspace], remote);
       const askedAt = Date.now();
-      const [location = ''] = (
-        await generator.run({
-          baseUrl,
-          token,
-          workspace,
-          ask: 'for syncs',
-          name: workspace,
-          clients: 1,
-          warmUpMs: 0,
-          end: { kind: 'requests', number: 1 },
-        })
-      ).resources;
-      const ended = await endedSync(service, location, signal);
+      const { resources } = await askForSyncs(load, service, workspace, 1);
+      const ended = await endedSync(service, resources[0] ?? '', signal);
       if (ended.received_objects !== objects) throw new Error(`It received ${ended.received_objects} objects.`);
       const finishedAt = Date.parse(ended.finished_at ?? '');
-      return { runMs: finishedAt - Date.parse(ended.started_at ?? ''), allMs: finishedAt - askedAt };
+      // As the service tells, from when a worker took it; and from the request, with the question what there is to fetch.
+      return { run: finishedAt - Date.parse(ended.started_at ?? ''), all: finishedAt - askedAt };
     }
 
-    async function fetch(): Promise<number> {
-      const folder = await mkdtemp(join(bench.folder, 'plain-'));
-      const { ms } = await plainFetch(folder, remote, signal);
-      await rm(folder, { recursive: true });
-      return ms;
-    }
-
-    const plain: number[] = [];
-    const synced: Sync[] = [];
     // The first of each finds nothing in the caches of the system.
-    await fetch();
+    await plainFetch(bench.folder, remote, signal);
     await sync('warm-up');
-    for (let round = 1; round <= rounds; round += 1) {
-      bench.progress(`round ${round} of ${rounds}`);
-      const measures = [
-        async () => void plain.push(await fetch()),
-        async () => void synced.push(await sync(`round-${round}`)),
-      ];
-      for (const measure of round % 2 === 0 ? measures : measures.toReversed()) {
-        await sleep(restMs, undefined, { signal });
-        await measure();
-      }
-    }
+    const measures = [
+      async () => void plainMs.push(await plainFetch(bench.folder, remote, signal)),
+      async (round: number) => {
+        const { run, all } = await sync(`round-${round}`);
+        runMs.push(run);
+        allMs.push(all);
+      },
+    ];
+    await inTurns(bench, number, measures, async (measure, round) => {
+      await sleep(restMs, undefined, { signal });
+      await measure(round);
+    });
 
-    const runMs = synced.map((each) => each.runMs);
-    const allMs = synced.map((each) => each.allMs);
     const what = `${objects.toLocaleString('en-US')} objects`;
     return {
       figures: [
-        {
-          name: `${what}: a sync over a plain git fetch`,
-          value: medianRatio(runMs, plain),
-          unit: '×',
-          limit: bench.quick ? undefined : atMost(budgets.syncRatio, 'a sync is a fetch, and little more'),
-          details: [times('sync', runMs), times('git fetch', plain)],
-        },
-        {
-          name: `${what}: a sync, from its request to its end, over a plain git fetch`,
-          value: medianRatio(allMs, plain),
-          unit: '×',
-          details: [times('with the estimate before it', allMs)],
-        },
-        { name: `${what}: synced`, value: (objects / medianOf(runMs).median) * 1_000, unit: '/s', inReadme: true },
+        ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
+          limit: atMost(budgets.syncRatio, 'a sync is a fetch, and little more'),
+          details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
+        }),
+        ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
+          details: [rounds('ms', allMs, 'with the estimate before it')],
+        }),
+        figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
       ],
     };
   },

@@ -1,43 +1,61 @@
 import { type Detail, type Figure, type Limit, verdictOn } from './benchmark.ts';
-import { wasBusy } from './machine.ts';
-import { numberText, withUnit } from './numbers.ts';
-import { type BenchmarkResult, type Results, troubles } from './results.ts';
+import { type BenchmarkResult, figuresOf, type Results, troubles, wasBusy } from './results.ts';
 
-/** The results as lines for a terminal. */
+/** Tables: as aligned lines for a terminal, and as Markdown between two comments of a page. */
+
+/** Three significant digits, and thousands apart: what is noise is not shown. */
+export function numberText(value: number): string {
+  if (!Number.isFinite(value)) return 'none';
+  const size = Math.abs(value);
+  const digits = Number.isInteger(value) || size >= 100 ? 0 : size >= 10 ? 1 : 2;
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+export const withUnit = (value: number, unit: string): string => `${numberText(value)} ${unit}`.trim();
 
 export const limitText = ({ kind, value }: Limit, unit: string): string => `${kind} ${withUnit(value, unit)}`;
 
-function detailText(detail: Detail): string {
-  const numbers =
-    detail.kind === 'rounds'
-      ? detail.values.map(numberText).join(', ')
-      : detail.percentiles.map(([percent, value]) => `p${percent} ${numberText(value)}`).join(', ');
-  return `${detail.name}: ${numbers} ${detail.unit}`.trim();
+export type Row = readonly string[];
+
+/** How wide each column is. */
+export const widthsOf = (rows: readonly Row[]): readonly number[] =>
+  (rows[0] ?? []).map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+
+/** A line of the table. Columns are aligned to the left, but for those that `isNumber` accepts. */
+export const rowText = (
+  row: Row,
+  widths: readonly number[],
+  isNumber = (column: number): boolean => column === 1,
+): string =>
+  `  ${row
+    .map((text, column) => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)))
+    .join('  ')}`.trimEnd();
+
+const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
+const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
+
+export interface MarkdownTable {
+  readonly head: Row;
+  readonly isNumber?: (column: number) => boolean;
+  readonly rows: readonly Row[];
+  /** Paragraphs below it. */
+  readonly notes: readonly string[];
 }
 
-/** So many rounds are a line; more of them are for the file of results. */
-const mostShown = 12;
-const isShort = (detail: Detail): boolean => detail.kind === 'distribution' || detail.values.length <= mostShown;
+export const markdownTable = ({ head, isNumber = (column) => column === 1, rows, notes }: MarkdownTable): string =>
+  [
+    line(head),
+    `|${head.map((_, column) => (isNumber(column) ? '--:|' : '---|')).join('')}`,
+    ...rows.map(line),
+    ...notes.flatMap((note) => ['', cell(note)]),
+  ].join('\n');
 
-export type Row = readonly [name: string, value: string, limit: string, verdict: string];
-
-type Widths = readonly [name: number, value: number, limit: number];
-
-/** What makes columns of the rows. */
-export function widthsOf(rows: readonly Row[]): Widths {
-  const width = (column: 0 | 1 | 2): number => Math.max(0, ...rows.map((row) => row[column].length));
-  return [width(0), width(1), width(2)];
+/** The page with this text anew between its comments `<!-- name: … -->` and `<!-- /name -->`. */
+export function withText(page: string, name: string, text: string): string {
+  const place = new RegExp(`(<!-- ${name}: [^\\n]* -->\\n).*?(<!-- /${name} -->)`, 's');
+  if (!place.test(page)) throw new Error(`There is no place for a table in the page: <!-- ${name}: … -->.`);
+  return page.replace(place, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`);
 }
-
-export const rowText = ([name, value, limit, verdict]: Row, widths: Widths): string =>
-  `  ${name.padEnd(widths[0])}  ${value.padStart(widths[1])}  ${limit.padEnd(widths[2])}  ${verdict}`.trimEnd();
-
-const rowOf = (figure: Figure): Row => [
-  figure.name,
-  withUnit(figure.value, figure.unit),
-  figure.limit === undefined ? '' : limitText(figure.limit, figure.unit),
-  verdictOn(figure) ?? '',
-];
 
 export function machineText({
   machine,
@@ -54,20 +72,39 @@ export function busyText({ machine, loadBefore }: Pick<Results, 'machine' | 'loa
   return `The machine had other work to do when this began (load ${loadBefore.toFixed(1)}): measure again when it is quiet.`;
 }
 
-function linesOf(result: BenchmarkResult, widths: Widths): readonly string[] {
+const rowOf = ({ name, value, unit, limit }: Figure): Row => [
+  name,
+  withUnit(value, unit),
+  limit === undefined ? '' : limitText(limit, unit),
+  verdictOn({ name, value, unit, limit }) ?? '',
+];
+
+function detailText(detail: Detail): string {
+  const numbers =
+    detail.kind === 'rounds'
+      ? detail.values.map(numberText).join(', ')
+      : detail.percentiles.map(([percent, value]) => `p${percent} ${numberText(value)}`).join(', ');
+  return `      ${detail.name}: ${numbers} ${detail.unit}`.trimEnd();
+}
+
+/** So many rounds fit into a line; more of them are in the file of results alone. */
+const maxShownRounds = 12;
+const isShort = (detail: Detail): boolean => detail.kind === 'distribution' || detail.values.length <= maxShownRounds;
+
+function linesOf(result: BenchmarkResult, widths: readonly number[]): readonly string[] {
   const head = ['', `${result.name}: ${result.what}`];
   if (result.kind === 'failed') return [...head, `  failed: ${result.why}`];
-  const figures = result.figures.flatMap((figure) => {
-    const details = (figure.details ?? []).filter(isShort).map((detail) => `      ${detailText(detail)}`);
-    return [rowText(rowOf(figure), widths), ...details];
-  });
+  const figures = result.figures.flatMap((figure) => [
+    rowText(rowOf(figure), widths),
+    ...(figure.details ?? []).filter(isShort).map(detailText),
+  ]);
   const leftOut = (result.leftOut ?? []).map(({ name, reason }) => `  left out: ${name}. ${reason}`);
   return [...head, ...figures, ...leftOut];
 }
 
+/** All results, for a terminal. */
 export function tableOf(results: Results): string {
-  const rows = results.benchmarks.flatMap((result) => (result.kind === 'measured' ? result.figures.map(rowOf) : []));
-  const widths = widthsOf(rows);
+  const widths = widthsOf(results.benchmarks.flatMap((result) => figuresOf(result).map(rowOf)));
   const missed = troubles(results);
   return [
     machineText(results),
@@ -78,4 +115,18 @@ export function tableOf(results: Results): string {
     ...[busyText(results)].filter((line) => line !== undefined),
     '',
   ].join('\n');
+}
+
+/** The figures that tell most, for a page: those of README.md, or those of docs/scaling.md with all that has a limit. */
+export function figuresMarkdown(results: Results, where: NonNullable<Figure['shown']>): string {
+  const isShown = ({ limit, shown }: Figure): boolean =>
+    where === 'in README' ? shown === where : shown !== undefined || limit !== undefined;
+  const rows = results.benchmarks.flatMap((result) => {
+    const its = figuresOf(result).filter(isShown).map(rowOf);
+    return where === 'in README' || its.length === 0 ? its : [[`**${result.what}**`, '', '', ''], ...its];
+  });
+  const leftOut = results.benchmarks.flatMap((result) => (result.kind === 'measured' ? (result.leftOut ?? []) : []));
+  const notes = where === 'in README' ? [] : leftOut.map(({ name, reason }) => `Left out: ${name}. ${reason}`);
+  const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
+  return `${cell(measured.join(' ')).trim()}\n\n${markdownTable({ head: ['', 'Measured', 'Limit', ''], rows, notes })}`;
 }

@@ -1,9 +1,31 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { answerParent, startHelper } from '../process.ts';
 
-const program = join(import.meta.dirname, 'latency-proxy-process.ts');
+interface Network {
+  readonly host: string;
+  readonly port: number;
+  /** All that passes arrives so much later, each way. */
+  readonly ms: number;
+}
+
+/** Timers of the same time end in the order in which they began: so do the bytes. */
+function carry(from: Socket, to: Socket, ms: number): void {
+  from.on('data', (bytes) => setTimeout(() => to.write(bytes), ms));
+  from.on('error', () => undefined);
+  from.on('close', () => setTimeout(() => to.destroy(), ms));
+}
+
+async function listen({ host, port, ms }: Network): Promise<number> {
+  const server = createServer({ noDelay: true }, (incoming) => {
+    const outgoing = connect({ host, port, noDelay: true });
+    carry(incoming, outgoing, ms);
+    carry(outgoing, incoming, ms);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // A server that listens on TCP has an address with a port.
+  return (server.address() as AddressInfo).port;
+}
 
 export interface LatencyProxy {
   /** The same database, as far away. */
@@ -11,19 +33,13 @@ export interface LatencyProxy {
   stop(): void;
 }
 
-/**
- * A network between a service and its database: all that passes arrives so many milliseconds after it was sent, each way.
- * In a process of its own, so that it does not wait for who measures.
- */
+/** A network between a service and its database. In a process of its own, so that it does not wait for who measures. */
 export async function startLatencyProxy(databaseUrl: string, ms: number): Promise<LatencyProxy> {
+  const helper = startHelper<Network, number>(import.meta.filename);
   const url = new URL(databaseUrl);
-  const args = [program, '--host', url.hostname, '--port', url.port || '5432', '--ms', String(ms)];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [port] = await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line'),
-    once(child, 'exit').then(() => Promise.reject(new Error('The proxy did not start.'))),
-  ]);
-  url.hostname = '127.0.0.1';
-  url.port = String(port);
-  return { url: url.href, stop: () => void child.kill('SIGKILL') };
+  const port = await helper.ask({ host: url.hostname, port: Number(url.port || '5432'), ms });
+  url.host = `127.0.0.1:${port}`;
+  return { url: url.href, stop: helper.stop };
 }
+
+if (import.meta.main) answerParent(listen);

@@ -1,13 +1,21 @@
-import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { Agent } from 'node:http';
+import { type Bench, inTurns } from '../benchmark.ts';
+import { answerParent, startHelper } from '../process.ts';
+import { ask } from './request.ts';
 
-/** Many clients that each ask again as soon as they are answered. It runs in a process of its own: see load-generator.ts. */
+/** Many clients that each ask again as soon as they are answered, in a process of their own. */
 
-export interface LoadPlan {
+/** A workspace, asked for at an instance of the service. */
+export interface Target {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
-  readonly token: string;
   readonly workspace: string;
+  readonly token: string;
+}
+
+export interface LoadPlan {
+  /** The clients are spread evenly over them. */
+  readonly targets: readonly Target[];
   readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock' | 'for syncs';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
@@ -28,6 +36,8 @@ export interface Load {
   readonly latenciesMs: readonly number[];
   /** The time that counts: from the end of the warm-up to the end of the plan. */
   readonly ms: number;
+  /** In a second of the time that counts. */
+  readonly rate: number;
   /** The different resources that the answers name: a thousand requests for a sync may have been given the same one. */
   readonly resources: readonly string[];
 }
@@ -39,9 +49,6 @@ interface Question {
   readonly body: string;
 }
 
-/** What is asked one after the other: about the lock that the first has taken, where there is more. */
-type Questions = (number: number) => readonly [Question, ...Question[]];
-
 /** Spread over folders as assets are. */
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
@@ -49,87 +56,62 @@ export const lockPath = (name: string, number: number): string =>
 /** The path that is asked for again and again, and that somebody holds. */
 export const heldPath = 'Content/Held.umap';
 
-function questionsOf({ ask, name, workspace }: LoadPlan): Questions {
+/** What is asked one after the other: about the lock that the first has taken, where there is more. */
+function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number): readonly [Question, ...Question[]] {
   const prefix = `/v1/workspaces/${workspace}`;
-  const locks = `${prefix}/locks`;
-  const lock = (number: number): Question => ({
+  const lock = (path: string, status: number): Question => ({
     method: 'POST',
-    path: locks,
-    status: 201,
-    body: JSON.stringify({ path: lockPath(name, number), type: 'exclusive', ttl: '1h' }),
+    path: `${prefix}/locks`,
+    status,
+    body: JSON.stringify({ path, type: 'exclusive', ttl: '1h' }),
   });
+  const path = lockPath(name, number);
   switch (ask) {
     case 'for locks':
-      return (number) => [lock(number)];
-    case 'for locks, renewed and released':
-      return (number) => [
-        lock(number),
-        { ...lock(number), status: 200 },
-        { method: 'DELETE', path: `${locks}/${encodeURIComponent(lockPath(name, number))}`, status: 204, body: '' },
-      ];
-    case 'for a held lock': {
-      const body = JSON.stringify({ path: heldPath, type: 'exclusive', ttl: '1h' });
-      return () => [{ method: 'POST', path: locks, status: 409, body }];
+      return [lock(path, 201)];
+    case 'for locks, renewed and released': {
+      const release = `${prefix}/locks/${encodeURIComponent(path)}`;
+      return [lock(path, 201), lock(path, 200), { method: 'DELETE', path: release, status: 204, body: '' }];
     }
-    case 'for syncs': {
-      const body = JSON.stringify({ branch: 'main' });
-      return () => [{ method: 'POST', path: `${prefix}/sync`, status: 202, body }];
-    }
+    case 'for a held lock':
+      return [lock(heldPath, 409)];
+    case 'for syncs':
+      return [{ method: 'POST', path: `${prefix}/sync`, status: 202, body: '{"branch":"main"}' }];
   }
 }
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
-  const { clients, end, warmUpMs, name, token } = plan;
-  const { hostname, port } = new URL(plan.baseUrl);
+  const { clients, end, warmUpMs, name } = plan;
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
-  const questions = questionsOf(plan);
   const latenciesMs: number[] = [];
   const resources = new Set<string>();
-
-  /** Gives the ETag of the answer. */
-  async function ask({ method, path, status, body }: Question, key: string, ifMatch?: string): Promise<string> {
-    const headers: OutgoingHttpHeaders = {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      // As the action does: it sends a key with every POST.
-      'idempotency-key': `${name}-${key}`,
-      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
-    };
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const asked = request({ agent, hostname, port, method, path, headers }, (answer) => {
-      if (answer.statusCode === status) {
-        if (answer.headers.location !== undefined && plan.ask === 'for syncs') resources.add(answer.headers.location);
-        answer
-          .resume()
-          .once('end', () => resolve(answer.headers.etag ?? ''))
-          .once('error', reject);
-      } else {
-        text(answer).then(
-          (said) => reject(new Error(`${path} was answered with ${answer.statusCode}: ${said}`)),
-          reject,
-        );
-      }
-    });
-    asked.once('error', reject).end(body);
-    return promise;
-  }
-
   const countFrom = performance.now() + warmUpMs;
   const countUntil = end.kind === 'after' ? countFrom + end.ms : Number.POSITIVE_INFINITY;
   let lastAt = countFrom;
   let next = 0;
   const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
 
-  async function client(): Promise<void> {
+  async function client({ baseUrl, workspace, token }: Target): Promise<void> {
+    const origin = new URL(baseUrl);
+    const send = ({ status, ...question }: Question, key: string, etag?: string) =>
+      ask({
+        ...question,
+        origin,
+        token,
+        agent,
+        statuses: [status],
+        // As the action does: it sends a key with every POST.
+        headers: { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) },
+      });
     while (!isOver()) {
       const number = next;
       next += 1;
-      const [first, ...more] = questions(number);
+      const [first, ...more] = questionsOf(plan, workspace, number);
       const askedAt = performance.now();
-      const etag = await ask(first, String(number));
+      const { headers } = await send(first, String(number));
       const answeredAt = performance.now();
-      for (const [index, question] of more.entries()) await ask(question, `${number}-${index}`, etag);
+      if (plan.ask === 'for syncs' && headers.location !== undefined) resources.add(headers.location);
+      for (const [index, question] of more.entries()) await send(question, `${number}-${index}`, headers.etag);
       if (answeredAt < countFrom || answeredAt > countUntil) continue;
       latenciesMs.push(answeredAt - askedAt);
       lastAt = answeredAt;
@@ -137,10 +119,51 @@ export async function runLoad(plan: LoadPlan): Promise<Load> {
   }
 
   try {
-    await Promise.all(Array.from({ length: clients }, client));
+    const spread = Array.from({ length: clients }, (_, index) => plan.targets[index % plan.targets.length]);
+    await Promise.all(spread.filter((target) => target !== undefined).map(client));
   } finally {
     agent.destroy();
   }
   const ms = (end.kind === 'after' ? countUntil : lastAt) - countFrom;
-  return { latenciesMs, ms, resources: [...resources] };
+  return { latenciesMs, ms, rate: (latenciesMs.length / ms) * 1_000, resources: [...resources] };
 }
+
+export type Loader = (plan: Omit<LoadPlan, 'warmUpMs'> & { readonly warmUpMs?: number }) => Promise<Load>;
+
+/** Runs one load after the other, in a process of its own. */
+export function startLoader({ atEnd }: Pick<Bench, 'atEnd'>): Loader {
+  const { ask, stop } = startHelper<LoadPlan, Load>(import.meta.filename);
+  atEnd(stop);
+  return (plan) => ask({ warmUpMs: 0, ...plan });
+}
+
+/** A load that is measured again in every round. */
+export interface Series extends Pick<LoadPlan, 'targets' | 'ask' | 'clients'> {
+  /** What was answered in a second, one number for each round. */
+  readonly rates: number[];
+  readonly latenciesMs: number[];
+}
+
+export const createSeries = (plan: Pick<LoadPlan, 'targets' | 'ask' | 'clients'>): Series => ({
+  ...plan,
+  rates: [],
+  latenciesMs: [],
+});
+
+export interface SeriesPlan {
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly ms: number;
+}
+
+export async function measureSeries(bench: Bench, plan: SeriesPlan, all: readonly Series[]): Promise<void> {
+  const load = startLoader(bench);
+  await inTurns(bench, plan.rounds, [...all.entries()], async ([index, { rates, latenciesMs, ...series }], round) => {
+    const end = { kind: 'after', ms: plan.ms } as const;
+    const loaded = await load({ ...series, name: `${round}-${index}`, warmUpMs: plan.warmUpMs, end });
+    rates.push(loaded.rate);
+    for (const latency of loaded.latenciesMs) latenciesMs.push(latency);
+  });
+}
+
+if (import.meta.main) answerParent(runLoad);

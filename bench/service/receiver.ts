@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process';
-import { join } from 'node:path';
-import type { ReceiverMessage } from './receiver-process.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { answerParent, startHelper } from '../process.ts';
 
 export interface Receiver {
   readonly port: number;
@@ -9,29 +10,31 @@ export interface Receiver {
   stop(): void;
 }
 
-/** A receiver of webhooks as a process of its own. */
+/** A receiver of webhooks as a process of its own, which takes every one. */
 export async function startReceiver(): Promise<Receiver> {
-  const child = fork(join(import.meta.dirname, 'receiver-process.ts'));
+  const { ask, stop } = startHelper<'port' | number, number>(import.meta.filename);
+  return { port: await ask('port'), expect: ask, stop };
+}
 
-  function next(): Promise<ReceiverMessage> {
-    const { promise, resolve, reject } = Promise.withResolvers<ReceiverMessage>();
-    const onExit = (code: number | null): void => reject(new Error(`The receiver ended with ${code}.`));
-    child.once('exit', onExit);
-    // Only receiver-process.ts is at the other end.
-    child.once('message', (message) => resolve(message as ReceiverMessage));
-    return promise.finally(() => child.off('exit', onExit));
-  }
-
-  const listening = await next();
-  if (listening.kind !== 'listening') throw new Error('The receiver does not listen.');
-  return {
-    port: listening.port,
-    async expect(number) {
-      const all = next();
-      child.send(number);
-      const message = await all;
-      return message.kind === 'all' ? message.ms : Number.NaN;
-    },
-    stop: () => void child.kill('SIGKILL'),
-  };
+if (import.meta.main) {
+  let firstAt = 0;
+  let count = 0;
+  let expected = { number: 0, resolve: (_ms: number): void => undefined };
+  const server = createServer((request, response) => {
+    request.resume().once('end', () => {
+      response.writeHead(204).end();
+      if (count === 0) firstAt = performance.now();
+      count += 1;
+      if (count === expected.number) expected.resolve(performance.now() - firstAt);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  answerParent<'port' | number, number>((question) => {
+    // A server that listens on TCP has an address with a port.
+    if (question === 'port') return Promise.resolve((server.address() as AddressInfo).port);
+    count = 0;
+    return new Promise((resolve) => {
+      expected = { number: question, resolve };
+    });
+  });
 }

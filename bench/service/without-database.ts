@@ -1,8 +1,7 @@
 import {
   type CompiledQuery,
   type DatabaseConnection,
-  type Dialect,
-  type Driver,
+  DummyDriver,
   Kysely,
   type QueryResult,
   SqliteAdapter,
@@ -77,25 +76,14 @@ export function withoutDatabase(): WithoutDatabase {
       throw new Error('Nothing here streams.');
     },
   };
-  const driver: Driver = {
-    init: async () => undefined,
-    acquireConnection: async () => connection,
-    beginTransaction: async () => undefined,
-    commitTransaction: async () => undefined,
-    rollbackTransaction: async () => undefined,
-    savepoint: async () => undefined,
-    rollbackToSavepoint: async () => undefined,
-    releaseSavepoint: async () => undefined,
-    releaseConnection: async () => undefined,
-    destroy: async () => undefined,
-  };
-  const dialect: Dialect = {
-    createDriver: () => driver,
-    createAdapter: () => new SqliteAdapter(),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
-  };
-  const db = new Kysely<Tables>({ dialect });
+  const db = new Kysely<Tables>({
+    dialect: {
+      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => connection }),
+      createAdapter: () => new SqliteAdapter(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+    },
+  });
   return {
     token,
     workspace,

@@ -4,6 +4,7 @@ import type { Call, Request } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import type { SentRequest } from '../../src/client/connection.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
+import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import type { Asked } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -31,8 +32,12 @@ export function askedIn({ method, target, headers, body }: SentRequest): Asked {
       const path = decodeURIComponent(target.slice(target.lastIndexOf('/') + 1));
       return { kind: 'release', path, match: headers['if-match'] };
     }
-    case 'GET':
-      return { kind: 'page', locks: Number(new URLSearchParams(target.split('?')[1]).get('limit')) };
+    case 'GET': {
+      const query = new URLSearchParams(target.split('?')[1]);
+      const path = query.get('path');
+      if (path === null) return { kind: 'page', locks: Number(query.get('limit')) };
+      return { kind: 'wait', path, seconds: Number(headers['prefer']?.replace('wait=', '')) };
+    }
     default:
       throw new Error(`The simulated service knows no ${method}.`);
   }
@@ -51,8 +56,7 @@ export function createClients({ now }: VirtualTime): (call: Call) => Client {
       serverNow: now,
       acquireLock: createAcquireLock(context),
       releaseLock: createReleaseLock(context),
-      // What is simulated is a service that does not tell when a path comes free.
-      waitForRelease: async () => ({ kind: 'unsupported' }),
+      waitForRelease: createWaitForRelease(context),
     };
   };
 }

@@ -1,12 +1,8 @@
 import { createServer } from 'node:http';
+import type { VirtualTime } from './virtual-time.ts';
 
 /** How long a server of Node keeps a connection that nobody uses, unless it is told otherwise; src/service does not. */
 const keptMs = createServer().keepAliveTimeout;
-
-interface Idle {
-  readonly until: number;
-  gone: boolean;
-}
 
 /** Connections as a client keeps them: used again while they are kept, and closed with the step. */
 export interface ConnectionsOfAStep {
@@ -15,58 +11,32 @@ export interface ConnectionsOfAStep {
 }
 
 /** Counts how many connections the service has at once. */
-export function countConnections(now: () => number) {
-  /** In the order in which their time ends. */
-  let idle: Idle[] = [];
-  let first = 0;
+export function countConnections({ after }: VirtualTime) {
   let count = 0;
-  let most = 0;
-
-  function drop(one: Idle): void {
-    if (!one.gone) count -= 1;
-    one.gone = true;
-  }
-
-  function dropExpired(): void {
-    for (let one = idle[first]; one !== undefined && one.until <= now(); one = idle[first]) {
-      drop(one);
-      first += 1;
-    }
-    if (first > 10_000) {
-      idle = idle.slice(first);
-      first = 0;
-    }
-  }
-
+  let max = 0;
   return {
+    max: () => max,
+    resetMax(): void {
+      max = count;
+    },
     ofAStep(): ConnectionsOfAStep {
-      const own: Idle[] = [];
+      /** What keeps each idle connection from being closed, the last used last. */
+      const idle: (() => void)[] = [];
+      const close = (keep: (() => void) | undefined): void => {
+        keep?.();
+        count -= 1;
+      };
       return {
         open() {
-          dropExpired();
-          const kept = own.pop();
-          if (kept === undefined || kept.gone) {
-            own.length = 0;
-            count += 1;
-          } else kept.gone = true;
-          most = Math.max(most, count);
-          return {
-            done() {
-              const one = { until: now() + keptMs, gone: false };
-              own.push(one);
-              idle.push(one);
-            },
-          };
+          const keep = idle.pop();
+          keep?.();
+          if (keep === undefined) count += 1;
+          max = Math.max(max, count);
+          const done = (): void => void idle.push(after(keptMs, () => close(idle.shift())));
+          return { done };
         },
-        closeAll() {
-          for (const one of own) drop(one);
-          own.length = 0;
-        },
+        closeAll: () => idle.splice(0).forEach(close),
       };
     },
-    forgetMost(): void {
-      most = count;
-    },
-    most: () => most,
   };
 }

@@ -1,6 +1,6 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
 import { giveBackAll } from '../../src/action/locks/give-back.ts';
-import { createKeeper, createTaker } from '../../src/action/locks/keeper.ts';
+import { createKeeper, createTaker, type Keeper } from '../../src/action/locks/keeper.ts';
 import { type Played, waitForAll } from '../../src/action/locks/wait-for-all.ts';
 import type { Log } from '../../src/action/log.ts';
 import {
@@ -31,7 +31,7 @@ export interface JobParts {
   readonly random: Random;
   readonly token: string;
   readonly workload: Workload;
-  /** Of one attempt of a request. */
+  /** Of a request that the service was not asked to hold back. */
   readonly onAnswer: (ms: number) => void;
 }
 
@@ -45,47 +45,43 @@ const silent: Log = {
 /** As many as the client asks for. */
 const pageSize = 1_000;
 
-function game() {
-  const parsed = parseWorkspaceId('game');
+function valueIn<T>(
+  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string },
+): T {
   if (!parsed.ok) throw new Error(parsed.why);
   return parsed.value;
 }
 
-const workspace = game();
+const workspace = valueIn(parseWorkspaceId('game'));
 
-interface Attempts {
-  readonly timeoutMs: number;
-  readonly retries: number;
-}
+const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
 
-function callOf(
-  { time, service, random, token, onAnswer }: JobParts,
-  open: ConnectionsOfAStep['open'],
-  how: Attempts,
-): Call {
-  return createVirtualCall({
-    ...how,
+/** A step, with connections of its own that are closed at its end. */
+async function runStep<T>(
+  { time, service, clients, connections, random, token, onAnswer }: JobParts,
+  attempts: typeof ordinaryAttempts,
+  work: (step: { readonly call: Call; readonly client: Client; readonly keeper: Keeper }) => Promise<T>,
+): Promise<T> {
+  const { open, closeAll } = connections();
+  const call = createVirtualCall({
+    ...attempts,
     time,
     random,
     baseUrl,
-    send: (request, answer) => service.send(askedIn(request), token, answer),
-    onAttempt() {
-      const began = time.now();
-      const connection = open();
-      return {
-        done() {
-          connection.done();
-          onAnswer(time.now() - began);
-        },
-      };
+    onAttempt: open,
+    send(request, answer) {
+      const asked = askedIn(request);
+      const sentAt = time.now();
+      service.send(asked, token, (answered) => {
+        if (asked.kind !== 'wait') onAnswer(time.now() - sentAt);
+        answer(answered);
+      });
     },
   });
-}
-
-function keeperOf({ time, random, clients }: JobParts, call: Call) {
   const client = clients(call);
   const parts = { client, clock: time.now, sleep: time.sleep, random };
-  return { client, keeper: createKeeper({ ...parts, step: 'step', origin: undefined }, () => undefined) };
+  const keeper = createKeeper({ ...parts, step: 'step', origin: undefined }, () => undefined);
+  return await work({ call, client, keeper }).finally(closeAll);
 }
 
 /** What the step knows of its locks at its end. */
@@ -94,53 +90,46 @@ export interface Locked {
   readonly grants: readonly Grant[];
 }
 
-export async function lockStep(parts: JobParts, { paths }: Plan): Promise<Locked> {
-  const { time, random, workload } = parts;
-  const connections = parts.connections();
-  const { client, keeper } = keeperOf(parts, callOf(parts, connections.open, { timeoutMs: requestTimeoutMs, retries }));
-  const ttl = parseTtl(`${workload.ttlSeconds}s`);
-  if (!ttl.ok) throw new Error(ttl.why);
-  const terms = { service: baseUrl.href, workspace, type: 'exclusive', ttl: ttl.value };
-  const take = createTaker({ client, step: 'step', announce: () => undefined }, () => undefined, keeper, terms);
-  const played = await waitForAll(
-    {
-      client,
-      workspace,
-      keeper,
-      take,
-      random,
-      requestTimeoutMs,
-      clock: time.now,
-      sleep: time.sleep,
-      signal: new AbortController().signal,
-      log: silent,
-    },
-    paths,
-    { seconds: workload.waitSeconds },
-  );
-  connections.closeAll();
-  return { played, grants: played.round.kind === 'acquired' ? played.round.taken : [] };
-}
+export const lockStep = (parts: JobParts, { paths }: Pick<Plan, 'paths'>): Promise<Locked> =>
+  runStep(parts, ordinaryAttempts, async ({ client, keeper }) => {
+    const { time, random, workload } = parts;
+    const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
+    const terms = { service: baseUrl.href, workspace, type: 'exclusive', ttl };
+    const take = createTaker({ client, step: 'step', announce: () => undefined }, () => undefined, keeper, terms);
+    const played = await waitForAll(
+      {
+        client,
+        workspace,
+        keeper,
+        take,
+        random,
+        requestTimeoutMs,
+        clock: time.now,
+        sleep: time.sleep,
+        signal: new AbortController().signal,
+        log: silent,
+      },
+      paths,
+      { seconds: workload.waitSeconds },
+    );
+    return { played, grants: played.round.kind === 'acquired' ? played.round.taken : [] };
+  });
+
+const releaseTimeoutMs = Math.min(requestTimeoutMs, milliseconds(longestReleaseAttempt));
 
 /** The post-step: it releases what the job has, and asks about what it may have. */
-export async function postStep(parts: JobParts, { played, grants }: Locked): Promise<void> {
-  const connections = parts.connections();
-  const timeoutMs = Math.min(requestTimeoutMs, milliseconds(longestReleaseAttempt));
-  const { keeper } = keeperOf(parts, callOf(parts, connections.open, { timeoutMs, retries: releaseAttempts }));
-  const within = { deadline: parts.time.now() + patienceMs };
-  await giveBackAll(keeper, { taken: grants, unclear: played.unproven }, within);
-  connections.closeAll();
-}
+export const postStep = (parts: JobParts, { played, grants }: Locked): Promise<unknown> =>
+  runStep(parts, { timeoutMs: releaseTimeoutMs, retries: releaseAttempts }, ({ keeper }) => {
+    const within = { deadline: parts.time.now() + patienceMs };
+    return giveBackAll(keeper, { taken: grants, unclear: played.unproven }, within);
+  });
 
 /** A guard that reads the list of all locks, page after page. */
-export async function listStep(parts: JobParts): Promise<void> {
-  const { time, service } = parts;
-  const connections = parts.connections();
-  const call = callOf(parts, connections.open, { timeoutMs: requestTimeoutMs, retries });
-  const within = { deadline: time.now() + patienceMs };
-  for (let left = service.lockCount(); left > 0; left -= pageSize) {
-    const outcome = await call(pageRequest(Math.min(left, pageSize)), within);
-    if (outcome.kind === 'given-up') break;
-  }
-  connections.closeAll();
-}
+export const listStep = (parts: JobParts): Promise<void> =>
+  runStep(parts, ordinaryAttempts, async ({ call }) => {
+    const within = { deadline: parts.time.now() + patienceMs };
+    for (let left = parts.service.lockCount(); left > 0; left -= pageSize) {
+      const outcome = await call(pageRequest(Math.min(left, pageSize)), within);
+      if (outcome.kind === 'given-up') break;
+    }
+  });

@@ -4,9 +4,8 @@ import { maxRetryAfterSeconds } from '../../src/service/api/locks.ts';
 
 /** Locks as src/service keeps them, and what it answers to a request about one. */
 
-export interface HeldLock {
+interface Lock {
   readonly id: string;
-  readonly path: string;
   readonly expiresAt: number;
   readonly body: Readonly<Record<string, string>>;
 }
@@ -17,26 +16,18 @@ export interface TakeRequest {
   readonly ttlMs: number;
 }
 
-const refusal = (
-  status: number,
-  name: ProblemName,
-  headers: Readonly<Record<string, string>> = {},
-  lock?: HeldLock,
-): Answer => ({
+const answer = (status: number, headers: Answer['headers'], value: object): Answer => ({
   status,
   headers,
-  body: {
-    kind: 'json',
-    value: { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) },
-    byteLength: 0,
-  },
+  // A JSON.parse() of what is sent would give the same.
+  body: { kind: 'json', value: value as Extract<Answer['body'], { kind: 'json' }>['value'], byteLength: 0 },
 });
 
-const granted = (lock: HeldLock, headers: Readonly<Record<string, string>> = {}): Answer => ({
-  status: 201,
-  headers: { ...headers, etag: `"${lock.id}"` },
-  body: { kind: 'json', value: lock.body, byteLength: 0 },
-});
+const refusal = (status: number, name: ProblemName, headers: Answer['headers'] = {}, lock?: Lock): Answer =>
+  answer(status, headers, { type: `${problemTypePrefix}${name}`, status, ...(lock && { lock: lock.body }) });
+
+const granted = (lock: Lock, headers: Answer['headers'] = {}): Answer =>
+  answer(201, { ...headers, etag: `"${lock.id}"` }, lock.body);
 
 const released: Answer = { status: 204, headers: {}, body: { kind: 'empty' } };
 
@@ -45,8 +36,6 @@ export const rateLimited = (retryAfterSeconds: number): Answer =>
 
 export const stillRunning: Answer = refusal(409, 'request-in-progress', { 'retry-after': '1' });
 
-const replayed = (lock: HeldLock): Answer => granted(lock, { 'idempotency-replayed': 'true' });
-
 /** What came of a change: whether anything was written is what it costs. */
 export interface Changed {
   readonly answer: Answer;
@@ -54,63 +43,67 @@ export interface Changed {
 }
 
 export function createLockTable(now: () => number) {
-  const locks = new Map<string, HeldLock>();
-  const remembered = new Map<string, HeldLock>();
-  let made = 0;
+  const locks = new Map<string, Lock>();
+  const byKey = new Map<string, Lock>();
+  let count = 0;
 
-  /** An expired lock holds nobody up, whether its entry is still there or not. */
-  function liveOn(path: string): HeldLock | undefined {
+  const replayed = (key: string): Answer | undefined => {
+    const lock = byKey.get(key);
+    return lock && granted(lock, { 'idempotency-replayed': 'true' });
+  };
+
+  /** An expired lock is in nobody's way, whether its entry is still there or not. */
+  function find(path: string): (Lock & { readonly live: true; readonly remainingMs: number }) | undefined {
     const lock = locks.get(path);
-    return lock === undefined || lock.expiresAt <= now() ? undefined : lock;
+    const remainingMs = (lock?.expiresAt ?? 0) - now();
+    return lock === undefined || remainingMs <= 0 ? undefined : { ...lock, live: true, remainingMs };
   }
 
   return {
-    recall(key: string): Answer | undefined {
-      const lock = remembered.get(key);
-      return lock === undefined ? undefined : replayed(lock);
-    },
+    find,
+    replayed,
 
     take({ path, key, ttlMs }: TakeRequest): Changed {
-      const before = remembered.get(key);
-      if (before !== undefined) return { answer: replayed(before), wrote: false };
-      const held = liveOn(path);
+      const before = replayed(key);
+      if (before !== undefined) return { answer: before, wrote: false };
+      const held = find(path);
       if (held !== undefined) {
-        const remainingSeconds = Math.ceil((held.expiresAt - now()) / 1_000);
-        const retryAfter = String(Math.min(remainingSeconds, maxRetryAfterSeconds));
+        const retryAfter = String(Math.min(Math.ceil(held.remainingMs / 1_000), maxRetryAfterSeconds));
         return { answer: refusal(409, 'locked', { 'retry-after': retryAfter }, held), wrote: false };
       }
-      made += 1;
-      const id = `lock_${made}`;
+      count += 1;
+      const id = `lock_${count}`;
       const expiresAt = now() + ttlMs;
-      const body = {
+      const [acquired_at, expires_at] = [new Date(now()).toISOString(), new Date(expiresAt).toISOString()];
+      const lock = {
         id,
-        path,
-        type: 'exclusive',
-        owner: 'somebody',
-        acquired_at: new Date(now()).toISOString(),
-        expires_at: new Date(expiresAt).toISOString(),
+        expiresAt,
+        body: { id, path, type: 'exclusive', owner: 'somebody', acquired_at, expires_at },
       };
-      const lock = { id, path, expiresAt, body };
       locks.set(path, lock);
-      remembered.set(key, lock);
+      byKey.set(key, lock);
       return { answer: granted(lock), wrote: true };
     },
 
     release(path: string, match: string | undefined): Changed {
-      const held = liveOn(path);
+      const held = find(path);
       if (held === undefined) return { answer: refusal(404, 'not-found'), wrote: false };
       if (match !== `"${held.id}"`) return { answer: refusal(412, 'lock-changed', {}, held), wrote: false };
       locks.delete(path);
       return { answer: released, wrote: true };
     },
 
+    /** To a request that has waited for the path to come free. */
+    waited(path: string, seconds: number): Answer {
+      const held = find(path);
+      return answer(200, { 'preference-applied': `wait=${seconds}` }, { locks: held ? [held.body] : [] });
+    },
+
     /** Removes what has expired, as the service does in the background. */
-    tidy(): void {
+    removeExpired(): void {
       for (const [path, { expiresAt }] of locks) if (expiresAt <= now()) locks.delete(path);
     },
 
-    count: () => locks.size,
+    size: () => locks.size,
   };
 }
-
-export type LockTable = ReturnType<typeof createLockTable>;

@@ -1,18 +1,39 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
+import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
 import { largestGroup } from '../../src/service/storage/commit-group.ts';
 import { logNormal, type Random } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
-import type { ServiceTimes } from './service-times.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
-/** The service as a queue: instances with one thread each, and changes that share commits, one group at a time. */
+/** The service as a queue: instances with one thread each, and changes of one workspace that share commits, in turn. */
 
 export type Asked =
   | ({ readonly kind: 'take' } & TakeRequest)
   | { readonly kind: 'release'; readonly path: string; readonly match: string | undefined }
+  /** For the path to come free (`Prefer: wait`). */
+  | { readonly kind: 'wait'; readonly path: string; readonly seconds: number }
   /** A page of a list, with so many locks in it. */
   | { readonly kind: 'page'; readonly locks: number };
+
+/** What the service's work costs, in milliseconds. The simulation knows nothing else of the machine. */
+export interface ServiceTimes {
+  /** Of every request: to read it, to know its token, to answer. */
+  readonly requestMs: number;
+  /** A path taken, or released. */
+  readonly writeMs: number;
+  /** A path asked for that somebody holds. */
+  readonly refuseMs: number;
+  /** Once for each group of changes. */
+  readonly groupMs: number;
+  /** Once more for a group in which something was written: until it is on disk. */
+  readonly flush: { readonly medianMs: number; readonly sigma: number };
+  /** One lock in a list. */
+  readonly listedMs: number;
+  readonly listedBytes: number;
+  /** There and back, and the client's own work. */
+  readonly wireMs: number;
+}
 
 export interface ServiceOptions {
   readonly time: VirtualTime;
@@ -22,197 +43,210 @@ export interface ServiceOptions {
   readonly rateLimit: RateLimit;
 }
 
-/** What the service counts. All of it only grows. */
-export interface ServiceCounts {
+const newCounts = () => ({
   /** Attempts that arrived. */
-  requests: number;
+  requests: 0,
   /** Asked for a path that somebody holds. */
-  polls: number;
-  rateLimited: number;
+  polls: 0,
+  rateLimited: 0,
   /** That would have been, had everybody had the same token. */
-  rateLimitedOfOneToken: number;
-  listedBytes: number;
-  groups: number;
-  changes: number;
-  /** In which the writer was at work: there is one, over all instances. */
-  writerMs: number;
+  rateLimitedOfOneToken: 0,
+  listedBytes: 0,
+  groups: 0,
+  changes: 0,
+  /** In which the writer was at work: there is one for the workspace, over all instances. */
+  writerMs: 0,
   /** In which a thread was at work, all instances together. */
-  threadMs: number;
-}
+  threadMs: 0,
+});
+
+export type ServiceCounts = Readonly<ReturnType<typeof newCounts>>;
+
+type Reply = (answer: Answer) => void;
 
 interface Change {
-  readonly costMs: (changed: Changed) => number;
   readonly make: () => Changed;
-  readonly answer: (answer: Answer) => void;
+  readonly reply: Reply;
 }
 
-const tidyEveryMs = 60_000;
+const workspace = 'game';
+const cleanUpEveryMs = 60_000;
+const page: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
+const neverGone = new AbortController().signal;
 
 /** All releases are of one's own locks: no limit holds for those. */
 const isLimited = ({ kind }: Asked): boolean => kind !== 'release';
 
-const page: Answer = { status: 200, headers: {}, body: { kind: 'empty' } };
-
 export function createService({ time, random, times, instances, rateLimit }: ServiceOptions) {
   const table = createLockTable(time.now);
   const ofOneToken = createRateLimiter(rateLimit, time.now);
-  const counts: ServiceCounts = {
-    requests: 0,
-    polls: 0,
-    rateLimited: 0,
-    rateLimitedOfOneToken: 0,
-    listedBytes: 0,
-    groups: 0,
-    changes: 0,
-    writerMs: 0,
-    threadMs: 0,
-  };
+  const counts = newCounts();
+  const watchers = new Set<(lock: ReleasedLock) => void>();
 
-  /** On PostgreSQL the lock that all writers queue behind; one instance on SQLite never finds it taken. */
+  /** On PostgreSQL the lock of the workspace that writers queue behind; one instance on SQLite never finds it taken. */
   const queuedWriters: (() => void)[] = [];
-  let writing = false;
+  let isWriting = false;
 
   function enterWriter(go: () => void): void {
-    if (writing) {
-      queuedWriters.push(go);
-      return;
+    if (isWriting) queuedWriters.push(go);
+    else {
+      isWriting = true;
+      go();
     }
-    writing = true;
-    go();
   }
 
   function leaveWriter(): void {
     const next = queuedWriters.shift();
-    if (next === undefined) writing = false;
+    if (next === undefined) isWriting = false;
     else next();
   }
 
   function createInstance() {
     const { admit } = createRateLimiter(rateLimit, time.now);
+    const waiters = createLockWaiters({
+      find: ({ path }) => new Promise((resolve) => time.fulfil(resolve, table.find(path))),
+      watchOthers(onChange) {
+        watchers.add(onChange);
+        return () => watchers.delete(onChange);
+      },
+      after: (ms, work) => time.after(ms, () => time.fulfil(work, undefined)),
+      onCount: () => undefined,
+      onError(error) {
+        throw error;
+      },
+    });
     const running = new Set<string>();
-    let arrived: (() => number)[] = [];
     const changes: Change[] = [];
-    let atWork = false;
+    let arrived: (() => number)[] = [];
+    let isAtWork = false;
     let hasRead = false;
     let writer: 'not asked for' | 'waited for' | 'ours' = 'not asked for';
 
     /** As the event loop goes round: all requests that have arrived, then one group of changes. */
     function work(): void {
-      if (atWork) return;
+      if (isAtWork) return;
       if (writer === 'not asked for' && changes.length > 0 && (hasRead || arrived.length === 0)) {
         writer = 'waited for';
         enterWriter(() => {
           writer = 'ours';
           work();
         });
-        if (atWork) return;
+        if (isAtWork) return;
       }
       if (writer === 'ours') commitGroup();
       else if (arrived.length > 0) readRound();
     }
 
+    function workFor(ms: number, done: () => void): void {
+      isAtWork = true;
+      counts.threadMs += ms;
+      time.after(ms, () => {
+        isAtWork = false;
+        done();
+        work();
+      });
+    }
+
     function readRound(): void {
-      atWork = true;
       hasRead = true;
       const round = arrived;
       arrived = [];
       let ms = 0;
       for (const read of round) ms += read();
-      counts.threadMs += ms;
-      time.after(ms, () => {
-        atWork = false;
-        work();
-      });
+      workFor(ms, () => undefined);
     }
 
     function commitGroup(): void {
-      atWork = true;
       hasRead = false;
-      const group = changes.splice(0, largestGroup);
-      let ms = times.groupMs;
-      let wrote = false;
-      const answers = group.map(({ make, costMs, answer }) => {
-        const changed = make();
-        ms += costMs(changed);
-        wrote ||= changed.wrote;
-        return () => answer(changed.answer);
-      });
-      if (wrote) ms += logNormal(random, times.flush.medianMs, times.flush.sigma);
+      const group = changes.splice(0, largestGroup).map(({ make, reply }) => ({ changed: make(), reply }));
+      const written = group.filter(({ changed }) => changed.wrote).length;
+      const ms =
+        times.groupMs +
+        written * times.writeMs +
+        (group.length - written) * times.refuseMs +
+        (written === 0 ? 0 : logNormal(random, times.flush.medianMs, times.flush.sigma));
       counts.groups += 1;
       counts.changes += group.length;
       counts.writerMs += ms;
-      counts.threadMs += ms;
-      time.after(ms, () => {
-        for (const answer of answers) answer();
-        atWork = false;
+      workFor(ms, () => {
+        for (const { changed, reply } of group) reply(changed.answer);
         writer = 'not asked for';
         leaveWriter();
-        work();
       });
     }
 
-    function change(make: () => Changed, answer: (answer: Answer) => void): void {
-      changes.push({ make, costMs: ({ wrote }) => (wrote ? times.writeMs : times.refuseMs), answer });
-    }
-
-    function take(asked: TakeRequest, answer: (answer: Answer) => void): void {
-      if (running.has(asked.key)) {
-        answer(stillRunning);
-        return;
-      }
-      const before = table.recall(asked.key);
-      if (before !== undefined) {
-        answer(before);
+    function take(asked: TakeRequest, reply: Reply): void {
+      const known = running.has(asked.key) ? stillRunning : table.replayed(asked.key);
+      if (known !== undefined) {
+        reply(known);
         return;
       }
       running.add(asked.key);
-      change(
-        () => {
+      changes.push({
+        make() {
           const changed = table.take(asked);
           if (changed.answer.status === 409) counts.polls += 1;
           return changed;
         },
-        (told) => {
+        reply(answer) {
           running.delete(asked.key);
-          answer(told);
+          reply(answer);
         },
-      );
+      });
+    }
+
+    function release({ path, match }: Extract<Asked, { kind: 'release' }>, reply: Reply): void {
+      changes.push({
+        make: () => table.release(path, match),
+        reply(answer) {
+          const id = match?.slice(1, -1) ?? '';
+          if (answer.status === 204) for (const tell of watchers) tell({ workspace, path, id });
+          reply(answer);
+        },
+      });
     }
 
     /** Does what can be done at once, and gives how long the thread was at work for it. */
-    function read(asked: Asked, token: string, answer: (answer: Answer) => void): number {
-      if (!isLimited(asked)) return readAdmitted(asked, answer);
-      const admission = admit(token);
-      // Clients pace themselves by these fields.
-      const answerWithLimit = (told: Answer): void =>
-        answer({ ...told, headers: { ...told.headers, ...admission.headers } });
-      if (admission.kind === 'admitted') return readAdmitted(asked, answerWithLimit);
-      counts.rateLimited += 1;
-      time.after(times.requestMs, () => answerWithLimit(rateLimited(admission.retryAfterSeconds)));
-      return times.requestMs;
-    }
-
-    function readAdmitted(asked: Asked, answer: (answer: Answer) => void): number {
+    function readAdmitted(asked: Asked, tokenId: string, reply: Reply): number {
       switch (asked.kind) {
         case 'take':
-          take(asked, answer);
+          take(asked, reply);
           return times.requestMs;
         case 'release':
-          change(() => table.release(asked.path, asked.match), answer);
+          release(asked, reply);
           return times.requestMs;
+        case 'wait': {
+          const { path, seconds } = asked;
+          const waiting = waiters.wait({ workspace, path, seconds, tokenId, gone: neverGone });
+          if (waiting === undefined) reply(page);
+          else void waiting.then(() => reply(table.waited(path, seconds)));
+          return times.requestMs;
+        }
         case 'page': {
           const ms = times.requestMs + asked.locks * times.listedMs;
           counts.listedBytes += asked.locks * times.listedBytes;
-          time.after(ms, () => answer(page));
+          time.after(ms, () => reply(page));
           return ms;
         }
       }
     }
 
-    return (asked: Asked, token: string, answer: (answer: Answer) => void): void => {
+    function read(asked: Asked, token: string, reply: Reply): number {
+      if (!isLimited(asked)) return readAdmitted(asked, token, reply);
+      const admission = admit(token);
+      // Clients pace themselves by these fields.
+      const replyWithLimit = (answer: Answer): void =>
+        reply({ ...answer, headers: { ...answer.headers, ...admission.headers } });
+      if (admission.kind === 'admitted') return readAdmitted(asked, token, replyWithLimit);
+      counts.rateLimited += 1;
+      time.after(times.requestMs, () => replyWithLimit(rateLimited(admission.retryAfterSeconds)));
+      return times.requestMs;
+    }
+
+    return (asked: Asked, token: string, reply: Reply): void => {
       counts.requests += 1;
       if (isLimited(asked) && ofOneToken.admit('everybody').kind === 'refused') counts.rateLimitedOfOneToken += 1;
-      arrived.push(() => read(asked, token, answer));
+      arrived.push(() => read(asked, token, reply));
       work();
     };
   }
@@ -220,21 +254,21 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
   const all = Array.from({ length: instances }, createInstance);
   let next = 0;
 
-  const tidy = (): void => {
-    table.tidy();
-    time.after(tidyEveryMs, tidy);
-  };
-  time.after(tidyEveryMs, tidy);
+  function cleanUp(): void {
+    table.removeExpired();
+    time.after(cleanUpEveryMs, cleanUp);
+  }
+  time.after(cleanUpEveryMs, cleanUp);
 
   return {
-    counts: counts as Readonly<ServiceCounts>,
-    lockCount: table.count,
+    counts: counts as ServiceCounts,
+    lockCount: table.size,
     /** Gives the request to the next instance; what it answers arrives after the time on the wire. */
-    send(asked: Asked, token: string, answer: (answer: Answer) => void): void {
+    send(asked: Asked, token: string, reply: Reply): void {
       const instance = all[next];
       next = (next + 1) % all.length;
       const half = times.wireMs / 2;
-      time.after(half, () => instance?.(asked, token, (told) => time.after(half, () => answer(told))));
+      time.after(half, () => instance?.(asked, token, (answer) => time.after(half, () => reply(answer))));
     },
   };
 }

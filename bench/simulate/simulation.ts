@@ -1,10 +1,9 @@
+import { percentileOf } from '../statistics.ts';
 import { createRandom, exponential, type Random } from './chance.ts';
 import { createClients } from './client.ts';
 import { countConnections } from './connections.ts';
-import { createDistribution } from './distribution.ts';
 import { type JobParts, type Locked, listStep, lockStep, postStep } from './job.ts';
-import { createService, type ServiceCounts } from './service.ts';
-import type { ServiceTimes } from './service-times.ts';
+import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
 
@@ -24,83 +23,25 @@ export interface SimulationOptions {
   readonly onLetGo?: (letGo: { readonly path: string; readonly job: number; readonly at: number }) => void;
 }
 
-/** How often a path is wanted: by its place in the order of all of them. */
-export const classes = [
+/** Jobs by the place of their path among all of them, in the order in which these are wanted. */
+const classes = [
   { name: 'the ten that are wanted most', below: 10 },
   { name: 'the hundred', below: 100 },
   { name: 'the thousand', below: 1_000 },
   { name: 'all others', below: Number.POSITIVE_INFINITY },
-] as const;
+];
 
-export interface Waits {
-  readonly name: string;
-  readonly steps: number;
-  readonly gaveUp: number;
-  readonly p50Seconds: number;
-  readonly p95Seconds: number;
-  readonly p99Seconds: number;
-  readonly mostSeconds: number;
-}
-
-export interface HotPath {
-  readonly place: number;
-  readonly wanted: number;
-  readonly acquired: number;
-  readonly gaveUp: number;
-  /** The part of the time in which somebody had it. */
-  readonly held: number;
-}
-
-export interface Outcome {
-  readonly jobs: number;
-  readonly seconds: number;
-  /** All lock steps from the first moment on: each is in exactly one of the others. */
-  readonly steps: {
-    readonly begun: number;
-    readonly acquired: number;
-    readonly gaveUp: number;
-    readonly failed: number;
-    readonly waiting: number;
-  };
-  /** From here on: of what ended after the first time. */
-  readonly ended: number;
-  readonly gaveUp: number;
-  readonly failed: number;
-  readonly meanWaitSeconds: number;
-  readonly waits: readonly Waits[];
-  readonly hottest: readonly HotPath[];
-  readonly fairness: {
-    /** Of those that had to wait at all and got their paths. */
-    readonly medianSeconds: number;
-    readonly longestSeconds: number;
-    /** The part of them that was served before somebody who had waited for the same path for longer. */
-    readonly overtaking: number;
-  };
-  readonly requestsPerSecond: number;
-  readonly pollsShare: number;
-  readonly rateLimitedShare: number;
-  /** The part that one token for all would have had refused. */
-  readonly oneTokenRefusedShare: number;
-  readonly listedBytesPerSecond: number;
-  readonly connections: number;
-  /** The parts of the time in which the writer, and a thread, were at work. */
-  readonly writerBusy: number;
-  readonly threadBusy: number;
-  readonly changesPerCommit: number;
-  readonly answerMs: { readonly p50: number; readonly p99: number };
-}
-
-type Ending = 'acquired' | 'gave up' | 'failed';
+type Ending = 'acquired' | 'gaveUp' | 'failed';
 
 function endingOf({ played: { round, lastHolding } }: Locked): Ending {
   switch (round.kind) {
     case 'acquired':
       return 'acquired';
     case 'held':
-      return 'gave up';
+      return 'gaveUp';
     case 'failed':
       // The end of the wait cut off the last attempt.
-      return lastHolding !== undefined && round.error.failure.kind === 'deadline' ? 'gave up' : 'failed';
+      return lastHolding !== undefined && round.error.failure.kind === 'deadline' ? 'gaveUp' : 'failed';
     case 'too-short':
     case 'cancelled':
       return 'failed';
@@ -109,36 +50,31 @@ function endingOf({ played: { round, lastHolding } }: Locked): Ending {
 
 const epoch = Date.UTC(2026, 0, 1);
 const second = 1_000;
-const minute = 60 * second;
 const shownPaths = 5;
 
 /** From one lock step of a job to the next, when nobody has to wait. */
 const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number =>
   workSeconds + holdSeconds * Math.exp(holdSigma ** 2 / 2);
 
-const createWaits = () => ({ distribution: createDistribution(), steps: 0, gaveUp: 0 });
-const createPathCount = () => ({ wanted: 0, acquired: 0, gaveUp: 0, heldMs: 0 });
+const numbers = (): number[] => [];
 
 /** What is noted from the moment on from which it counts. */
-function createNotes() {
-  return {
-    answers: createDistribution(),
-    waited: createDistribution(),
-    all: createDistribution(),
-    classes: classes.map(createWaits),
-    paths: new Map<number, ReturnType<typeof createPathCount>>(),
-    overtook: 0,
-    ended: 0,
-    gaveUp: 0,
-    failed: 0,
-  };
-}
+const createNotes = () => ({
+  answersMs: numbers(),
+  classes: classes.map(({ name, below }) => ({ name, below, waits: numbers(), steps: 0, gaveUp: 0 })),
+  paths: Array.from({ length: shownPaths }, (_, place) => ({ place, wanted: 0, acquired: 0, gaveUp: 0, heldMs: 0 })),
+  overtook: 0,
+  ended: 0,
+  gaveUp: 0,
+  failed: 0,
+});
 
-export async function simulate(options: SimulationOptions): Promise<Outcome> {
-  const { workload, times, seed, minutes, onHeld, onLetGo } = options;
+export type Outcome = Awaited<ReturnType<typeof simulate>>;
+
+export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo }: SimulationOptions) {
   const time = createVirtualTime(epoch);
   const service = createService({ ...workload, time, times, random: createRandom(seed, 1) });
-  const connections = countConnections(time.now);
+  const connections = countConnections(time);
   const clients = createClients(time);
   const plan = createPlanner(workload);
   const steps = { begun: 0, acquired: 0, gaveUp: 0, failed: 0 };
@@ -147,64 +83,38 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   let notes = createNotes();
   let countedFrom = epoch;
 
-  const pathCount = (place: number) => {
-    const known = notes.paths.get(place) ?? createPathCount();
-    notes.paths.set(place, known);
-    return known;
-  };
-
-  function isOvertaking(job: number, { paths }: Plan): boolean {
-    return paths.some((path) => {
-      const [first] = wanting.get(path) ?? [];
-      return first !== job;
-    });
-  }
-
   function want(job: number, { paths }: Plan): void {
     for (const path of paths) wanting.set(path, (wanting.get(path) ?? new Set()).add(job));
   }
 
-  function wantNoMore(job: number, { paths }: Plan): void {
+  /** Tells whether somebody else had wanted one of the paths for longer. */
+  function wantNoMore(job: number, { paths }: Plan): boolean {
+    let isFirst = true;
     for (const path of paths) {
-      const jobs = wanting.get(path);
-      jobs?.delete(job);
-      if (jobs?.size === 0) wanting.delete(path);
+      const jobs = wanting.get(path) ?? new Set();
+      const [first] = jobs;
+      isFirst &&= first === job;
+      jobs.delete(job);
+      if (jobs.size === 0) wanting.delete(path);
     }
+    return !isFirst;
   }
 
-  function note(ending: Ending, seconds: number, overtook: boolean, { paths, hottest }: Plan): void {
+  const shownIn = ({ paths }: Plan) => paths.flatMap((path) => notes.paths[placeOf(path)] ?? []);
+
+  function noteEnd(ending: Ending, seconds: number, overtook: boolean, its: Plan): void {
     notes.ended += 1;
-    const index = classes.findIndex(({ below }) => hottest < below);
-    const its = notes.classes[index];
-    if (its === undefined) return;
-    its.steps += 1;
-    if (ending === 'gave up') {
-      its.gaveUp += 1;
-      notes.gaveUp += 1;
+    if (ending !== 'acquired') notes[ending] += 1;
+    const ofClass = notes.classes.find(({ below }) => its.hottest < below);
+    if (ofClass !== undefined) {
+      ofClass.steps += 1;
+      if (ending === 'gaveUp') ofClass.gaveUp += 1;
+      if (ending === 'acquired') ofClass.waits.push(seconds);
     }
-    if (ending === 'failed') notes.failed += 1;
-    if (ending === 'acquired') {
-      its.distribution.add(seconds);
-      notes.all.add(seconds);
-      if (seconds >= 1) {
-        notes.waited.add(seconds);
-        if (overtook) notes.overtook += 1;
-      }
-    }
-    for (const path of paths) {
-      const place = placeOf(path);
-      if (place >= shownPaths) continue;
-      const count = pathCount(place);
-      count.wanted += 1;
-      if (ending === 'acquired') count.acquired += 1;
-      else count.gaveUp += 1;
-    }
-  }
-
-  function noteHeld({ paths }: Plan, from: number): void {
-    for (const path of paths) {
-      const place = placeOf(path);
-      if (place < shownPaths) pathCount(place).heldMs += time.now() - Math.max(from, countedFrom);
+    if (ending === 'acquired' && seconds >= 1 && overtook) notes.overtook += 1;
+    for (const path of shownIn(its)) {
+      path.wanted += 1;
+      path[ending === 'acquired' ? 'acquired' : 'gaveUp'] += 1;
     }
   }
 
@@ -214,11 +124,8 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
     want(job, its);
     const locked = await lockStep(parts, its);
     const ending = endingOf(locked);
-    const overtook = ending === 'acquired' && isOvertaking(job, its);
-    wantNoMore(job, its);
-    if (ending === 'gave up') steps.gaveUp += 1;
-    else steps[ending] += 1;
-    note(ending, (time.now() - began) / second, overtook, its);
+    steps[ending] += 1;
+    noteEnd(ending, (time.now() - began) / second, wantNoMore(job, its), its);
     const heldFrom = time.now();
     for (const { path, lock } of locked.grants) {
       onHeld?.({ path, job, at: heldFrom, until: Date.parse(lock.expires_at) });
@@ -227,7 +134,7 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
       if (its.vanishes) return;
       await time.sleep(its.holdMs);
       for (const { path } of locked.grants) onLetGo?.({ path, job, at: time.now() });
-      noteHeld(its, heldFrom);
+      for (const path of shownIn(its)) path.heldMs += time.now() - Math.max(heldFrom, countedFrom);
     }
     await postStep(parts, locked);
   }
@@ -241,7 +148,7 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
       connections: connections.ofAStep,
       random: createRandom(seed, 2, job),
       token: `token ${job % workload.tokens}`,
-      onAnswer: (ms) => notes.answers.add(ms),
+      onAnswer: (ms) => notes.answersMs.push(ms),
     };
     // As evenly as if all this had gone on for long.
     await time.sleep(draws() * roundSeconds(workload) * second);
@@ -256,50 +163,61 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   for (let job = 0; job < workload.jobs; job += 1) void work(job, createRandom(seed, 3, job));
   await time.runUntil(epoch + Math.max(workload.waitSeconds, roundSeconds(workload)) * second);
   notes = createNotes();
-  connections.forgetMost();
+  connections.resetMax();
   countedFrom = time.now();
-  const before: ServiceCounts = { ...service.counts };
-  const end = countedFrom + minutes * minute;
-  await time.runUntil(end);
+  const before = { ...service.counts };
+  const seconds = minutes * 60;
+  await time.runUntil(countedFrom + seconds * second);
 
-  const seconds = (end - countedFrom) / second;
   const of = (name: keyof ServiceCounts): number => service.counts[name] - before[name];
-  const requests = of('requests');
   const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+  const { ended, gaveUp, failed, answersMs } = notes;
+  const acquired = notes.classes.flatMap(({ waits }) => waits);
+  const waited = acquired.filter((seconds) => seconds >= 1);
   return {
     jobs: workload.jobs,
     seconds,
+    /** All lock steps from the first moment on: each is in exactly one of the others. */
     steps: { ...steps, waiting: new Set([...wanting.values()].flatMap((jobs) => [...jobs])).size },
-    ended: notes.ended,
-    gaveUp: notes.gaveUp,
-    failed: notes.failed,
-    meanWaitSeconds: notes.all.mean(),
-    waits: notes.classes.map(({ distribution, steps: ended, gaveUp }, index) => ({
-      name: classes[index]?.name ?? '',
-      steps: ended,
+    /** From here on: of what ended when it counted. */
+    ended,
+    gaveUp,
+    failed,
+    meanWaitSeconds: share(
+      acquired.reduce((sum, one) => sum + one, 0),
+      acquired.length,
+    ),
+    waits: notes.classes.map(({ name, waits, steps, gaveUp }) => ({
+      name,
+      steps,
       gaveUp,
-      p50Seconds: distribution.percentile(50),
-      p95Seconds: distribution.percentile(95),
-      p99Seconds: distribution.percentile(99),
-      mostSeconds: distribution.most(),
+      p50Seconds: percentileOf(waits, 50),
+      p95Seconds: percentileOf(waits, 95),
+      p99Seconds: percentileOf(waits, 99),
+      maxSeconds: percentileOf(waits, 100),
     })),
-    hottest: [...notes.paths]
-      .toSorted(([one], [other]) => one - other)
-      .map(([place, { heldMs, ...counted }]) => ({ place, ...counted, held: heldMs / second / seconds })),
+    /** With the part of the time in which a job had the path. */
+    hottest: notes.paths
+      .filter(({ wanted, heldMs }) => wanted > 0 || heldMs > 0)
+      .map(({ heldMs, ...counted }) => ({ ...counted, held: heldMs / second / seconds })),
+    /** Of those that had to wait at all and got their paths. */
     fairness: {
-      medianSeconds: notes.waited.percentile(50),
-      longestSeconds: notes.waited.most(),
-      overtaking: share(notes.overtook, notes.waited.count()),
+      medianSeconds: percentileOf(waited, 50),
+      maxSeconds: percentileOf(waited, 100),
+      /** The part of them that was served before somebody who had waited for the same path for longer. */
+      overtaking: share(notes.overtook, waited.length),
     },
-    requestsPerSecond: requests / seconds,
-    pollsShare: share(of('polls'), requests),
-    rateLimitedShare: share(of('rateLimited'), requests),
-    oneTokenRefusedShare: share(of('rateLimitedOfOneToken'), requests),
+    requestsPerSecond: of('requests') / seconds,
+    pollsShare: share(of('polls'), of('requests')),
+    rateLimitedShare: share(of('rateLimited'), of('requests')),
+    /** The part that one token for all would have had refused. */
+    oneTokenRefusedShare: share(of('rateLimitedOfOneToken'), of('requests')),
     listedBytesPerSecond: of('listedBytes') / seconds,
-    connections: connections.most(),
+    connections: connections.max(),
+    /** The parts of the time in which the writer, and a thread, were at work. */
     writerBusy: of('writerMs') / second / seconds,
     threadBusy: of('threadMs') / second / seconds / workload.instances,
     changesPerCommit: share(of('changes'), of('groups')),
-    answerMs: { p50: notes.answers.percentile(50), p99: notes.answers.percentile(99) },
+    answerMs: { p50: percentileOf(answersMs, 50), p99: percentileOf(answersMs, 99) },
   };
 }

@@ -1,9 +1,8 @@
-import type { Machine } from '../machine.ts';
+import { execFileSync } from 'node:child_process';
 import type { Results } from '../results.ts';
-import { type Limit, limitsOf, openFiles, type Reached, whatBreaks } from './limits.ts';
-import { type Database, measurementsIn } from './measured.ts';
-import { type Prediction, predict } from './prediction.ts';
-import { calibrate, type Measurements, type ServiceTimes } from './service-times.ts';
+import { numberText } from '../table.ts';
+import { calibrate, type Database, measurementsIn, predict } from './calibration.ts';
+import type { ServiceTimes } from './service.ts';
 import { type Outcome, simulate } from './simulation.ts';
 import type { Workload } from './workload.ts';
 
@@ -18,33 +17,7 @@ export interface StudyRequest {
   readonly alone: boolean;
 }
 
-export interface Variant {
-  readonly name: string;
-  readonly outcome: Outcome;
-}
-
-export interface MeasuredDatabase {
-  readonly database: Database;
-  readonly measurements: Measurements;
-  readonly times: ServiceTimes;
-  readonly predictions: readonly Prediction[];
-}
-
-export interface Study {
-  readonly request: StudyRequest;
-  readonly measured: {
-    readonly date: string;
-    readonly machine: Machine;
-    readonly loadBefore: number;
-    readonly loadAfter: number;
-    readonly quick: boolean;
-    readonly databases: readonly MeasuredDatabase[];
-  };
-  readonly outcome: Outcome;
-  readonly sweep: readonly Outcome[];
-  readonly breaks: readonly Reached[];
-  readonly variants: readonly Variant[];
-}
+export type Study = NonNullable<Awaited<ReturnType<typeof study>>>;
 
 /** So many times the jobs that were asked for. */
 const sweptFactors = [1 / 8, 1 / 4, 1 / 2, 2, 4];
@@ -52,18 +25,18 @@ const sweptFactors = [1 / 8, 1 / 4, 1 / 2, 2, 4];
 /** What is asked of it piles up, and with more jobs there would be nothing to see but more of that. */
 const isOverrun = ({ threadBusy, writerBusy }: Outcome): boolean => Math.max(threadBusy, writerBusy) > 0.98;
 
-/** Where everybody wants the same few paths, most requests are polls, and it takes no long time to see what they do. */
+/** Where everybody wants the same few paths, it takes no long time to see what they do. */
 const crowd = { paths: 100, zipf: 0, waitSeconds: 180 } as const;
 const crowdMinutes = 3;
 
-interface Planned {
+interface Variant {
   readonly name: string;
   readonly change: Partial<Workload>;
   readonly database?: Database;
   readonly minutes?: number;
 }
 
-const variants: readonly Planned[] = [
+const variants: readonly Variant[] = [
   { name: 'one token for all jobs', change: { tokens: 1 } },
   { name: 'every job reads the list of all locks first', change: { list: 1 } },
   { name: 'on PostgreSQL', change: {}, database: 'PostgreSQL' },
@@ -78,7 +51,75 @@ const variants: readonly Planned[] = [
   },
 ];
 
-async function databaseOf(results: Results, database: Database): Promise<readonly MeasuredDatabase[]> {
+/** What can break as the load rises, and when it counts as broken. */
+export interface LoadLimit {
+  readonly name: string;
+  /** How much of what is there is used: 1 is where it counts as reached. */
+  readonly used: (outcome: Outcome) => number;
+  readonly reachedWhen: string;
+}
+
+/** How many files, and so connections, a process may have open: Node raises its own limit up to it. Infinity: any number. */
+function openFiles(): number {
+  try {
+    return Number(execFileSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim().replace(/\D+/, 'Infinity'));
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Of 1 %, and of 80 %: beyond it, waiting in line takes most of the time of an answer. */
+const few = 0.01;
+const busy = 0.8;
+const gigabitBytes = 1e9 / 8;
+
+function loadLimits(files = openFiles()): readonly LoadLimit[] {
+  const always: readonly LoadLimit[] = [
+    {
+      name: 'hot paths',
+      used: ({ gaveUp, ended }) => gaveUp / Math.max(1, ended) / few,
+      reachedWhen: '1 % of the jobs give up at the end of their `wait`',
+    },
+    {
+      name: 'the rate limit, with one token for all jobs',
+      used: ({ oneTokenRefusedShare }) => oneTokenRefusedShare / few,
+      reachedWhen: '1 % of the requests would be refused with 429',
+    },
+    {
+      name: 'the service itself: its thread or its writer',
+      used: ({ threadBusy, writerBusy }) => Math.max(threadBusy, writerBusy) / busy,
+      reachedWhen: 'it is at work for 80 % of the time',
+    },
+    {
+      name: 'bandwidth of lists',
+      used: ({ listedBytesPerSecond }) => listedBytesPerSecond / gigabitBytes / busy,
+      reachedWhen: 'lists fill 80 % of a link of 1 Gbit/s',
+    },
+  ];
+  const connections: LoadLimit = {
+    name: 'connections',
+    used: ({ connections }) => connections / files / busy,
+    reachedWhen: `80 % of the ${numberText(files)} files that a process may open here`,
+  };
+  return Number.isFinite(files) ? [...always, connections] : always;
+}
+
+/** In the order in which they break; what holds comes last, what is closest to breaking first of these. */
+export function whatBreaks(limits: readonly LoadLimit[], sweep: readonly Outcome[]) {
+  const rising = sweep.toSorted((one, other) => one.jobs - other.jobs);
+  const last = rising.at(-1);
+  return limits
+    .map((limit) => ({
+      limit,
+      /** The fewest of all that were tried; undefined when it held for all of them. */
+      jobs: rising.find((outcome) => limit.used(outcome) >= 1)?.jobs,
+      /** With the most jobs. */
+      used: last === undefined ? 0 : limit.used(last),
+    }))
+    .toSorted((one, other) => (one.jobs ?? 1e9) - (other.jobs ?? 1e9) || other.used - one.used);
+}
+
+async function measuredOn(results: Results, database: Database) {
   const measurements = measurementsIn(results, database);
   if (measurements === undefined) return [];
   const times = calibrate(measurements);
@@ -86,14 +127,10 @@ async function databaseOf(results: Results, database: Database): Promise<readonl
 }
 
 /** Undefined when the results do not tell how long the service takes on that database. */
-export async function study(
-  request: StudyRequest,
-  results: Results,
-  progress: (text: string) => void,
-): Promise<Study | undefined> {
+export async function study(request: StudyRequest, results: Results, progress: (text: string) => void) {
   const { workload, seed, minutes, alone } = request;
   progress('the service under the loads that it was measured with');
-  const databases = [...(await databaseOf(results, 'SQLite')), ...(await databaseOf(results, 'PostgreSQL'))];
+  const databases = [...(await measuredOn(results, 'SQLite')), ...(await measuredOn(results, 'PostgreSQL'))];
   const timesOn = (wanted: Database): ServiceTimes | undefined =>
     databases.find(({ database }) => database === wanted)?.times;
   const times = timesOn(request.database);
@@ -102,7 +139,7 @@ export async function study(
   progress(`${workload.jobs} jobs`);
   const outcome = await simulate({ workload, times, seed, minutes });
   const sweep = [outcome];
-  const made: Variant[] = [{ name: 'as above', outcome }];
+  const outcomes = [{ name: 'as above', outcome }];
   for (const factor of alone ? [] : sweptFactors) {
     const jobs = Math.round(workload.jobs * factor);
     if (sweep.some((other) => other.jobs < jobs && isOverrun(other))) break;
@@ -113,19 +150,16 @@ export async function study(
     const itsTimes = timesOn(database);
     if (itsTimes === undefined) continue;
     progress(name);
-    made.push({
-      name,
-      outcome: await simulate({ workload: { ...workload, ...change }, times: itsTimes, seed, minutes: its }),
-    });
+    const changed = { workload: { ...workload, ...change }, times: itsTimes, seed, minutes: its };
+    outcomes.push({ name, outcome: await simulate(changed) });
   }
-  const limits: readonly Limit[] = limitsOf(openFiles());
   const { date, machine, loadBefore, loadAfter, quick } = results;
   return {
     request,
     measured: { date, machine, loadBefore, loadAfter, quick, databases },
     outcome,
     sweep: sweep.toSorted((one, other) => one.jobs - other.jobs),
-    breaks: whatBreaks(limits, sweep),
-    variants: made,
+    breaks: whatBreaks(loadLimits(), sweep),
+    variants: outcomes,
   };
 }

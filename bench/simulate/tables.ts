@@ -1,17 +1,16 @@
-import { numberText } from '../numbers.ts';
-import { busyText, machineText } from '../table.ts';
-import type { Kind, Load } from './service-times.ts';
+import { busyText, type MarkdownTable, machineText, numberText, rowText, widthsOf } from '../table.ts';
+import type { Kind } from './calibration.ts';
+import type { Outcome } from './simulation.ts';
 import type { Study } from './study.ts';
 
 /** What a study says, as tables: for the terminal, and for docs/scaling.md. */
-export interface Table {
+export interface Table extends MarkdownTable {
   /** Its place in the page. */
   readonly name: string;
   readonly title: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  readonly notes: readonly string[];
 }
+
+export const isNumber = (column: number): boolean => column > 0;
 
 const percent = (share: number): string => `${numberText(share * 100)} %`;
 
@@ -23,8 +22,9 @@ function seconds(value: number): string {
 
 const milliseconds = (value: number): string => `${numberText(value)} ms`;
 const perSecond = (value: number): string => `${numberText(value)} /s`;
-const bytesPerSecond = (value: number): string => `${numberText(value / 1e6)} MB/s`;
 const ofAll = (part: number, whole: number): string => `${numberText(part)} (${percent(part / Math.max(1, whole))})`;
+const busy = ({ threadBusy, writerBusy }: Outcome): string => percent(Math.max(threadBusy, writerBusy));
+const ofEnded = (part: number, { ended }: Outcome): string => percent(part / Math.max(1, ended));
 
 const nameOfKind: Readonly<Record<Kind, string>> = {
   nothing: 'the route without a database',
@@ -32,64 +32,60 @@ const nameOfKind: Readonly<Record<Kind, string>> = {
   take: 'a path taken, on disk',
 };
 
+type Databases = Study['measured']['databases'];
+
+/** What was measured and predicted, without what is the same on every database but for the first. */
+const loadsOf = ({ database, predictions }: Databases[number], index: number) =>
+  predictions
+    .filter(({ kind }) => index === 0 || kind !== 'nothing')
+    .map((load) => ({
+      ...load,
+      head: [load.kind === 'nothing' ? 'none' : database, nameOfKind[load.kind], numberText(load.clients)],
+    }));
+
 function measuredTable({ measured }: Study): Table {
-  const rows = measured.databases.flatMap(({ database, measurements }, index) => {
-    const row = ({ kind, clients, perSecond: rate, p50Ms, p99Ms }: Load): readonly string[] => [
-      kind === 'nothing' ? 'none' : database,
-      nameOfKind[kind],
-      numberText(clients),
-      perSecond(rate),
-      milliseconds(p50Ms),
-      milliseconds(p99Ms),
-    ];
-    const loads = measurements.loads.filter(({ kind }) => index === 0 || kind !== 'nothing');
-    const { ms, locks, bytes } = measurements.page;
-    const page = [
-      database,
-      `a page of ${numberText(locks)} locks, ${numberText(bytes / 1_000)} KB`,
-      '1',
-      '',
-      milliseconds(ms),
-      '',
-    ];
-    return [...loads.map(row), page];
-  });
-  const { date, machine } = measured;
-  const busy = busyText(measured);
+  const { date, machine, quick, databases } = measured;
+  const notes = [
+    `Measured on ${date.slice(0, 10)}, with the rate limit off: all clients had one token. ${machineText(measured)}`,
+    busyText(measured),
+    quick ? `The run was a quick one on ${machine.processor}, and its figures mean little.` : undefined,
+  ];
   return {
     name: 'measured',
     title: 'What the service does',
     head: ['Database', 'What', 'Clients', 'Answers', 'Half of them within', '99 % within'],
-    rows,
-    notes: [
-      `Measured on ${date.slice(0, 10)}, with the rate limit off: all clients had one token. ${machineText(measured)}`,
-      ...(busy === undefined ? [] : [busy]),
-    ].concat(measured.quick ? [`The run was a quick one on ${machine.processor}, and its figures mean little.`] : []),
+    rows: databases.flatMap((one, index) => {
+      const { ms, locks, bytes } = one.measurements.page;
+      const page = `a page of ${numberText(locks)} locks, ${numberText(bytes / 1_000)} KB`;
+      return [
+        ...loadsOf(one, index).map((load) => [
+          ...load.head,
+          perSecond(load.perSecond),
+          milliseconds(load.p50Ms),
+          milliseconds(load.p99Ms),
+        ]),
+        [one.database, page, '1', '', milliseconds(ms), ''],
+      ];
+    }),
+    notes: notes.filter((note) => note !== undefined),
   };
 }
 
-function predictionTable({ measured }: Study): Table {
-  return {
-    name: 'model',
-    title: 'The simulated service under the loads that the real one was measured with',
-    head: ['Database', 'What', 'Clients', 'Simulated', 'Measured', 'Half within, simulated', 'measured'],
-    rows: measured.databases.flatMap(({ database, predictions }, index) =>
-      // Without a database, it is the same for all of them.
-      predictions
-        .filter(({ kind }) => index === 0 || kind !== 'nothing')
-        .map(({ kind, clients, predicted, measured: real }) => [
-          kind === 'nothing' ? 'none' : database,
-          nameOfKind[kind],
-          numberText(clients),
-          perSecond(predicted.perSecond),
-          perSecond(real.perSecond),
-          milliseconds(predicted.p50Ms),
-          milliseconds(real.p50Ms),
-        ]),
-    ),
-    notes: ['The model is made of the rows with the fewest and the most clients; those in between it has to predict.'],
-  };
-}
+const modelTable = ({ measured }: Study): Table => ({
+  name: 'model',
+  title: 'The simulated service under the loads that the real one was measured with',
+  head: ['Database', 'What', 'Clients', 'Simulated', 'Measured', 'Half within, simulated', 'measured'],
+  rows: measured.databases
+    .flatMap(loadsOf)
+    .map(({ head, predicted, ...real }) => [
+      ...head,
+      perSecond(predicted.perSecond),
+      perSecond(real.perSecond),
+      milliseconds(predicted.p50Ms),
+      milliseconds(real.p50Ms),
+    ]),
+  notes: ['The model is made of the rows with the fewest and the most clients; those in between it has to predict.'],
+});
 
 function workloadTable({ request }: Study): Table {
   const { workload, minutes, seed, database } = request;
@@ -119,24 +115,20 @@ function workloadTable({ request }: Study): Table {
   };
 }
 
-function waitsTable({ outcome }: Study): Table {
-  const { fairness, ended, gaveUp, failed } = outcome;
+function waitsTable({ outcome: { waits, fairness, ended, gaveUp, failed } }: Study): Table {
   return {
     name: 'waits',
     title: 'How long jobs wait, by the path of theirs that is wanted most',
     head: ['Path is one of', 'Jobs', 'Half within', '95 % within', '99 % within', 'The longest', 'Gave up'],
-    rows: outcome.waits.map((waits) => [
-      waits.name,
-      numberText(waits.steps),
-      seconds(waits.p50Seconds),
-      seconds(waits.p95Seconds),
-      seconds(waits.p99Seconds),
-      seconds(waits.mostSeconds),
-      ofAll(waits.gaveUp, waits.steps),
+    rows: waits.map(({ name, steps, gaveUp, p50Seconds, p95Seconds, p99Seconds, maxSeconds }) => [
+      name,
+      numberText(steps),
+      ...[p50Seconds, p95Seconds, p99Seconds, maxSeconds].map(seconds),
+      ofAll(gaveUp, steps),
     ]),
     notes: [
       `Of ${numberText(ended)} jobs ${ofAll(gaveUp, ended)} gave up at the end of their wait, and ${numberText(failed)} failed otherwise.`,
-      `Of those that had to wait and got their paths, half waited for less than ${seconds(fairness.medianSeconds)}, and the longest for ${seconds(fairness.longestSeconds)}. ${percent(fairness.overtaking)} of them were served before somebody who had waited for the same path for longer.`,
+      `Of those that had to wait and got their paths, half waited for less than ${seconds(fairness.medianSeconds)}, and the longest for ${seconds(fairness.maxSeconds)}. ${percent(fairness.overtaking)} of them were served before somebody who had waited for the same path for longer.`,
     ],
   };
 }
@@ -146,10 +138,7 @@ const hottestTable = ({ outcome }: Study): Table => ({
   title: 'The paths that are wanted most',
   head: ['Place', 'Jobs that wanted it', 'Got it', 'Gave up or failed', 'Part of the time in which a job had it'],
   rows: outcome.hottest.map(({ place, wanted, acquired, gaveUp, held }) => [
-    numberText(place + 1),
-    numberText(wanted),
-    numberText(acquired),
-    numberText(gaveUp),
+    ...[place + 1, wanted, acquired, gaveUp].map(numberText),
     percent(held),
   ]),
   notes: [
@@ -157,33 +146,48 @@ const hottestTable = ({ outcome }: Study): Table => ({
   ],
 });
 
+type Column = readonly [head: string, text: (outcome: Outcome) => string];
+
+const requests: Column = ['Requests', (outcome) => perSecond(outcome.requestsPerSecond)];
+const pollsColumn: Column = ['Polls', (outcome) => percent(outcome.pollsShare)];
+const work: Column = ['Service at work', busy];
+const answers: Column = ['Answers, 99 % within', (outcome) => milliseconds(outcome.answerMs.p99)];
+const gaveUpColumn: Column = ['Gave up', (outcome) => ofEnded(outcome.gaveUp, outcome)];
+const connections: Column = ['Connections', (outcome) => numberText(outcome.connections)];
+
+const sweepColumns: readonly Column[] = [
+  ['Jobs', (outcome) => numberText(outcome.jobs)],
+  requests,
+  pollsColumn,
+  work,
+  ['Changes a commit', (outcome) => numberText(outcome.changesPerCommit)],
+  answers,
+  gaveUpColumn,
+  ['Refused, had all one token', (outcome) => percent(outcome.oneTokenRefusedShare)],
+  connections,
+  ['Lists', (outcome) => `${numberText(outcome.listedBytesPerSecond / 1e6)} MB/s`],
+];
+
+const variantColumns: readonly Column[] = [
+  requests,
+  pollsColumn,
+  ['Refused with 429', (outcome) => percent(outcome.rateLimitedShare)],
+  work,
+  answers,
+  ['Mean wait', (outcome) => seconds(outcome.meanWaitSeconds)],
+  gaveUpColumn,
+  ['Failed', (outcome) => ofEnded(outcome.failed, outcome)],
+  connections,
+];
+
+const headsOf = (columns: readonly Column[]) => columns.map(([head]) => head);
+const cellsOf = (columns: readonly Column[], outcome: Outcome) => columns.map(([, text]) => text(outcome));
+
 const sweepTable = ({ sweep }: Study): Table => ({
   name: 'sweep',
   title: 'As the number of jobs rises',
-  head: [
-    'Jobs',
-    'Requests',
-    'Polls',
-    'Service at work',
-    'Changes a commit',
-    'Answers, 99 % within',
-    'Gave up',
-    'Refused, had all one token',
-    'Connections',
-    'Lists',
-  ],
-  rows: sweep.map((outcome) => [
-    numberText(outcome.jobs),
-    perSecond(outcome.requestsPerSecond),
-    percent(outcome.pollsShare),
-    percent(Math.max(outcome.threadBusy, outcome.writerBusy)),
-    numberText(outcome.changesPerCommit),
-    milliseconds(outcome.answerMs.p99),
-    percent(outcome.gaveUp / Math.max(1, outcome.ended)),
-    percent(outcome.oneTokenRefusedShare),
-    numberText(outcome.connections),
-    bytesPerSecond(outcome.listedBytesPerSecond),
-  ]),
+  head: headsOf(sweepColumns),
+  rows: sweep.map((outcome) => cellsOf(sweepColumns, outcome)),
   notes: ['With more jobs than a service can serve, nothing more is simulated.'],
 });
 
@@ -191,83 +195,35 @@ const breaksTable = ({ breaks, sweep }: Study): Table => ({
   name: 'breaks',
   title: 'What breaks first',
   head: ['What', 'Reached when', 'With so many jobs'],
-  rows: breaks.map(({ limit, jobs, used }) => [
-    limit.name,
-    limit.reachedWhen,
-    jobs === undefined
-      ? `not with ${numberText(sweep.at(-1)?.jobs ?? 0)}: ${percent(used)} of it is used`
-      : numberText(jobs),
-  ]),
+  rows: breaks.map(({ limit: { name, reachedWhen }, jobs, used }) => {
+    const most = numberText(sweep.at(-1)?.jobs ?? 0);
+    return [
+      name,
+      reachedWhen,
+      jobs === undefined ? `not with ${most}: ${percent(used)} of it is used` : numberText(jobs),
+    ];
+  }),
   notes: [],
 });
 
 const variantsTable = ({ variants, request }: Study): Table => ({
   name: 'variants',
   title: `${numberText(request.workload.jobs)} jobs, otherwise`,
-  head: [
-    '',
-    'Requests',
-    'Polls',
-    'Refused with 429',
-    'Service at work',
-    'Answers, 99 % within',
-    'Mean wait',
-    'Gave up',
-    'Failed',
-    'Connections',
-  ],
-  rows: variants.map(({ name, outcome }) => [
-    name,
-    perSecond(outcome.requestsPerSecond),
-    percent(outcome.pollsShare),
-    percent(outcome.rateLimitedShare),
-    percent(Math.max(outcome.threadBusy, outcome.writerBusy)),
-    milliseconds(outcome.answerMs.p99),
-    seconds(outcome.meanWaitSeconds),
-    percent(outcome.gaveUp / Math.max(1, outcome.ended)),
-    percent(outcome.failed / Math.max(1, outcome.ended)),
-    numberText(outcome.connections),
-  ]),
+  head: ['', ...headsOf(variantColumns)],
+  rows: variants.map(({ name, outcome }) => [name, ...cellsOf(variantColumns, outcome)]),
   notes: [],
 });
 
 /** Those that need more than one number of jobs are left out when there was one. */
 export function tablesOf(study: Study): readonly Table[] {
-  const one = [measuredTable, predictionTable, workloadTable, waitsTable, hottestTable];
-  const more = study.request.alone ? [] : [breaksTable, variantsTable];
-  return [...one, sweepTable, ...more].map((make) => make(study));
-}
-
-const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
-
-export function asMarkdown({ head, rows, notes }: Table): string {
-  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
-  return [
-    line(head),
-    `|${head.map((_, index) => (index === 0 ? '---|' : '--:|')).join('')}`,
-    ...rows.map(line),
-    ...notes.flatMap((note) => ['', cell(note)]),
-  ].join('\n');
+  const always = [measuredTable, modelTable, workloadTable, waitsTable, hottestTable, sweepTable];
+  return [...always, ...(study.request.alone ? [] : [breaksTable, variantsTable])].map((make) => make(study));
 }
 
 export function asText({ title, head, rows, notes }: Table): string {
-  const widths = head.map((_, index) => Math.max(...[head, ...rows].map((row) => row[index]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    `  ${cells
-      .map((text, index) => (index === 0 ? text.padEnd(widths[index] ?? 0) : text.padStart(widths[index] ?? 0)))
-      .join('  ')}`.trimEnd();
-  const lines = [head.join('') === '' ? [] : [line(head)], rows.map(line), notes.map((note) => `  ${note}`)].flat();
-  return `${title}\n${lines.join('\n')}\n`;
-}
-
-/** The page with each table anew between its two comments. */
-export function withTables(markdown: string, tables: readonly Table[]): string {
-  let text = markdown;
-  for (const table of tables) {
-    const { name } = table;
-    const place = new RegExp(`(<!-- simulate ${name}: [^\\n]* -->\\n).*?(<!-- /simulate ${name} -->)`, 's');
-    if (!place.test(text)) throw new Error(`There is no place for a table in the page: <!-- simulate ${name}: … -->.`);
-    text = text.replace(place, (_, begin: string, end: string) => `${begin}\n${asMarkdown(table)}\n\n${end}`);
-  }
-  return text;
+  const all = head.join('') === '' ? rows : [head, ...rows];
+  const widths = widthsOf(all);
+  return [title, ...all.map((row) => rowText(row, widths, isNumber)), ...notes.map((note) => `  ${note}`), ''].join(
+    '\n',
+  );
 }

@@ -22,56 +22,41 @@ interface Event {
 const isBefore = (one: Event, other: Event): boolean =>
   one.at < other.at || (one.at === other.at && one.order < other.order);
 
-/** A binary heap. */
-function createQueue() {
-  const heap: Event[] = [];
-
-  function put(event: Event): void {
-    let place = heap.length;
-    heap.push(event);
-    while (place > 0) {
-      const above = (place - 1) >> 1;
-      const parent = heap[above];
-      if (parent === undefined || !isBefore(event, parent)) break;
-      heap[place] = parent;
-      place = above;
-    }
-    heap[place] = event;
+function push(heap: Event[], event: Event): void {
+  let place = heap.length;
+  while (place > 0) {
+    const above = (place - 1) >> 1;
+    const parent = heap[above];
+    if (parent === undefined || !isBefore(event, parent)) break;
+    heap[place] = parent;
+    place = above;
   }
+  heap[place] = event;
+}
 
-  function sink(event: Event): void {
-    let place = 0;
-    for (;;) {
-      let below = 2 * place + 1;
-      let child = heap[below];
-      const right = heap[below + 1];
-      if (child !== undefined && right !== undefined && isBefore(right, child)) {
-        child = right;
-        below += 1;
-      }
-      if (child === undefined || !isBefore(child, event)) break;
-      heap[place] = child;
-      place = below;
-    }
-    heap[place] = event;
+/** Takes the first event of a binary heap. */
+function pop(heap: Event[]): Event | undefined {
+  const [first] = heap;
+  const last = heap.pop();
+  if (last === undefined || last === first) return first;
+  let place = 0;
+  for (;;) {
+    const below = 2 * place + 1;
+    const [left, right] = [heap[below], heap[below + 1]];
+    const child = left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+    if (child === undefined || !isBefore(child, last)) break;
+    heap[place] = child;
+    place = child === right ? below + 1 : below;
   }
-
-  function takeUntil(end: number): Event | undefined {
-    const [first] = heap;
-    if (first === undefined || first.at > end) return undefined;
-    const last = heap.pop();
-    if (last !== undefined && last !== first) sink(last);
-    return first;
-  }
-
-  return { put, takeUntil };
+  heap[place] = last;
+  return first;
 }
 
 /** Everything is set going by promises alone, so that nothing is left to do when all of their callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export function createVirtualTime(start: number): VirtualTime {
-  const queue = createQueue();
+  const heap: Event[] = [];
   let now = start;
   let planned = 0;
   let woken = false;
@@ -79,7 +64,7 @@ export function createVirtualTime(start: number): VirtualTime {
   function after(ms: number, what: () => void): () => void {
     planned += 1;
     const event: Event = { at: now + Math.max(0, ms), order: planned, what };
-    queue.put(event);
+    push(heap, event);
     return () => {
       event.what = undefined;
     };
@@ -97,10 +82,11 @@ export function createVirtualTime(start: number): VirtualTime {
     sleep: (ms) => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
     async runUntil(end) {
       await settled();
-      for (let event = queue.takeUntil(end); event !== undefined; event = queue.takeUntil(end)) {
-        now = event.at;
+      while (heap[0] !== undefined && heap[0].at <= end) {
+        const event = pop(heap);
+        now = event?.at ?? now;
         woken = false;
-        event.what?.();
+        event?.what?.();
         if (woken) await settled();
       }
       now = end;

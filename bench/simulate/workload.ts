@@ -1,52 +1,36 @@
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
-import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
 import { logNormal, type Random, zipf } from './chance.ts';
-
-/** What the jobs do, and how often. */
-export interface Workload {
-  /** At the same time: where one ends, the next begins. */
-  readonly jobs: number;
-  /** That there are to be locked. */
-  readonly paths: number;
-  /** How much more often the first of them are wanted than the last: 0 is all alike. */
-  readonly zipf: number;
-  /** API tokens that the jobs share. */
-  readonly tokens: number;
-  /** On average, without any lock. */
-  readonly workSeconds: number;
-  /** Half of the jobs hold their locks for longer. */
-  readonly holdSeconds: number;
-  readonly holdSigma: number;
-  /** `wait` and `ttl` of the lock step. */
-  readonly waitSeconds: number;
-  readonly ttlSeconds: number;
-  /** Parts of all jobs: end without their post-step; read the list of all locks first. */
-  readonly vanish: number;
-  readonly list: number;
-  readonly instances: number;
-  readonly rateLimit: RateLimit;
-}
 
 /** As in action.yml. */
 export const requestTimeoutMs = 30_000;
 export const retries = 4;
 
-export const usualWorkload: Workload = {
+/** What the jobs do, and how often. */
+export const usualWorkload = {
+  /** At the same time: where one ends, the next begins. */
   jobs: 10_000,
+  /** That there are to be locked. */
   paths: 1_000_000,
+  /** How much more often the first of them are wanted than the last: 0 is all alike. */
   zipf: 0.5,
+  /** API tokens that the jobs share. */
   tokens: 100,
+  /** On average, without any lock. */
   workSeconds: 600,
+  /** Half of the jobs hold their locks for longer. */
   holdSeconds: 120,
   holdSigma: 1,
+  /** `wait` and `ttl` of the lock step. */
   waitSeconds: 600,
   ttlSeconds: 3_600,
+  /** Parts of all jobs: end without their post-step; read the list of all locks first. */
   vanish: 0.001,
   list: 0.1,
   instances: 1,
   rateLimit: shippedRateLimit,
 };
+export type Workload = Readonly<typeof usualWorkload>;
 
 /** How many paths a step locks: mostly one, some a few, and now and then a folder. */
 function drawSize(random: Random): number {

@@ -92,7 +92,7 @@ function needSignals(context: TestContext): void {
   if (process.platform === 'win32') leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
 }
 
-test('a benchmark by name runs, and leaves its results, its page and nothing else', async () => {
+test('a benchmark by name runs, and leaves its results and nothing else', async () => {
   const running = await start(real, ['size', '--quick', '--json']);
   const { code, stdout, stderr } = await running.ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
@@ -100,18 +100,26 @@ test('a benchmark by name runs, and leaves its results, its page and nothing els
   const results: Results = JSON.parse(stdout);
   expect(results.benchmarks.map(({ name }) => name)).toEqual(['size']);
   expect(JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'))).toEqual(results);
-  expect(await readFile(join(running.out, 'report.html'), 'utf8')).toContain('entry chunk: dist/index.js');
   expect(await running.left()).toEqual([]);
 });
 
-test('what is not known is told with exit code 2, and nothing runs', async () => {
-  const running = await start(real, ['sise']);
-  expect(await running.ended).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(/^There is no benchmark "sise", but there is .*size.*\n$/),
-  });
+test.each([
+  [['sise'], /^There is no benchmark "sise", but there is .*size.* --help says more\.\n$/],
+  [['--quik'], /^Unknown option '--quik'\. --help says more\.\n$/],
+  [['--table', 'size'], /^--table runs nothing: .* --help says more\.\n$/],
+])('%j is told as a mistake with exit code 2, and nothing runs', async (args, sentence) => {
+  const running = await start(real, args);
+  expect(await running.ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) });
   expect(await readdir(running.out)).toEqual([]);
+});
+
+test('help names every benchmark', async () => {
+  const { code, stdout } = await (await start(real, ['--nonsense', '--help'])).ended;
+  expect(code).toBe(0);
+  expect([...stdout.matchAll(/^ {2}([a-z]\S*) {2,}\S/gm)].map(([, name]) => name)).toEqual([
+    ...['start', 'size', 'locks', 'jobs', 'service', 'workspaces'],
+    ...['lists', 'polls', 'hand-over', 'storm', 'syncs', 'deliveries'],
+  ]);
 });
 
 test.each([
@@ -122,6 +130,16 @@ test.each([
   expect(its).toBe(code);
   expect(stdout).toMatch(new RegExp(`^ {2}a figure .* at least 5 × +${verdict}$`, 'm'));
   expect(stdout).toContain(sentence);
+});
+
+test('a quick run judges what is exact, and no time', async () => {
+  const figures = `[{ name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, why: '' } },
+    { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, why: '' } }]`;
+  const list = `[{ name: 'one', what: 'One.', measure: async () => ({ figures: ${figures} }) }]`;
+  const { code, stdout } = await (await start(having(list), ['--quick'])).ended;
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^ {2}a count .*MISSED$/m);
+  expect(stdout).toMatch(/^ {2}a time +9 ms$/m);
 });
 
 test('a benchmark that fails keeps no other from running, and ends it with 1', async () => {

@@ -1,40 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
 import { type LoadPlan, runLoad } from '../../bench/service/load.ts';
-import { medianRatio, percentilesOf } from '../../bench/statistics.ts';
-
-const numbers = fc.array(fc.double({ min: 0, max: 1_000, noNaN: true }), { minLength: 1 });
-
-test('of the numbers from 1 to 200, 50 % are at most 100, and 99 % at most 198', () => {
-  const values = Array.from({ length: 200 }, (_, index) => 200 - index);
-  expect(percentilesOf(values, [50, 99, 99.9, 100])).toEqual([
-    [50, 100],
-    [99, 198],
-    [99.9, 200],
-    [100, 200],
-  ]);
-});
-
-test('a percentile is one of the numbers, with so many of them not above it, and with too few below', () => {
-  fc.assert(
-    fc.property(numbers, fc.double({ min: 0.1, max: 100, noNaN: true }), (values, percent) => {
-      const [[, value] = [0, Number.NaN]] = percentilesOf(values, [percent]);
-      expect(values).toContain(value);
-      const needed = (percent / 100) * values.length;
-      expect(values.filter((each) => each <= value).length).toBeGreaterThanOrEqual(needed - 1e-9);
-      expect(values.filter((each) => each < value).length).toBeLessThan(needed);
-    }),
-  );
-});
-
-test('rounds that were slow for both sides do not change what one is of the other', () => {
-  expect(medianRatio([300, 30, 3], [100, 10, 1])).toBe(3);
-});
 
 interface Asked {
+  readonly url: string | undefined;
   readonly body: unknown;
   readonly key: string | undefined;
   readonly socket: IncomingMessage['socket'];
@@ -48,7 +19,12 @@ async function startServer(status: number) {
   const server = createServer(async (request, response) => {
     open += 1;
     most = Math.max(most, open);
-    asked.push({ body: await json(request), key: String(request.headers['idempotency-key']), socket: request.socket });
+    asked.push({
+      url: request.url,
+      body: await json(request),
+      key: String(request.headers['idempotency-key']),
+      socket: request.socket,
+    });
     await new Promise((resolve) => setTimeout(resolve, 5));
     open -= 1;
     response.writeHead(status, { location: `/v1/syncs/${asked.length % 2}` }).end('{}');
@@ -60,12 +36,11 @@ async function startServer(status: number) {
   });
   // A server that listens on TCP has an address with a port.
   const { port } = server.address() as AddressInfo;
-  return { asked, most: () => most, baseUrl: `http://127.0.0.1:${port}/v1` };
+  const target = { baseUrl: `http://127.0.0.1:${port}/v1`, workspace: 'game', token: 'wsa_bench' };
+  return { asked, most: () => most, target };
 }
 
-const plan: Omit<LoadPlan, 'baseUrl'> = {
-  token: 'wsa_bench',
-  workspace: 'game',
+const plan: Omit<LoadPlan, 'targets'> = {
   ask: 'for locks',
   name: 'test',
   clients: 4,
@@ -74,8 +49,8 @@ const plan: Omit<LoadPlan, 'baseUrl'> = {
 };
 
 test('so many clients ask for so many different locks, each over a connection of its own that it keeps', async () => {
-  const { asked, most, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, baseUrl });
+  const { asked, most, target } = await startServer(201);
+  const { latenciesMs, ms } = await runLoad({ ...plan, targets: [target] });
   expect(latenciesMs).toHaveLength(40);
   expect(Math.min(...latenciesMs)).toBeGreaterThan(4);
   expect(ms).toBeGreaterThanOrEqual(Math.max(...latenciesMs));
@@ -85,21 +60,42 @@ test('so many clients ask for so many different locks, each over a connection of
   expect(most()).toBe(4);
 });
 
+test('clients are spread evenly over instances and workspaces', async () => {
+  const servers = [await startServer(201), await startServer(201)];
+  const targets = servers.flatMap(({ target }) => ['one', 'two'].map((workspace) => ({ ...target, workspace })));
+  await runLoad({ ...plan, targets, clients: 8 });
+  for (const { asked } of servers) {
+    expect(new Set(asked.map(({ socket }) => socket)).size).toBe(4);
+    const byWorkspace = Map.groupBy(asked, ({ url }) => url);
+    expect([...byWorkspace.keys()].toSorted()).toEqual(['/v1/workspaces/one/locks', '/v1/workspaces/two/locks']);
+  }
+});
+
 test('only what is answered in the time that counts is counted, and the time is what was planned', async () => {
-  const { asked, baseUrl } = await startServer(201);
-  const { latenciesMs, ms } = await runLoad({ ...plan, baseUrl, warmUpMs: 60, end: { kind: 'after', ms: 60 } });
+  const { asked, target } = await startServer(201);
+  const { latenciesMs, ms } = await runLoad({
+    ...plan,
+    targets: [target],
+    warmUpMs: 60,
+    end: { kind: 'after', ms: 60 },
+  });
   expect(ms).toBe(60);
   expect(latenciesMs.length).toBeGreaterThan(0);
   expect(latenciesMs.length).toBeLessThan(asked.length);
 });
 
 test('it names the different resources that it was given', async () => {
-  const { baseUrl } = await startServer(202);
-  const { resources } = await runLoad({ ...plan, baseUrl, ask: 'for syncs', clients: 1 });
+  const { target } = await startServer(202);
+  const { resources } = await runLoad({
+    ...plan,
+    targets: [target],
+    ask: 'for syncs',
+    clients: 1,
+  });
   expect(resources.toSorted()).toEqual(['/v1/syncs/0', '/v1/syncs/1']);
 });
 
 test('an answer that is none of those it is to measure ends it', async () => {
-  const { baseUrl } = await startServer(429);
-  await expect(runLoad({ ...plan, baseUrl })).rejects.toThrow(/answered with 429/);
+  const { target } = await startServer(429);
+  await expect(runLoad({ ...plan, targets: [target] })).rejects.toThrow(/answered with 429/);
 });

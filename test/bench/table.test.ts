@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { atLeast, atMost, verdictOn } from '../../bench/benchmark.ts';
-import { numberText } from '../../bench/numbers.ts';
-import { troubles } from '../../bench/results.ts';
-import { tableOf } from '../../bench/table.ts';
+import { objection, troubles } from '../../bench/results.ts';
+import { figuresMarkdown, numberText, tableOf, withText } from '../../bench/table.ts';
 import { someFigure, someResults } from './some-results.ts';
 
 test.each([
@@ -30,12 +29,6 @@ test('beside a figure is its limit and what became of it', () => {
   expect(table).toMatch(/\nOne limit is missed\.\n$/);
 });
 
-test('what was left out is named with its reason, and is not kept', () => {
-  const table = tableOf(someResults({ figures: [], leftOut: [{ name: 'curl', reason: 'There is none.' }] }));
-  expect(table).toContain('  left out: curl. There is none.\n');
-  expect(table).not.toMatch(/\bkept$/m);
-});
-
 test('a benchmark that failed is no success', () => {
   const results = someResults(
     {},
@@ -45,27 +38,58 @@ test('a benchmark that failed is no success', () => {
   expect(tableOf(results)).toContain('  failed: It hung.\n');
 });
 
-test('the machine is named, and whether it had other work to do', () => {
-  expect(tableOf(someResults())).toMatch(
-    /^Node v24\.0\.0 on linux 6\.1, 4 × Some CPU, 8 GiB; load 0\.2 before and 1\.5 after\.\n/,
-  );
-  expect(tableOf(someResults())).not.toContain('other work');
-  expect(tableOf(someResults({}, { loadBefore: 2.5 }))).toContain('had other work to do when this began (load 2.5)');
+test('a page shows what has a limit or tells much, and the front page the few that tell most', () => {
+  const figures = [
+    someFigure({ name: 'with a limit', limit: atMost(3, 'so it is') }),
+    someFigure({ name: 'without one' }),
+    someFigure({ name: 'a | headline', value: 1_000, unit: '/s', shown: 'in docs' }),
+    someFigure({ name: 'on the front', limit: atMost(3, 'so it is'), shown: 'in README' }),
+  ];
+  const leftOut = [{ name: 'curl', reason: 'There is none.' }];
+  const results = someResults({ figures, leftOut }, { loadBefore: 3 });
+  const machine =
+    'Measured on 2026-02-03. Node v24.0.0 on linux 6.1, 4 × Some CPU, 8 GiB; load 3.0 before and 1.5 after. ' +
+    'The machine had other work to do when this began (load 3.0): measure again when it is quiet.';
+  expect(figuresMarkdown(results, 'in docs')).toBe(`${machine}
+
+|  | Measured | Limit |  |
+|---|--:|---|---|
+| **How fast.** |  |  |  |
+| with a limit | 2 ms | at most 3 ms | kept |
+| a \\| headline | 1,000 /s |  |  |
+| on the front | 2 ms | at most 3 ms | kept |
+
+Left out: curl. There is none.`);
+  expect(figuresMarkdown(results, 'in README')).toBe(`${machine}
+
+|  | Measured | Limit |  |
+|---|--:|---|---|
+| on the front | 2 ms | at most 3 ms | kept |`);
 });
 
-test('few rounds are shown, and many are left to the file of results', () => {
-  const rounds = (count: number) =>
-    tableOf(
-      someResults({
-        figures: [
-          someFigure({
-            details: [{ kind: 'rounds', name: 'rounds', unit: 'ms', values: Array.from({ length: count }, () => 7) }],
-          }),
-        ],
-      }),
-    );
-  expect(rounds(3)).toContain('      rounds: 7, 7, 7 ms\n');
-  expect(rounds(100)).not.toContain('rounds:');
+test('a page gets a text in its place, and the same one again', () => {
+  const page = 'One.\n\n<!-- bench: written by a command -->\nold\n<!-- /bench -->\n\nTwo.\n';
+  const once = withText(page, 'bench', 'new $1');
+  expect(once).toBe('One.\n\n<!-- bench: written by a command -->\n\nnew $1\n\n<!-- /bench -->\n\nTwo.\n');
+  expect(withText(once, 'bench', 'new $1')).toBe(once);
+  expect(() => withText(page, 'other', 'new')).toThrow(/no place for a table/);
+});
+
+const all = [{ name: 'speed' }];
+
+test.each([
+  ['of all benchmarks', someResults(), all, undefined],
+  ['of a quick run', someResults({}, { quick: true }), all, /quick/],
+  ['of some benchmarks', someResults(), [...all, { name: 'syncs' }], /no figures of: syncs\./],
+  [
+    'of a benchmark that failed',
+    someResults({}, { benchmarks: [{ kind: 'failed', name: 'speed', what: '', seconds: 0, why: '' }] }),
+    all,
+    /no figures of: speed\./,
+  ],
+])('results %s: is there an objection to a table?', (_, results, benchmarks, sentence) => {
+  if (sentence === undefined) expect(objection(results, benchmarks)).toBeUndefined();
+  else expect(objection(results, benchmarks)).toMatch(sentence);
 });
 
 test.each([

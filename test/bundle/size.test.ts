@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { archiveOfWorkingTree } from '../../bench/archive.ts';
 import { budgets } from '../../bench/budgets.ts';
+import { archiveOfWorkingTree } from './archive.ts';
 import { dist, filesOfDist, isChunk, readDist, root } from './committed.ts';
 
 const files = await filesOfDist();

@@ -8,7 +8,7 @@ import { createService } from '../../../bench/simulate/service.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import { createKeeper, createTaker } from '../../../src/action/locks/keeper.ts';
 import { waitForAll } from '../../../src/action/locks/wait-for-all.ts';
-import { type Client, createClient, parseWorkspaceId } from '../../../src/client/client.ts';
+import { createClient, parseWorkspaceId } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -64,9 +64,7 @@ async function really(times: number): Promise<Queue> {
   let asked = 0;
 
   async function job(): Promise<void> {
-    const real = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
-    // As in the simulation: they look for themselves.
-    const client: Client = { ...real, waitForRelease: async () => ({ kind: 'unsupported' }) };
+    const client = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
     const parts = { client, clock, sleep, random: Math.random, step: 'step', origin: undefined };
     const keeper = createKeeper(parts, () => undefined);
     const terms = { service: baseUrl, workspace, type: 'exclusive', ttl };
@@ -110,7 +108,7 @@ async function simulated(seed: number): Promise<Queue> {
     random: createRandom(seed, 0),
   });
   const clients = createClients(time);
-  const connections = countConnections(time.now).ofAStep;
+  const connections = countConnections(time).ofAStep;
   const gotAt: number[] = [];
   let ended = 0;
 
@@ -118,7 +116,7 @@ async function simulated(seed: number): Promise<Queue> {
     const workload = { ...someWorkload, waitSeconds, ttlSeconds: ttl.seconds };
     const random = createRandom(seed, 1, number);
     const parts = { time, service, clients, connections, random, workload, token: 't', onAnswer: () => undefined };
-    const locked = await lockStep(parts, { paths: [path], hottest: 0, holdMs, vanishes: false, lists: false });
+    const locked = await lockStep(parts, { paths: [path] });
     gotAt.push(time.now());
     await time.sleep(holdMs);
     await postStep(parts, locked);
@@ -128,7 +126,7 @@ async function simulated(seed: number): Promise<Queue> {
   for (let number = 0; number < jobs; number += 1) void job(number);
   await time.runUntil(waitSeconds * 1_000);
   expect(gotAt).toHaveLength(jobs);
-  return queueOf(0, gotAt, ended, service.counts.requests - jobs);
+  return queueOf(0, gotAt, ended, service.counts.polls + jobs);
 }
 
 const mean = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;

@@ -13,7 +13,7 @@ function started(instances = 1, rateLimit: RateLimit = null) {
   return { time, service };
 }
 
-const take = (number: number): Asked => ({ kind: 'take', path: `${number}`, key: `${number}`, ttlMs: 60_000 });
+const take = (number: number) => ({ kind: 'take' as const, path: `${number}`, key: `${number}`, ttlMs: 60_000 });
 
 /** Each asks again as soon as it is answered. */
 function crowd({ service }: ReturnType<typeof started>, clients: number, asked: (number: number) => Asked) {
@@ -59,6 +59,27 @@ test('several instances read more, and write one after the other', async () => {
   await three.time.runUntil(10_000);
   expect(three.service.counts.writerMs).toBeGreaterThan(8_000);
   expect(three.service.counts.writerMs).toBeLessThan(10_500);
+});
+
+test('who waits for a path is told when it is released, and those behind go on waiting', async () => {
+  const { time, service } = started(2);
+  const told: string[] = [];
+  const ask = (asked: Asked, name: string): void =>
+    service.send(asked, 'token', ({ status, headers }) =>
+      told.push(`${name} ${status} ${headers['preference-applied']}`),
+    );
+  ask(take(1), 'taken');
+  await time.runUntil(100);
+  for (const name of ['first', 'second', 'third', 'fourth']) ask({ kind: 'wait', path: '1', seconds: 30 }, name);
+  await time.runUntil(20_000);
+  expect(told).toEqual(['taken 201 undefined']);
+  ask({ kind: 'release', path: '1', match: '"lock_1"' }, 'released');
+  await time.runUntil(20_100);
+  // Each instance tells the first of its own.
+  expect(told.slice(1)).toEqual(['released 204 undefined', 'first 200 wait=30', 'second 200 wait=30']);
+  ask({ ...take(2), kind: 'take', path: '1' }, 'taken');
+  await time.runUntil(31_000);
+  expect(told.slice(4)).toEqual(['taken 201 undefined', 'third 200 wait=30', 'fourth 200 wait=30']);
 });
 
 test('a token that has spent its burst is refused more locks, is told so in each answer, and releases all the same', async () => {

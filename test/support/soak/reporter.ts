@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
-import { loadNow, thisMachine } from '../../../bench/machine.ts';
+import { loadNow, thisMachine } from '../../../bench/results.ts';
 import { busyText, machineText } from '../../../bench/table.ts';
 import { declared } from './figures.ts';
 import { figuresFile, readNotes } from './notes.ts';

@@ -1,7 +1,6 @@
 import { type Verdict, verdictOn } from '../../../bench/benchmark.ts';
-import { withUnit } from '../../../bench/numbers.ts';
 import { missedSentences } from '../../../bench/results.ts';
-import { limitText, type Row, rowText, widthsOf } from '../../../bench/table.ts';
+import { limitText, type Row, rowText, widthsOf, withUnit } from '../../../bench/table.ts';
 import type { Declared } from './figures.ts';
 import type { Note } from './notes.ts';
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { oneCommitPerChange } from '../../bench/service/one-commit.ts';
+import { oneCommitPerChange } from '../../bench/service/variant.ts';
 import { databaseKinds } from '../support/databases.ts';
 
 test('each change has a commit of its own, and one that fails ends no other', async () => {

@@ -2,31 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-
-export interface Archive {
-  readonly files: readonly string[];
-  readonly gzippedBytes: number;
-}
-
-const root = join(import.meta.dirname, '..');
-
-/** What a runner downloads of a commit or a tree: what `.gitattributes` leaves of it. */
-export function archiveOf(tree: string, environment: NodeJS.ProcessEnv = process.env): Archive {
-  const git = (...args: readonly string[]): Buffer =>
-    execFileSync('git', ['-c', 'core.quotePath=false', ...args], {
-      cwd: root,
-      env: environment,
-      maxBuffer: 2 ** 28,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-  const tar = git('archive', '--format=tar', tree);
-  const names = execFileSync('tar', ['-t'], { input: tar, encoding: 'utf8', maxBuffer: 2 ** 28 });
-  return {
-    files: names.split('\n').filter((name) => name !== '' && !name.endsWith('/')),
-    gzippedBytes: gzipSync(tar).length,
-  };
-}
+import { type Archive, archiveOf } from '../../bench/size.ts';
+import { root } from './committed.ts';
 
 /**
  * What it would be if the files were committed as they lie here: those that git knows, and all of `dist/`. They are

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Bench } from '../benchmark.ts';
+
+/** The service as an operator starts it, or one of the variants that it is compared with. */
+export type Kind = 'as installed' | 'one commit per change' | 'without a database';
+
+export interface ServiceOptions {
+  readonly kind?: Kind;
+  /** For its data and its log; made where there is none. */
+  readonly folder: string;
+  /** Without one, SQLite in the folder. */
+  readonly databaseUrl?: string | undefined;
+  readonly environment?: NodeJS.ProcessEnv;
+  /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
+  readonly rateLimit?: 'off';
+}
+
+export interface RunningService {
+  readonly pid: number;
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly workspace: string;
+  readonly data: string;
+  stop(): Promise<void>;
+}
+
+interface Listening {
+  readonly base_url: string;
+  readonly token: string;
+  readonly workspace: string;
+}
+
+const command = join(import.meta.dirname, '../../bin/workspace-service.js');
+const variant = join(import.meta.dirname, 'variant.ts');
+
+/** Starts it as a process of its own, until the end of the benchmark. Its log goes to a file, at its default level. */
+export async function startService({ atEnd }: Bench, options: ServiceOptions): Promise<RunningService> {
+  const { kind = 'as installed', folder, databaseUrl, environment = {}, rateLimit } = options;
+  const data = join(folder, 'data');
+  await mkdir(data, { recursive: true });
+  const logFile = join(folder, 'service.log');
+  const log = await open(logFile, 'a');
+  const args =
+    kind === 'as installed'
+      ? [
+          command,
+          'serve',
+          '--dev',
+          '--json',
+          '--port',
+          '0',
+          '--data',
+          data,
+          ...(rateLimit === 'off' ? ['--rate-limit', '0'] : []),
+        ]
+      : [variant, kind, data];
+  const child = spawn(process.execPath, args, {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      TMPDIR: tmpdir(),
+      ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', log.fd],
+  });
+  await log.close();
+  const ended = once(child, 'close');
+  async function stop(): Promise<void> {
+    child.kill('SIGTERM');
+    // A service that was interrupted at its work may take longer than anybody wants to wait for it.
+    const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
+    await ended.finally(() => clearTimeout(timer));
+  }
+  atEnd(stop);
+  const first = await Promise.race([
+    once(createInterface({ input: child.stdout ?? process.stdin }), 'line'),
+    ended.then(() => undefined),
+  ]);
+  if (first === undefined) {
+    const written = await readFile(logFile, 'utf8');
+    throw new Error(`The service ${kind} did not start. Its log: ${written.slice(-2_000)}`);
+  }
+  // The command's own first line has this form, and that of the variants too.
+  const { base_url, token, workspace } = JSON.parse(String(first[0])) as Listening;
+  return { pid: child.pid ?? 0, baseUrl: base_url, token, workspace, data, stop };
+}
