@@ -64,6 +64,7 @@ import { readQuery } from '../../src/service/http/query.ts';
 import { originForm, routingPath } from '../../src/service/http/raw-target.ts';
 import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts';
 import { parseRequestPart } from '../../src/service/http/validate.ts';
+import { parseCidr, parseIpAddress } from '../../src/service/ip-address.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
 import { safeText } from '../../src/service/safe-text.ts';
@@ -71,9 +72,7 @@ import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { parseTokenName } from '../../src/service/tokens/token-name.ts';
-import { parseCidr } from '../../src/service/webhooks/cidr.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
-import { parseIpAddress } from '../../src/service/webhooks/ip-address.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
 import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
@@ -556,12 +555,12 @@ export const parsers: readonly Parser[] = [
     shapes: [['wsa_', 'a', '']],
   },
   { of: ['src/service/tokens/token-name.ts parseTokenName'], parse: parseTokenName },
-  { of: ['src/service/webhooks/cidr.ts parseCidr'], parse: parseCidr },
+  { of: ['src/service/ip-address.ts parseCidr'], parse: parseCidr },
   {
     of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
     parse: (text) => parseExtraHeaders({ [text]: 'a', b: text }),
   },
-  { of: ['src/service/webhooks/ip-address.ts parseIpAddress'], parse: parseIpAddress },
+  { of: ['src/service/ip-address.ts parseIpAddress'], parse: parseIpAddress },
   {
     of: ['src/service/webhooks/receiver-answer.ts wholeAnswer'],
     parse: (text) =>

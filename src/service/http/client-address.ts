@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { type Cidr, isInside } from '../webhooks/cidr.ts';
-import { type IpAddress, parseIpAddress, unmapped, writeIpAddress } from '../webhooks/ip-address.ts';
+import { type Cidr, type IpAddress, isInside, parseIpAddress, unmapped, writeIpAddress } from '../ip-address.ts';
 import type { Environment } from './environment.ts';
 
 /** How the address of a peer is shown: one of IPv4 as such, also where the socket takes both versions. */

@@ -1,5 +1,5 @@
 import { durationUpTo } from '../../duration-up-to.ts';
-import { parseCidr } from '../../webhooks/cidr.ts';
+import { parseCidr } from '../../ip-address.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../line/flag.ts';
 import {

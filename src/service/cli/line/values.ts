@@ -1,7 +1,7 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
-import { type Cidr, parseCidr } from '../../webhooks/cidr.ts';
+import { type Cidr, parseCidr } from '../../ip-address.ts';
 import { didYouMean } from './nearest.ts';
 
 export function parseFolder(text: string): Parsed<string> {
@@ -54,7 +54,7 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
 
 export function parseTrustedProxy(text: string): Parsed<Cidr> {
   const network = parseCidr(text);
-  return network.ok && network.value.prefix === 0
+  return network.ok && network.value[1] === 0
     ? refused('That is everybody, and so every client could choose its address. Name the networks of your proxies.')
     : network;
 }

@@ -1,11 +1,7 @@
-import { isInside, parseCidr } from '../../webhooks/cidr.ts';
-import { parseIpAddress } from '../../webhooks/ip-address.ts';
+import { cidr, isInside, parseIpAddress } from '../../ip-address.ts';
 import { Failure } from '../failure.ts';
 
-export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].flatMap((text) => {
-  const network = parseCidr(text);
-  return network.ok ? [network.value] : [];
-});
+export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 export function isLoopback(host: string): boolean {
   const address = parseIpAddress(host);
