@@ -148,7 +148,7 @@ describe('audit', () => {
   test.each([
     [['--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
     [['--limit', '0'], '--limit is "0". It has to be a whole number from 1 to '],
-    [['--before', '-1'], '--before needs a value'],
+    [['--before', '-1'], '--before is "-1". It has to be a whole number from 1 to'],
     [['--since', '1w'], '--since is "1w". '],
     [['--actor', `wsa_${'s'.repeat(43)}`], '--actor is "wsa_***". This is the secret of a token.'],
   ])('refuses %j', async (args, sentence) => {

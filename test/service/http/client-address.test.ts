@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { SocketAddress } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseTrustedProxy } from '../../../src/service/cli/line/values.ts';
+import { parseTrustedProxy } from '../../../src/service/cli/values.ts';
 import { createClientAddress } from '../../../src/service/http/client-address.ts';
 import { parseIpAddress, writeIpAddress } from '../../../src/service/ip-address.ts';
 import { readAudit } from '../../../src/service/operation/read-audit.ts';

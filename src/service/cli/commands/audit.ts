@@ -5,13 +5,13 @@ import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { defineCommand } from '../command.ts';
-import { optional, withDefault } from '../line/flag.ts';
-import { didYouMean } from '../line/nearest.ts';
-import { wholeNumber } from '../line/values.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { optional, withDefault } from '../flags.ts';
 import { withStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { shownTime } from '../output/times.ts';
+import { wholeNumber } from '../values.ts';
 import { commonFlags } from './common-flags.ts';
 
 const pageSize = 1_000;
@@ -85,7 +85,7 @@ export const audit = defineCommand({
     ...commonFlags,
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     const query = {
       limit: flags.limit,
       since: flags.since ?? undefined,
@@ -97,11 +97,11 @@ export const audit = defineCommand({
       entriesUpTo(storage, query),
     );
     if (flags.json) {
-      printJson(outside.stdout, { entries, next: next ?? null });
+      printJson(io.stdout, { entries, next: next ?? null });
       return;
     }
     if (entries.length === 0) {
-      printLines(outside.stdout, [whyEmpty(query)]);
+      printLines(io.stdout, [whyEmpty(query)]);
       return;
     }
     const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
@@ -112,7 +112,7 @@ export const audit = defineCommand({
       action,
       shownDetail(detail),
     ]);
-    printLines(outside.stdout, table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows));
-    if (next !== undefined) printLines(outside.stdout, ['', `There are older entries: add --before ${next}.`]);
+    printLines(io.stdout, table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows));
+    if (next !== undefined) printLines(io.stdout, ['', `There are older entries: add --before ${next}.`]);
   },
 });

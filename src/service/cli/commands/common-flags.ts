@@ -1,5 +1,5 @@
-import { toggle, withDefault } from '../line/flag.ts';
-import { parseFolder } from '../line/values.ts';
+import { toggle, withDefault } from '../flags.ts';
+import { parseFolder } from '../values.ts';
 
 export const dataFlag = withDefault(
   { placeholder: 'FOLDER', what: 'the folder that the service keeps its data in' },

@@ -14,17 +14,17 @@ export const hookList = defineCommand({
   arguments: { workspace: workspaceArgument },
   flags: commonFlags,
   example: 'game',
-  async run({ flags, arguments: { workspace: id }, environment, outside }) {
+  async run({ flags, arguments: { workspace: id }, environment, io }) {
     const hooks = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
       return (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook.url) }));
     });
     if (flags.json) {
-      printJson(outside.stdout, { hooks });
+      printJson(io.stdout, { hooks });
       return;
     }
     if (hooks.length === 0) {
-      printLines(outside.stdout, [
+      printLines(io.stdout, [
         `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
       ]);
       return;
@@ -40,6 +40,6 @@ export const hookList = defineCommand({
       hook.last_error ?? '',
     ]);
     const columns = ['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'];
-    printLines(outside.stdout, table(columns, rows));
+    printLines(io.stdout, table(columns, rows));
   },
 });

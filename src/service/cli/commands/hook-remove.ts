@@ -1,10 +1,10 @@
 import { removeHook } from '../../webhooks/hooks.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { idOf } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
+import { idOf } from '../values.ts';
 import { commonFlags } from './common-flags.ts';
 import { existingWorkspace, workspaceArgument } from './workspace-argument.ts';
 
@@ -18,7 +18,7 @@ export const hookRemove = defineCommand({
   },
   flags: commonFlags,
   example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
-  async run({ flags, arguments: { workspace, id }, environment, outside }) {
+  async run({ flags, arguments: { workspace, id }, environment, io }) {
     const removed = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
       return storage.commit({ workspace }, (db) =>
@@ -30,7 +30,7 @@ export const hookRemove = defineCommand({
         `The workspace "${workspace}" has no hook ${id}. The command "workspace-service hook list ${workspace}" shows those that it has.`,
       );
     }
-    if (flags.json) printJson(outside.stdout, { removed: id });
-    else printLines(outside.stdout, [`Removed the hook ${id} of the workspace "${workspace}".`]);
+    if (flags.json) printJson(io.stdout, { removed: id });
+    else printLines(io.stdout, [`Removed the hook ${id} of the workspace "${workspace}".`]);
   },
 });

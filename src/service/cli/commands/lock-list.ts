@@ -34,17 +34,17 @@ export const lockList = defineCommand({
   arguments: { workspace: workspaceArgument },
   flags: commonFlags,
   example: 'game',
-  async run({ flags, arguments: { workspace: id }, environment, outside }) {
+  async run({ flags, arguments: { workspace: id }, environment, io }) {
     const { locks, now } = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
       return { locks: await allLocks(storage, id), now: await databaseTime(storage) };
     });
     if (flags.json) {
-      printJson(outside.stdout, { locks });
+      printJson(io.stdout, { locks });
       return;
     }
     if (locks.length === 0) {
-      printLines(outside.stdout, [`No path of the workspace "${id}" is locked. Anybody may take a lock there now.`]);
+      printLines(io.stdout, [`No path of the workspace "${id}" is locked. Anybody may take a lock there now.`]);
       return;
     }
     const rows = locks.map(({ path, owner, acquired_at, expires_at, origin }) => [
@@ -54,6 +54,6 @@ export const lockList = defineCommand({
       `${shownUntil(expires_at, now)} (${shownTime(expires_at)})`,
       origin ?? '',
     ]);
-    printLines(outside.stdout, table(['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'], rows));
+    printLines(io.stdout, table(['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'], rows));
   },
 });

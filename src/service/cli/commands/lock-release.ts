@@ -4,7 +4,7 @@ import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { toggle } from '../line/flag.ts';
+import { toggle } from '../flags.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
@@ -27,7 +27,7 @@ export const lockRelease = defineCommand({
   },
   flags: { force: toggle('take the lock away from its holder'), ...commonFlags },
   example: 'game Content/Hero.uasset --force',
-  async run({ flags, arguments: { workspace, path }, environment, outside }) {
+  async run({ flags, arguments: { workspace, path }, environment, io }) {
     const release = await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, workspace);
       const releaser = { ...operatorActor(), force: flags.force };
@@ -41,8 +41,8 @@ export const lockRelease = defineCommand({
     });
     switch (release.kind) {
       case 'released':
-        if (flags.json) printJson(outside.stdout, { released: release.lock });
-        else printLines(outside.stdout, [`Released ${path}. It was held by ${heldBy(release.lock)}.`]);
+        if (flags.json) printJson(io.stdout, { released: release.lock });
+        else printLines(io.stdout, [`Released ${path}. It was held by ${heldBy(release.lock)}.`]);
         return;
       case 'absent':
         throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);

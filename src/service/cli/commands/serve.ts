@@ -1,7 +1,7 @@
 import { durationUpTo } from '../../duration-up-to.ts';
 import { parseCidr } from '../../ip-address.ts';
 import { defineCommand } from '../command.ts';
-import { list, toggle, withDefault } from '../line/flag.ts';
+import { list, toggle, withDefault } from '../flags.ts';
 import {
   logLevels,
   parseByteCount,
@@ -10,7 +10,7 @@ import {
   parseRateLimit,
   parseTrustedProxy,
   wholeNumber,
-} from '../line/values.ts';
+} from '../values.ts';
 import { commonFlags } from './common-flags.ts';
 
 const longestSync = { seconds: 7 * 86_400 };
@@ -111,7 +111,7 @@ export const serve = defineCommand({
     json: toggle('write the line about listening as JSON'),
   },
   example: '--dev',
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     // Only this command needs the whole service to be read.
     const { serve } = await import('../serve/run.ts');
     const { dev, host, port, data, json } = flags;
@@ -136,6 +136,6 @@ export const serve = defineCommand({
       trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],
     };
-    await serve(settings, environment, outside);
+    await serve(settings, environment, io);
   },
 });

@@ -6,14 +6,14 @@ import { parseTokenName } from '../../tokens/token-name.ts';
 import { unknownWorkspaces } from '../../tokens/unknown-workspaces.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { defineCommand } from '../command.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { Failure } from '../failure.ts';
-import { list, optional, required, requiredList } from '../line/flag.ts';
-import { didYouMean } from '../line/nearest.ts';
-import { parseScope, scopeLines } from '../line/values.ts';
+import { list, optional, required, requiredList } from '../flags.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
 import { shownTime } from '../output/times.ts';
+import { parseScope, scopeLines } from '../values.ts';
 import { commonFlags } from './common-flags.ts';
 
 async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
@@ -49,7 +49,7 @@ export const tokenCreate = defineCommand({
     const why = whyNotLimited(scopes, workspaces.length === 0 ? null : workspaces);
     return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
   },
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     const { name, expires: lifetime } = flags;
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
@@ -59,12 +59,12 @@ export const tokenCreate = defineCommand({
       return storage.commit('global', (db) => createTokenBy(db, storage.now, operatorActor(), newToken));
     });
     if (flags.json) {
-      printJson(outside.stdout, { token, secret });
+      printJson(io.stdout, { token, secret });
       return;
     }
     const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
     const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
-    printLines(outside.stdout, [
+    printLines(io.stdout, [
       secret,
       '',
       `This is the secret of the token "${token.name}" (${token.id}). Keep it now: it is never shown again.`,

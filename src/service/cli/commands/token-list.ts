@@ -13,14 +13,14 @@ export const tokenList = defineCommand({
   arguments: {},
   flags: commonFlags,
   example: '--json',
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     const tokens = await withStorage({ ...flags, environment }, 'there', listTokens);
     if (flags.json) {
-      printJson(outside.stdout, { tokens });
+      printJson(io.stdout, { tokens });
       return;
     }
     if (tokens.length === 0) {
-      printLines(outside.stdout, [
+      printLines(io.stdout, [
         'There are no tokens yet. Make one with: workspace-service token create --name NAME --scopes LIST',
       ]);
       return;
@@ -36,7 +36,7 @@ export const tokenList = defineCommand({
       last_used_at === null ? '' : shownTime(last_used_at),
     ]);
     printLines(
-      outside.stdout,
+      io.stdout,
       table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'], rows),
     );
   },

@@ -1,10 +1,10 @@
 import { revokeTokenBy } from '../../tokens/audited.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { idOf } from '../line/values.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
+import { idOf } from '../values.ts';
 import { commonFlags } from './common-flags.ts';
 
 export const tokenRevoke = defineCommand({
@@ -16,7 +16,7 @@ export const tokenRevoke = defineCommand({
   },
   flags: commonFlags,
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
-  async run({ flags, arguments: { id }, environment, outside }) {
+  async run({ flags, arguments: { id }, environment, io }) {
     const revocation = await withStorage({ ...flags, environment }, 'there', (storage) =>
       storage.commit('global', (db) => revokeTokenBy(db, storage.now, operatorActor(), id)),
     );
@@ -25,9 +25,9 @@ export const tokenRevoke = defineCommand({
         `There is no token ${id}. The command "workspace-service token list" shows those that there are.`,
       );
     }
-    if (flags.json) printJson(outside.stdout, { id, state: 'revoked' });
+    if (flags.json) printJson(io.stdout, { id, state: 'revoked' });
     else if (revocation === 'revoked')
-      printLines(outside.stdout, [`The token ${id} is revoked: no request gets in with it.`]);
-    else printLines(outside.stdout, [`The token ${id} had been revoked already.`]);
+      printLines(io.stdout, [`The token ${id} is revoked: no request gets in with it.`]);
+    else printLines(io.stdout, [`The token ${id} had been revoked already.`]);
   },
 });

@@ -8,7 +8,7 @@ import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { defineCommand } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { required, toggle } from '../line/flag.ts';
+import { required, toggle } from '../flags.ts';
 import { withStorage } from '../open-storage.ts';
 import { operatorActor } from '../operator.ts';
 import { printJson, printLines } from '../output/print.ts';
@@ -74,7 +74,7 @@ export const workspaceAdd = defineCommand({
     remote.kind === 'file' && !allowFile
       ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
       : [],
-  async run({ flags, arguments: { id }, environment, outside }) {
+  async run({ flags, arguments: { id }, environment, io }) {
     const { text, remote } = flags.remote;
     const git = createGit({ dataFolder: flags.data, allowFile: flags['allow-file-remotes'], environment });
     const taken = new Failure(`There is a workspace "${id}" already. Remove it first, or choose another id.`);
@@ -90,9 +90,9 @@ export const workspaceAdd = defineCommand({
     });
     const { asked, workspace } = added;
     if (flags.json) {
-      printJson(outside.stdout, { workspace, branches: asked === null ? null : [...asked.branches.keys()] });
+      printJson(io.stdout, { workspace, branches: asked === null ? null : [...asked.branches.keys()] });
       return;
     }
-    printLines(outside.stdout, [`Added the workspace "${id}", a mirror of ${remote.address}. ${whatItHas(asked)}`]);
+    printLines(io.stdout, [`Added the workspace "${id}", a mirror of ${remote.address}. ${whatItHas(asked)}`]);
   },
 });

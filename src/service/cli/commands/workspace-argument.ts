@@ -1,9 +1,9 @@
 import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { findWorkspace, listWorkspaces, type StoredWorkspace } from '../../workspaces/workspaces.ts';
+import type { Argument } from '../command.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { Failure } from '../failure.ts';
-import { didYouMean } from '../line/nearest.ts';
-import type { Argument } from '../line/shape.ts';
 
 export const workspaceArgument: Argument<string> = {
   placeholder: 'WORKSPACE',

@@ -13,19 +13,19 @@ export const workspaceList = defineCommand({
   arguments: {},
   flags: commonFlags,
   example: '--json',
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     const workspaces = await withStorage({ ...flags, environment }, 'there', ({ read }) => listWorkspaces(read));
     if (flags.json) {
-      printJson(outside.stdout, { workspaces });
+      printJson(io.stdout, { workspaces });
       return;
     }
     if (workspaces.length === 0) {
-      printLines(outside.stdout, [
+      printLines(io.stdout, [
         'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
       ]);
       return;
     }
     const rows = workspaces.map(({ id, remote, created_at }) => [id, remote, shownTime(created_at)]);
-    printLines(outside.stdout, table(['ID', 'REMOTE', 'ADDED'], rows));
+    printLines(io.stdout, table(['ID', 'REMOTE', 'ADDED'], rows));
   },
 });

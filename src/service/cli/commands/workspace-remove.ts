@@ -27,7 +27,7 @@ export const workspaceRemove = defineCommand({
   arguments: { workspace: workspaceArgument },
   flags: commonFlags,
   example: 'game',
-  async run({ flags, arguments: { workspace: id }, environment, outside }) {
+  async run({ flags, arguments: { workspace: id }, environment, io }) {
     await withStorage({ ...flags, environment }, 'there', async (storage) => {
       await existingWorkspace(storage, id);
       const removal = await storage.commit({ workspace: id }, (db) =>
@@ -40,7 +40,7 @@ export const workspaceRemove = defineCommand({
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
     await git.forget(id).catch(() => undefined);
-    if (flags.json) printJson(outside.stdout, { removed: id });
-    else printLines(outside.stdout, [`Removed the workspace "${id}".`]);
+    if (flags.json) printJson(io.stdout, { removed: id });
+    else printLines(io.stdout, [`Removed the workspace "${id}".`]);
   },
 });

@@ -1,5 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
-import type { Output } from '../outside.ts';
+import type { Output } from '../process-io.ts';
 
 /** Gives how many bytes it has written. */
 type Write = (fd: number, bytes: Buffer, from: number) => number;

@@ -1,5 +1,5 @@
 import { safeText } from '../../safe-text.ts';
-import type { Output } from '../outside.ts';
+import type { Output } from '../process-io.ts';
 import { safeJson } from './safe-text.ts';
 
 /** Lines for a person. */

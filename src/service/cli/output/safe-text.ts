@@ -10,15 +10,19 @@ export const safeJson = (json: string): string =>
       .join(''),
   );
 
-const longestQuote = 100;
+const maxQuoted = 100;
 
-/** What a person typed, to be quoted in an answer: without what may be a secret typed in the wrong place. */
-export function quoted(text: string): string {
-  const harmless = text
+/** What a person typed, without what may be a secret in the wrong place. */
+export const withoutTypedSecrets = (text: string): string =>
+  text
     .replaceAll(/\/\/[^\s/]*@/g, '//***@')
     .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')
     .replaceAll(/\bpostgres(ql)?:\S*/gi, 'postgres:***');
+
+/** What a person typed, to be quoted in an answer. */
+export function quoted(text: string): string {
+  const harmless = withoutTypedSecrets(text);
   const characters = [...harmless];
-  const shortened = characters.length > longestQuote ? `${characters.slice(0, longestQuote).join('')}…` : harmless;
+  const shortened = characters.length > maxQuoted ? `${characters.slice(0, maxQuoted).join('')}…` : harmless;
   return `"${safeText(shortened)}"`;
 }

@@ -15,10 +15,10 @@ import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { prepareDataFolder } from '../data-folder.ts';
 import { databaseUrl } from '../database-url.ts';
-import type { LogLevel } from '../line/values.ts';
 import { openStorage } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
-import type { Outside } from '../outside.ts';
+import type { ProcessIo } from '../process-io.ts';
+import type { LogLevel } from '../values.ts';
 import { version } from '../version.ts';
 import { baseUrl, dashboardUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
 import { checkGit } from './check-git.ts';
@@ -55,7 +55,7 @@ interface Parts {
   readonly git: Git;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly outside: Outside;
+  readonly io: ProcessIo;
 }
 
 /** What earlier processes have left: nobody else can be at work on a folder whose instance lock is ours. */
@@ -98,13 +98,13 @@ interface Announced {
   readonly dev: DevSetup | null;
 }
 
-function announce({ settings, outside, log }: Parts, { port, link, dev }: Announced): void {
+function announce({ settings, io, log }: Parts, { port, link, dev }: Announced): void {
   const { host, json } = settings;
   const base_url = baseUrl(host, port);
   const dashboard_url = dashboardUrl(host, port);
   const sign_in_link = link === undefined ? undefined : `${dashboard_url}sign-in?link=${link}`;
   if (json) {
-    printJson(outside.stdout, {
+    printJson(io.stdout, {
       event: 'listening',
       base_url,
       dashboard_url,
@@ -113,7 +113,7 @@ function announce({ settings, outside, log }: Parts, { port, link, dev }: Announ
       ...dev,
     });
   } else {
-    printLines(outside.stdout, [
+    printLines(io.stdout, [
       `workspace-service ${version()} listens on ${base_url}`,
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined ? [] : invitation(sign_in_link)),
@@ -130,9 +130,9 @@ function announce({ settings, outside, log }: Parts, { port, link, dev }: Announ
 }
 
 async function serveOn(parts: Parts): Promise<void> {
-  const { settings, storage, git, log, outside } = parts;
+  const { settings, storage, git, log, io } = parts;
   await tidyUp(parts);
-  const stop = awaitStop(outside);
+  const stop = awaitStop(io);
   try {
     const service = await listen(parts);
     try {
@@ -149,9 +149,9 @@ async function serveOn(parts: Parts): Promise<void> {
 }
 
 /** Runs the service until it is told to stop. */
-export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, outside: Outside): Promise<void> {
+export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, io: ProcessIo): Promise<void> {
   const { data, dev, allowFileRemotes, logLevel } = settings;
-  const log = createLog(logLevel, outside.stderr);
+  const log = createLog(logLevel, io.stderr);
   const metrics = createMetrics();
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
   const databaseIsElsewhere = databaseUrl(environment) !== null;
@@ -167,7 +167,7 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
       },
     );
     try {
-      await serveOn({ settings, storage, git, metrics, log, outside });
+      await serveOn({ settings, storage, git, metrics, log, io });
     } finally {
       await storage.close();
     }

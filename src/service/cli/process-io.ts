@@ -2,12 +2,14 @@ import { logOutput } from './output/log-output.ts';
 
 export interface Output {
   write(text: string): void;
+  /** The width of a terminal; undefined where there is none. */
+  readonly columns?: number | undefined;
 }
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
 /** All that a command does to the world besides files, sockets and databases. */
-export interface Outside {
+export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
   /** Gives what ends the listening. */
@@ -22,7 +24,7 @@ function ignoreGoneReader(stream: NodeJS.WriteStream): void {
   });
 }
 
-export function thisProcess(): Outside {
+export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
   ignoreGoneReader(stdout);
   return {
