@@ -4,20 +4,17 @@ import { auditActions, isAuditAction } from '../../operation/audit.ts';
 import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { defineCommand } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { optional, withDefault } from '../flags.ts';
-import { withStorage } from '../open-storage.ts';
-import { printJson, printLines } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { shownTime } from '../output/times.ts';
+import { defineStorageCommand } from '../storage-command.ts';
 import { wholeNumber } from '../values.ts';
-import { commonFlags } from './common-flags.ts';
 
 const pageSize = 1_000;
-const mostEntries = 1_000_000;
-const highestNumber = 999_999_999_999_999;
-const longestAgo = { seconds: 36_500 * 86_400 };
+const maxEntries = 1_000_000;
+const maxNumber = 999_999_999_999_999;
+const maxAgo = { seconds: 36_500 * 86_400 };
 
 function parseAction(text: string): Parsed<string> {
   return isAuditAction(text)
@@ -52,7 +49,7 @@ function whyEmpty({ since, action, actor, before }: AuditQuery): string {
   return all ? 'Nothing has been recorded yet.' : 'Nothing that was recorded is of that kind.';
 }
 
-export const audit = defineCommand({
+export const audit = defineStorageCommand({
   name: 'audit',
   summary: 'list who did what, when, and from where; the newest first',
   details: [
@@ -61,11 +58,11 @@ export const audit = defineCommand({
   ],
   arguments: {},
   flags: {
-    limit: withDefault({ placeholder: 'N', what: 'how many entries at most' }, '100', wholeNumber(1, mostEntries)),
+    limit: withDefault({ placeholder: 'N', what: 'how many entries at most' }, '100', wholeNumber(1, maxEntries)),
     since: optional(
       { placeholder: 'DURATION', what: 'how far back, such as 12h or 90d' },
       'default the beginning',
-      durationUpTo(longestAgo, '36500d'),
+      durationUpTo(maxAgo, '36500d'),
     ),
     action: optional(
       { placeholder: 'ACTION', what: 'only this action, such as token.created' },
@@ -80,12 +77,11 @@ export const audit = defineCommand({
     before: optional(
       { placeholder: 'N', what: 'only entries that are older than the one of this number' },
       'default none',
-      wholeNumber(1, highestNumber),
+      wholeNumber(1, maxNumber),
     ),
-    ...commonFlags,
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags, environment, io }) {
+  async run({ flags }, storage) {
     const query = {
       limit: flags.limit,
       since: flags.since ?? undefined,
@@ -93,17 +89,9 @@ export const audit = defineCommand({
       actor: flags.actor ?? undefined,
       before: flags.before ?? undefined,
     };
-    const { entries, next } = await withStorage({ ...flags, environment }, 'there', (storage) =>
-      entriesUpTo(storage, query),
-    );
-    if (flags.json) {
-      printJson(io.stdout, { entries, next: next ?? null });
-      return;
-    }
-    if (entries.length === 0) {
-      printLines(io.stdout, [whyEmpty(query)]);
-      return;
-    }
+    const { entries, next } = await entriesUpTo(storage, query);
+    const document = { entries, next: next ?? null };
+    if (entries.length === 0) return { document, lines: [whyEmpty(query)] };
     const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
       shownTime(at),
       actor,
@@ -112,7 +100,7 @@ export const audit = defineCommand({
       action,
       shownDetail(detail),
     ]);
-    printLines(io.stdout, table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows));
-    if (next !== undefined) printLines(io.stdout, ['', `There are older entries: add --before ${next}.`]);
+    const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
+    return { document, lines: [...table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows), ...older] };
   },
 });

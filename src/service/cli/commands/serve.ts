@@ -2,6 +2,7 @@ import { durationUpTo } from '../../duration-up-to.ts';
 import { parseCidr } from '../../ip-address.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../flags.ts';
+import { commonFlags } from '../storage-command.ts';
 import {
   logLevels,
   parseByteCount,
@@ -11,9 +12,8 @@ import {
   parseTrustedProxy,
   wholeNumber,
 } from '../values.ts';
-import { commonFlags } from './common-flags.ts';
 
-const longestSync = { seconds: 7 * 86_400 };
+const maxSync = { seconds: 7 * 86_400 };
 
 export const serve = defineCommand({
   name: 'serve',
@@ -47,7 +47,7 @@ export const serve = defineCommand({
     'sync-timeout': withDefault(
       { placeholder: 'DURATION', what: 'how long a sync may take' },
       '30m',
-      durationUpTo(longestSync, '7d'),
+      durationUpTo(maxSync, '7d'),
     ),
     'parallel-syncs': withDefault(
       { placeholder: 'N', what: 'how many syncs run at the same time' },
