@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Duration } from '../interface/duration.ts';
-import { milliseconds } from '../interface/duration.ts';
+import { type Duration, milliseconds } from '../interface/duration.ts';
 import { foldCase } from '../interface/windows-path.ts';
 import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
@@ -19,22 +18,21 @@ import { createLockWaiters } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
 import type { FreeDisk } from './operation/free-disk.ts';
 import type { Metrics } from './operation/metrics.ts';
-import { nowAndThen } from './operation/now-and-then.ts';
 import { repeat } from './operation/repeat.ts';
+import { throttle } from './operation/throttle.ts';
 import { startWorker } from './operation/worker.ts';
 import { forgetEndedSessions } from './sessions/sessions.ts';
 import { removeAnswersBeyond } from './storage/remove-beyond.ts';
 import type { Storage } from './storage/storage.ts';
-import { claimSync } from './syncs/queue.ts';
-import { removeOldSyncs } from './syncs/remove-old.ts';
-import { runSync } from './syncs/run.ts';
+import { claimSync, removeOldSyncs } from './syncs/queue.ts';
+import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { recountBacklogs } from './webhooks/backlog.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { startDeliveries } from './webhooks/delivery-worker.ts';
 import { type HookQuotas, setHookQuotas } from './webhooks/quotas.ts';
-import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
 import { createNoteBacklogs, readBacklogs } from './webhooks/watch-backlogs.ts';
 import { createListBranches } from './workspaces/branches.ts';
@@ -80,7 +78,7 @@ const uncounted = 1 / 16;
 const drainMs = 10_000;
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
-const failedWork = { most: 5, everyMs: 30_000 };
+const failedWork = { max: 5, everyMs: 30_000 };
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -99,11 +97,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     trustedProxies,
     windowsPaths,
   } = options;
-  const tellOfWork = nowAndThen(failedWork, () => performance.now());
+  const throttleErrors = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
-    const telling = tellOfWork();
-    if (!telling.tell) return;
-    const { untold } = telling;
+    const entry = throttleErrors();
+    if (!entry.passes) return;
+    const untold = entry.skipped;
     log.error({ err: error, ...(untold > 0 && { untold }) }, 'work in the background went wrong; it is tried again');
   };
 

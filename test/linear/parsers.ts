@@ -47,12 +47,11 @@ import { arrange } from '../../src/service/dashboard/locks/arrange.ts';
 import { parseListQuery } from '../../src/service/dashboard/locks/list-query.ts';
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/tokens/read-new-token.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
-import { intoLines } from '../../src/service/git/lines.ts';
+import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
 import { redact } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
-import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { readCursor } from '../../src/service/http/cursor.ts';
 import { hookRequestSchema } from '../../src/service/http/hook-schema.ts';
@@ -69,14 +68,13 @@ import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
 import { safeText } from '../../src/service/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
-import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
+import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
-import { parseTokenName } from '../../src/service/tokens/token-name.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
 import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
-import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
+import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { withoutSecrets } from '../../src/service/webhooks/without-secrets.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
@@ -445,14 +443,14 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/git/lines.ts intoLines'],
+    of: ['src/service/git/git-output.ts intoLines'],
     parse: (text) => {
       const lines = intoLines(() => undefined);
       lines.push(text);
       lines.end();
     },
   },
-  { of: ['src/service/git/words-of-git.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
+  { of: ['src/service/git/git-output.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
   {
     of: ['src/service/git/redact.ts redact'],
     parse: (text) =>
@@ -548,13 +546,13 @@ export const parsers: readonly Parser[] = [
   { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
   { of: ['src/service/safe-text.ts safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
-  { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },
+  { of: ['src/service/tokens/new-token.ts parseLifetime'], parse: parseLifetime },
   {
     of: ['src/service/tokens/secret.ts looksLikeTokenSecret'],
     parse: looksLikeTokenSecret,
     shapes: [['wsa_', 'a', '']],
   },
-  { of: ['src/service/tokens/token-name.ts parseTokenName'], parse: parseTokenName },
+  { of: ['src/service/tokens/new-token.ts parseTokenName'], parse: parseTokenName },
   { of: ['src/service/ip-address.ts parseCidr'], parse: parseCidr },
   {
     of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
@@ -584,7 +582,7 @@ export const parsers: readonly Parser[] = [
     parse: (text) => retryAfterSeconds(text, new Date(0)),
   },
   {
-    of: ['src/service/webhooks/secret.ts parseSecret'],
+    of: ['src/service/webhooks/signature.ts parseSecret'],
     parse: (text) => [parseSecret(text), parseSecret(`whsec_${text}`)],
   },
   {

@@ -13,3 +13,30 @@ export class GitError extends Error {
     this.said = said;
   }
 }
+
+/** By the codes of system calls (errno(3)). */
+const words: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk of the service is full',
+  EDQUOT: 'the disk quota of the service is used up',
+  EROFS: 'the disk of the service is read-only',
+  EIO: 'the disk of the service reports an error',
+  EACCES: 'the service may not read and write its data folder',
+  EPERM: 'the service may not read and write its data folder',
+  EMFILE: 'the service has too many files open',
+  ENFILE: 'the machine of the service has too many files open',
+  EAGAIN: 'the machine of the service has too many processes',
+  ENOMEM: 'the machine of the service has no memory left',
+};
+
+/** What a system call failed with, to complete a sentence. */
+export const systemTrouble = (code: string): string => words[code] ?? `a call to the system failed (${code})`;
+
+/** Whatever the disk or the system refuse on the way is a GitError as well. `purpose` completes "git could not …". */
+export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
+    throw new GitError('failed', `git could not ${purpose}: ${systemTrouble(String(error.code))}.`);
+  }
+}

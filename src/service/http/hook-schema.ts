@@ -14,7 +14,7 @@ import {
   whyUnsafe,
 } from '../webhooks/extra-headers.ts';
 import { parseSubscription } from '../webhooks/formats.ts';
-import { parseSecret, secretPattern } from '../webhooks/secret.ts';
+import { parseSecret, secretPattern } from '../webhooks/signature.ts';
 import { longestUrl } from '../webhooks/target.ts';
 import { branchField, hookSchema, parsedBy } from './schemas.ts';
 

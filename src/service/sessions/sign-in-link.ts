@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { createTokenBy } from '../tokens/audited.ts';
-import { newSecret, secretHash } from '../tokens/secret.ts';
-import { newTokenId } from '../tokens/token-id.ts';
+import { newSecret, newTokenId, secretHash } from '../tokens/secret.ts';
 import { sessionMs, startSession } from './sessions.ts';
 
 /** An hour from the moment it is printed: whoever sets a service up is there. */

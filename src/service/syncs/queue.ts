@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Sync } from '../../interface/resources.ts';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf } from './sync-row.ts';
 
@@ -230,3 +231,9 @@ export async function finishSync(
     .returningAll()
     .executeTakeFirst();
 }
+
+/** Long after whoever asked for it has looked how it ended. */
+const keptForMs = 90 * 24 * 60 * 60 * 1_000;
+
+export const removeOldSyncs = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs });

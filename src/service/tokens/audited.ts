@@ -1,7 +1,7 @@
 import { type Actor, recordAudit } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { unknownWorkspaces } from './new-token.ts';
 import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
-import { unknownWorkspaces } from './unknown-workspaces.ts';
 
 /** For everybody who makes a token: what is not recorded cannot be asked about later. */
 export async function createTokenBy(

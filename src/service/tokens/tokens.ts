@@ -1,6 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Duration } from '../../interface/duration.ts';
-import { milliseconds } from '../../interface/duration.ts';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
@@ -8,8 +7,7 @@ import { askTogether } from '../storage/ask-together.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { newTokenSecret, sameHash, secretHash } from './secret.ts';
-import { newTokenId } from './token-id.ts';
+import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
 /** What a request may do, once its token has been found. */
 export interface Bearer {

@@ -5,10 +5,18 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveWhy } from './hooks.ts';
 import type { ReceiverAnswer } from './receiver-answer.ts';
+
+export type DeliveryStatus =
+  | 'pending'
+  /** It was over, and is sent again: one attempt is made. */
+  | 'again'
+  | 'delivered'
+  | 'failed'
+  /** The receiver has said to another delivery that it wants nothing more. */
+  | 'dropped';
 
 /** Longer than an attempt may take, so that most need no renewal. */
 export const leaseMs = 30_000;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { aboutMany, textOf } from '../storage/about-many.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
+import type { DeliveryStatus } from './delivery-queue.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, wantsEvent } from './hooks.ts';
 import { hookQuota } from './quotas.ts';

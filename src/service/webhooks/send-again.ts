@@ -3,10 +3,8 @@ import type { Actor } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { changeBacklog } from './backlog.ts';
-import { free, notLeased } from './delivery-queue.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
-import { recordHookAudit } from './hook-audit.ts';
-import { findHook, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+import { type DeliveryStatus, free, notLeased } from './delivery-queue.ts';
+import { findHook, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export interface SendAgainRequest {
   readonly workspace: string;

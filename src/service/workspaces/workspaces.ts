@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { shownRemote } from '../git/remote.ts';
+import { type Actor, recordAudit } from '../operation/audit.ts';
 import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
 import { askTogether } from '../storage/ask-together.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -84,4 +85,27 @@ export async function removeWorkspace(db: Database, now: Now, id: string): Promi
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };
+}
+
+const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });
+
+/** False: there is one with this id already. */
+export async function addWorkspaceBy(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  workspace: StoredWorkspace,
+): Promise<boolean> {
+  const fresh = await addWorkspace(db, now, workspace);
+  if (fresh) await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
+  return fresh;
+}
+
+export async function removeWorkspaceBy(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
+  const workspace = await findWorkspace(db, id);
+  const removal = await removeWorkspace(db, now, id);
+  if (workspace !== undefined && removal.kind === 'removed') {
+    await recordAudit(db, now, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
+  }
+  return removal;
 }

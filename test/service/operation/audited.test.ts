@@ -5,8 +5,12 @@ import { readAudit } from '../../../src/service/operation/read-audit.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTokenBy, revokeTokenBy } from '../../../src/service/tokens/audited.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspaceBy, removeWorkspaceBy } from '../../../src/service/workspaces/audited.ts';
-import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
+import {
+  addWorkspace,
+  addWorkspaceBy,
+  listWorkspaces,
+  removeWorkspaceBy,
+} from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 
 const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };

@@ -4,7 +4,7 @@ import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import { createMetrics } from '../../../src/service/operation/metrics.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
-import { runSync } from '../../../src/service/syncs/run.ts';
+import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 

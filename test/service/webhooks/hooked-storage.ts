@@ -10,7 +10,7 @@ import type { AttemptMade } from '../../../src/service/webhooks/delivery-queue.t
 import type { HookEventOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind, TestDatabase } from '../../support/databases.ts';
 import { valueIn } from './samples.ts';

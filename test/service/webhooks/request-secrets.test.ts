@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { withoutSecrets } from '../../../src/service/webhooks/without-secrets.ts';
 import { succeeded, valueIn } from './samples.ts';
 

@@ -113,7 +113,7 @@ export const serve = defineCommand({
   example: '--dev',
   async run({ flags, environment, io }) {
     // Only this command needs the whole service to be read.
-    const { serve } = await import('../serve/run.ts');
+    const { serve } = await import('../serve/serve.ts');
     const { dev, host, port, data, json } = flags;
     const settings = {
       dev,

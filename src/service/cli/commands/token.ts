@@ -1,10 +1,7 @@
 import type { Storage } from '../../storage/storage.ts';
-import { whyNotLimited } from '../../tokens/admin-limit.ts';
 import { createTokenBy, revokeTokenBy } from '../../tokens/audited.ts';
-import { parseLifetime } from '../../tokens/lifetime.ts';
-import { parseTokenName } from '../../tokens/token-name.ts';
+import { parseLifetime, parseTokenName, unknownWorkspaces, whyNotLimited } from '../../tokens/new-token.ts';
 import { listTokens } from '../../tokens/tokens.ts';
-import { unknownWorkspaces } from '../../tokens/unknown-workspaces.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { Failure } from '../failure.ts';

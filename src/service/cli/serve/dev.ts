@@ -3,7 +3,7 @@ import { scopes } from '../../../interface/scopes.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenBy } from '../../tokens/audited.ts';
-import { addWorkspaceBy } from '../../workspaces/audited.ts';
+import { addWorkspaceBy } from '../../workspaces/workspaces.ts';
 import { operatorActor } from '../operator.ts';
 
 export interface DevSetup {

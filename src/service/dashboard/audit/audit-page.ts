@@ -4,7 +4,7 @@ import { invalid } from '../../http/refusal.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
 import { parseAuditActor } from '../../operation/audit-actor.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
-import { looksLikeTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import { empty } from '../elements/empty.ts';
 import { json } from '../elements/json.ts';

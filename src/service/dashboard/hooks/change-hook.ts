@@ -3,7 +3,7 @@ import { type App, actorOf } from '../../http/operation.ts';
 import { findHookOverview } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
 import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
 import { seeOther } from '../answer.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import type { Markup } from '../elements/markup.ts';

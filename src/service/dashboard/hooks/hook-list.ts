@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { App } from '../../http/operation.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import { empty } from '../elements/empty.ts';
 import type { Markup } from '../elements/markup.ts';

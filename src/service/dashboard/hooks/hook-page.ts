@@ -9,7 +9,7 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveWhy } from '../../webhooks/hooks.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import { empty } from '../elements/empty.ts';
 import type { Markup } from '../elements/markup.ts';

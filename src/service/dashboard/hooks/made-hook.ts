@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Hook, HookFormat } from '../../../interface/resources.ts';
-import type { WebhookSecret } from '../../webhooks/secret.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
+import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { copied } from '../elements/copied.ts';
 import type { Markup } from '../elements/markup.ts';
 import { literal } from '../elements/text.ts';

@@ -6,7 +6,7 @@ import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/operation.ts';
 import type { Answer } from '../../http/problem-answer.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
-import { startPrepared } from '../../syncs/start.ts';
+import { startPrepared } from '../../syncs/trigger.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { branchStandings, isOutdated } from '../../workspaces/standing.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';

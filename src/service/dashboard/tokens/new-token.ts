@@ -4,7 +4,7 @@ import type { Answer } from '../../http/problem-answer.ts';
 import { Refusal } from '../../http/refusal.ts';
 import { sealed, unsealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
-import { looksLikeTokenId, newTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { seeOther } from '../answer.ts';

@@ -1,9 +1,7 @@
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { isScope, type Scope } from '../../../interface/scopes.ts';
-import { whyNotLimited } from '../../tokens/admin-limit.ts';
-import { parseLifetime } from '../../tokens/lifetime.ts';
-import { parseTokenName } from '../../tokens/token-name.ts';
+import { parseLifetime, parseTokenName, whyNotLimited } from '../../tokens/new-token.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { Form } from '../access/form.ts';

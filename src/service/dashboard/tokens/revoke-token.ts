@@ -4,7 +4,7 @@ import { Refusal } from '../../http/refusal.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { revokeTokenBy } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
-import { looksLikeTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token } from '../../tokens/tokens.ts';
 import { endedCookie } from '../access/cookie.ts';
 import { speaksHttps } from '../access/same-origin.ts';

@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Storage } from '../../storage/storage.ts';
 import { findSync, isSyncId } from '../../syncs/queue.ts';
-import { startPrepared } from '../../syncs/start.ts';
-import type { PrepareSync } from '../../syncs/trigger.ts';
+import { type PrepareSync, startPrepared } from '../../syncs/trigger.ts';
 import { type AccessControl, requireFreeDisk } from '../access.ts';
 import type { Once } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';

@@ -1,10 +1,13 @@
-export interface FairLimitOptions {
+export interface ParallelLimit {
   readonly max: number;
   /** So that the work of one key leaves places for that of others. */
-  readonly maxPerKey: number;
-  readonly maxWaitMs: number;
-  /** What is thrown where no place came free in time. */
-  readonly busy: () => Error;
+  readonly maxPerKey?: number;
+  /** Without it, work waits for as long as it takes. */
+  readonly patience?: {
+    readonly maxWaitMs: number;
+    /** What is thrown where no place came free in time. */
+    readonly busy: () => Error;
+  };
 }
 
 interface Waiting {
@@ -16,7 +19,7 @@ interface Waiting {
  * Runs at most so many pieces of work at the same time. A place that comes free goes to the key with the fewest of them,
  * and among equals to whoever came first.
  */
-export function createFairLimit({ max, maxPerKey, maxWaitMs, busy }: FairLimitOptions) {
+export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit) {
   const waiting = new Set<Waiting>();
   const running = new Map<string, number>();
   let total = 0;
@@ -51,10 +54,12 @@ export function createFairLimit({ max, maxPerKey, maxWaitMs, busy }: FairLimitOp
 
   function place(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        waiting.delete(asked);
-        reject(busy());
-      }, maxWaitMs);
+      const timer =
+        patience &&
+        setTimeout(() => {
+          waiting.delete(asked);
+          reject(patience.busy());
+        }, patience.maxWaitMs);
       const asked: Waiting = {
         key,
         start() {
