@@ -107,13 +107,15 @@ export function defineCommand<F extends Flags, A extends Arguments>(definition: 
   return {
     ...definition,
     prepare(line, environment) {
-      const read = readFlags(definition.flags, line, environment);
-      const given = readArguments(definition, line);
-      const problems = [...line.problems, ...read.problems, ...given.problems];
+      const readings = {
+        flags: readFlags(definition.flags, line, environment),
+        arguments: readArguments(definition, line),
+      };
+      const problems = [...line.problems, ...readings.flags.problems, ...readings.arguments.problems];
       if (problems.length > 0) return { ok: false, problems };
       // Nothing was wrong, so each name has the value that its own reader made: no type can follow that.
-      const flags = read.values as FlagValues<F>;
-      const values = given.values as ArgumentValues<A>;
+      const flags = readings.flags.values as FlagValues<F>;
+      const values = readings.arguments.values as ArgumentValues<A>;
       const contradictions = definition.check?.(flags) ?? [];
       if (contradictions.length > 0) return { ok: false, problems: contradictions };
       return { ok: true, run: (io) => definition.run({ flags, arguments: values, environment, io }) };

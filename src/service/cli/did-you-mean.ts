@@ -22,11 +22,11 @@ function distance(one: string, other: string): number {
   return last[other.length] ?? 0;
 }
 
-const longestTypo = 64;
+const maxTypoLength = 64;
 
 /** The name that was probably meant, if there is one. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
-  if (typed.length > longestTypo) return undefined;
+  if (typed.length > maxTypoLength) return undefined;
   const candidates = [...names]
     .map((name) => ({ name, off: distance(typed, name) }))
     .filter(({ name, off }) => off <= Math.max(1, Math.floor(Math.min(name.length, typed.length) / 3)))

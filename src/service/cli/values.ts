@@ -17,12 +17,12 @@ export function parseHost(text: string): Parsed<string> {
 }
 
 export const wholeNumber =
-  (least: number, most: number, hint = '') =>
+  (min: number, max: number) =>
   (text: string): Parsed<number> => {
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    return number >= least && number <= most
+    return number >= min && number <= max
       ? accepted(number)
-      : refused(`It has to be a whole number from ${least} to ${most}${hint}.`);
+      : refused(`It has to be a whole number from ${min} to ${max}.`);
   };
 
 const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
@@ -37,7 +37,7 @@ export function parseByteCount(text: string): Parsed<number> {
     : refused('It has to be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
 }
 
-const fastestRate = 1_000_000;
+const maxPerSecond = 1_000_000;
 
 /** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */
 const burstSeconds = 60;
@@ -46,8 +46,8 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
   if (text === '0') return accepted(null);
   const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
   const perSecond = Number(digits);
-  if (digits === undefined || perSecond < 1 || perSecond > fastestRate) {
-    return refused(`It has to be requests a second, such as 1000/s (1/s to ${fastestRate}/s), or 0 for no limit.`);
+  if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond) {
+    return refused(`It has to be requests a second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`);
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }

@@ -1,4 +1,4 @@
-const longestLine = 8_192;
+const maxLineLength = 8_192;
 
 /**
  * Cuts a stream of text into lines, at the carriage returns of progress lines too. Of a line without an end only the
@@ -7,7 +7,7 @@ const longestLine = 8_192;
 export function intoLines(onLine: (line: string) => void): { push(text: string): void; end(): void } {
   let line = '';
   const add = (text: string): void => {
-    line = (line + text).slice(0, longestLine);
+    line = (line + text).slice(0, maxLineLength);
   };
   const end = (): void => {
     if (line !== '') onLine(line);
@@ -24,7 +24,7 @@ export function intoLines(onLine: (line: string) => void): { push(text: string):
   };
 }
 
-const longest = 500;
+const maxWordsLength = 500;
 
 const noise = [
   /^(remote: )?[A-Z][A-Za-z ]*: +\d/,
@@ -42,5 +42,5 @@ export function wordsOfGit(errorLines: readonly string[]): string {
     .filter((line) => line !== '' && line !== 'remote:' && !noise.some((pattern) => pattern.test(line)))
     .slice(-3)
     .join(' ');
-  return words.length > longest ? `${words.slice(0, longest)}…` : words;
+  return words.length > maxWordsLength ? `${words.slice(0, maxWordsLength)}…` : words;
 }

@@ -13,7 +13,7 @@ export interface Remote {
   readonly credentials?: Credentials;
 }
 
-export const longestRemote = 2_048;
+export const maxRemoteLength = 2_048;
 
 const allowedForms =
   'It has to be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
@@ -27,8 +27,8 @@ const isHost = (text: string): boolean => plainName.test(text) || bracketedAddre
 /** A reason with nothing of the address in it: the address may hold a password. */
 function whyNotInAnyForm(text: string): string | undefined {
   if (text === '') return 'The address of a remote must not be empty.';
-  if (text.length > longestRemote) {
-    return `The address of a remote must not be longer than ${longestRemote} characters.`;
+  if (text.length > maxRemoteLength) {
+    return `The address of a remote must not be longer than ${maxRemoteLength} characters.`;
   }
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
   if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, nor encoded ones.';

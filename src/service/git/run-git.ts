@@ -35,7 +35,7 @@ export type GitOutcome =
 const defaultOutputLimit = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const patienceAfterTerminate = 2_000;
-const longestTimer = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 /**
  * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
@@ -88,7 +88,7 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
       endAll();
     };
 
-    const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, longestTimer));
+    const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, maxTimerMs));
     const onAbort = (): void => stop({ kind: 'aborted' });
     signal?.addEventListener('abort', onAbort, { once: true });
     const finish = (outcome: GitOutcome): void => {

@@ -2,9 +2,9 @@ import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
 import {
   type ExtraHeaders,
-  longestName,
-  longestValue,
-  mostHeaders,
+  maxHeaderNameLength,
+  maxHeaders,
+  maxHeaderValueLength,
   namePattern,
   namesOfOurs,
   parseExtraHeaders,
@@ -15,7 +15,7 @@ import {
 } from '../webhooks/extra-headers.ts';
 import { parseSubscription } from '../webhooks/formats.ts';
 import { parseSecret, secretPattern } from '../webhooks/signature.ts';
-import { longestUrl } from '../webhooks/target.ts';
+import { maxUrlLength } from '../webhooks/target.ts';
 import { branchField, hookSchema, parsedBy } from './schemas.ts';
 
 const mostBranches = 100;
@@ -33,7 +33,7 @@ const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): 
  */
 function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;
-  if (Object.keys(given).length > mostHeaders) {
+  if (Object.keys(given).length > maxHeaders) {
     context.addIssue({ code: 'custom', message: tooManyHeaders });
     return z.NEVER;
   }
@@ -42,12 +42,12 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
 }
 
 // Apart, because the type of a schema lacks this word, which OpenAPI 3.0 did not have.
-const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
+const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
 
 export const hookRequestSchema = z
   .object({
     url: z.string().openapi({
-      maxLength: longestUrl,
+      maxLength: maxUrlLength,
       format: 'uri',
       pattern: '^https?://',
       description:
@@ -78,9 +78,9 @@ export const hookRequestSchema = z
       .openapi({
         type: 'object',
         default: {},
-        maxProperties: mostHeaders,
+        maxProperties: maxHeaders,
         ...propertyNames,
-        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
         description: `Sent with each delivery. Upper and lower case of a name are the same. Not to be given, for they are the delivery's own: ${namesOfOurs}.`,
       }),
   })

@@ -21,7 +21,7 @@ import {
   type Workspace,
 } from '../../interface/resources.ts';
 import { longestTtl, parseTtl, shortestTtl } from '../../interface/ttl.ts';
-import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
+import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
 import { keyPattern, longestKey } from './idempotency.ts';
 import { longestOrigin } from './origin.ts';
 
@@ -135,9 +135,9 @@ export const branchField = z
   .openapi({
     type: 'string',
     minLength: 1,
-    maxLength: longestBranchName,
+    maxLength: maxBranchNameLength,
     not: { pattern: forbiddenInBranchName },
-    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, as git-check-ref-format(1) has it.`,
     example: 'main',
   });
 

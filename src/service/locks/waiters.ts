@@ -56,7 +56,7 @@ export const graceMs = 250;
 const lookAgainAfterErrorMs = 1_000;
 
 /** What timers can take; whoever is still there is then looked after once more. */
-const longestTimerMs = 2 ** 31 - 1;
+const maxTimerMs = 2 ** 31 - 1;
 
 interface Waiter {
   readonly tokenId: string;
@@ -114,7 +114,7 @@ export function createLockWaiters({
 
   function setTimer(queue: Queue, ms: number, work: () => void): void {
     queue.cancelTimer();
-    queue.cancelTimer = after(Math.min(ms, longestTimerMs), work);
+    queue.cancelTimer = after(Math.min(ms, maxTimerMs), work);
   }
 
   function onFree(queue: Queue): void {

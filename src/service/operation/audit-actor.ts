@@ -2,7 +2,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 
 /** Longer than any name, also of the people who use the command. */
-const longestActor = 1_024;
+const maxActorLength = 1_024;
 
 /** Whose entries are looked for. The secret of a token is easily taken for its id: it is refused before it can be repeated. */
 export function parseAuditActor(text: string): Parsed<string> {
@@ -11,6 +11,6 @@ export function parseAuditActor(text: string): Parsed<string> {
       'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
     );
   }
-  if (text.length > longestActor) return refused('Nobody has a name that is so long.');
+  if (text.length > maxActorLength) return refused('Nobody has a name that is so long.');
   return /\p{Cc}/u.test(text) ? refused('Nobody has a name with control characters.') : accepted(text.normalize('NFC'));
 }

@@ -9,14 +9,14 @@ import { type SyncRow, syncOf } from './sync-row.ts';
 export const leaseMs = 30_000;
 
 /** A sync whose instance died this often probably kills it. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * So many syncs of a branch in so long a time, and the next waits until the time is over. Triggers that come one after
  * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
  * while it waits, it is joined by all of them.
  */
-const mostInARow = 3;
+const maxInARow = 3;
 const rowMs = 5_000;
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
@@ -134,7 +134,7 @@ export async function claimSync(
                   // After the clock was put back there are times ahead of it, for hours perhaps.
                   .where(sql<boolean>`other.finished_at <= (select ${now})`),
                 '<',
-                mostInARow,
+                maxInARow,
               ),
             ]),
             where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
@@ -170,7 +170,7 @@ export async function claimSync(
         branch: row.branch,
         remote,
         lease,
-        exhausted: row.attempts > mostAttempts,
+        exhausted: row.attempts > maxAttempts,
       };
     });
   } catch (error) {

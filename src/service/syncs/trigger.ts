@@ -115,12 +115,12 @@ export type Start =
   /** Why is a sentence for a person. */
   | { readonly kind: 'unknown-branch'; readonly why: string };
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 const some = (names: readonly string[]): string =>
   names.length === 0
     ? 'It has none yet.'
-    : `It has ${names.slice(0, mostNamed).join(', ')}${names.length > mostNamed ? ` and ${names.length - mostNamed} more` : ''}.`;
+    : `It has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
 
 /** Queues what was found out about the branch before this transaction; whoever calls it wakes the worker afterwards. */
 export async function startPrepared(

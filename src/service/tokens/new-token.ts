@@ -3,17 +3,17 @@ import type { Scope } from '../../interface/scopes.ts';
 import { durationUpTo } from '../duration-up-to.ts';
 import type { Database } from '../storage/storage.ts';
 
-const longestName = 100;
+const maxNameLength = 100;
 
 /** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
-const longestUncomposed = 4 * longestName;
+const maxUncomposedLength = 4 * maxNameLength;
 
 /** The name becomes the owner of the token's locks, so people have to be able to read it. */
 export function parseTokenName(text: string): Parsed<string> {
   const trimmed = text.trim();
-  const name = trimmed.length > longestUncomposed ? trimmed : trimmed.normalize('NFC').trim();
+  const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();
   if (name === '') return refused('A token needs a name: it is shown as the owner of its locks.');
-  if (name.length > longestName) return refused(`A token's name has at most ${longestName} characters.`);
+  if (name.length > maxNameLength) return refused(`A token's name has at most ${maxNameLength} characters.`);
   if (/\p{C}/u.test(name)) return refused("A token's name must not have control or invisible characters.");
   return accepted(name);
 }

@@ -36,7 +36,7 @@ export interface DeliveryTerms {
 const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
 
 /** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
-const longestAgeMs = 7 * 24 * 60 * 60 * 1_000;
+const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
 type Attempted = Outcome | { readonly kind: 'impossible'; readonly why: string };
 
@@ -60,7 +60,7 @@ function endOf(
 ): DeliveryEnd | undefined {
   const later = (why: string, atLeastSeconds = 0): DeliveryEnd => {
     const wait = schedule(attempts + 1);
-    if (wait === undefined || again || ageMs > longestAgeMs) return { kind: 'given-up', why };
+    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', why };
     return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), why };
   };
   switch (outcome.kind) {

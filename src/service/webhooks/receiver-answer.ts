@@ -24,8 +24,8 @@ export interface ReadAnswer {
   readonly isCut: boolean;
 }
 
-const mostBytes = 1_024;
-const longestHeader = 256;
+const maxBytes = 1_024;
+const maxHeaderLength = 256;
 
 /** What helps to find out what went wrong, and is no credential as cookies are. */
 const keptHeaders = [
@@ -45,7 +45,7 @@ const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g
 
 /** Where it was cut in the middle of a character, without that. */
 const firstBytes = (text: string): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, mostBytes), { stream: true });
+  new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 
 export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverAnswer => ({ kept: 'status', status });
 
@@ -59,7 +59,7 @@ export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secret
       [
         name,
         asText(withoutSecrets(told, secrets, false))
-          .slice(0, longestHeader)
+          .slice(0, maxHeaderLength)
           .toWellFormed(),
       ],
     ];

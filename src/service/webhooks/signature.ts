@@ -7,12 +7,12 @@ declare const brand: unique symbol;
 export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 
 const prefix = 'whsec_';
-const fewestBytes = 24;
-const mostBytes = 64;
+const minBytes = 24;
+const maxBytes = 64;
 
 /** Of three bytes each. */
-const fewestGroups = fewestBytes / 3;
-const mostGroups = (mostBytes - 1) / 3;
+const minGroups = minBytes / 3;
+const maxGroups = (maxBytes - 1) / 3;
 const sextet = '[A-Za-z0-9+/]';
 
 /**
@@ -20,8 +20,8 @@ const sextet = '[A-Za-z0-9+/]';
  * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
  */
 export const secretPattern = new RegExp(
-  `^${prefix}(?:(?:${sextet}{4}){${fewestGroups},${mostGroups}}(?:${sextet}[AQgw]==)?|` +
-    `(?:${sextet}{4}){${fewestGroups},${mostGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
+  `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +
+    `(?:${sextet}{4}){${minGroups},${maxGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
 );
 
 const isSecret = (text: string): text is WebhookSecret => secretPattern.test(text);
@@ -29,7 +29,7 @@ const isSecret = (text: string): text is WebhookSecret => secretPattern.test(tex
 export function parseSecret(text: string): Parsed<WebhookSecret> {
   if (isSecret(text)) return accepted(text);
   return refused(
-    `A secret is ${prefix} followed by the base64 of ${fewestBytes} to ${mostBytes} random bytes. ` +
+    `A secret is ${prefix} followed by the base64 of ${minBytes} to ${maxBytes} random bytes. ` +
       'Make one with: echo "whsec_$(openssl rand -base64 32)", or leave it out and one is made.',
   );
 }

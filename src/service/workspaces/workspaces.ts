@@ -90,7 +90,7 @@ export async function removeWorkspace(db: Database, now: Now, id: string): Promi
 const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });
 
 /** False: there is one with this id already. */
-export async function addWorkspaceBy(
+export async function addWorkspaceAudited(
   db: Database,
   now: Now,
   actor: Actor,
@@ -101,7 +101,7 @@ export async function addWorkspaceBy(
   return fresh;
 }
 
-export async function removeWorkspaceBy(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
+export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
   const workspace = await findWorkspace(db, id);
   const removal = await removeWorkspace(db, now, id);
   if (workspace !== undefined && removal.kind === 'removed') {

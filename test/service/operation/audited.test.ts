@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/operation/audit.ts';
 import { readAudit } from '../../../src/service/operation/read-audit.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { createTokenBy, revokeTokenBy } from '../../../src/service/tokens/audited.ts';
+import { createTokenAudited, revokeTokenAudited } from '../../../src/service/tokens/audited.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import {
   addWorkspace,
-  addWorkspaceBy,
+  addWorkspaceAudited,
   listWorkspaces,
-  removeWorkspaceBy,
+  removeWorkspaceAudited,
 } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 
@@ -30,7 +30,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
   const byAda = { actor: 'ada', token_id: 'tok_ada', address: '192.0.2.7' };
 
   test('a token that was made, with what it may do and without its secret', async () => {
-    const { token, secret } = await storage.commit('global', (db) => createTokenBy(db, storage.now, actor, ci));
+    const { token, secret } = await storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci));
     const { id, name, scopes, workspaces, expires_at } = token;
     expect(expires_at).not.toBeNull();
     expect(await told()).toEqual([
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
 
   test('a token that was revoked, once', async () => {
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
-    const revoke = (id: string) => storage.commit('global', (db) => revokeTokenBy(db, storage.now, actor, id));
+    const revoke = (id: string) => storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, id));
     expect(await revoke('tok_none')).toBe('unknown');
     expect(await revoke(token.id)).toBe('revoked');
     expect(await revoke(token.id)).toBe('already-revoked');
@@ -49,8 +49,8 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
   });
 
   test('a workspace that was added and removed, without the password of its remote', async () => {
-    const add = () => storage.commit('global', (db) => addWorkspaceBy(db, storage.now, actor, game));
-    const remove = () => storage.commit('global', (db) => removeWorkspaceBy(db, storage.now, actor, 'game'));
+    const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
+    const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
     expect([await add(), await add()]).toEqual([true, false]);
     expect([await remove(), await remove()]).toEqual([{ kind: 'removed' }, { kind: 'unknown' }]);
     const detail = { workspace: 'game', remote: 'https://git.example.com/game.git' };
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
         .values({ ...lock, acquired_at: 0, expires_at: Date.now() + 3_600_000 })
         .execute();
     });
-    const removal = await storage.commit('global', (db) => removeWorkspaceBy(db, storage.now, actor, 'game'));
+    const removal = await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
     expect(removal).toEqual({ kind: 'locked', locks: 1 });
     expect(await told()).toEqual([]);
   });
@@ -87,10 +87,10 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     await storage.commit('global', (db) => addWorkspace(db, storage.now, game));
     await storage.commit('global', (db) => sql`drop table audit`.execute(db));
     for (const change of [
-      storage.commit('global', (db) => createTokenBy(db, storage.now, actor, ci)),
-      storage.commit('global', (db) => revokeTokenBy(db, storage.now, actor, token.id)),
-      storage.commit('global', (db) => addWorkspaceBy(db, storage.now, actor, { ...game, id: 'other' })),
-      storage.commit('global', (db) => removeWorkspaceBy(db, storage.now, actor, 'game')),
+      storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci)),
+      storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, token.id)),
+      storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, { ...game, id: 'other' })),
+      storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game')),
     ]) {
       await expect(change).rejects.toThrow('audit');
     }

@@ -1,5 +1,5 @@
 import type { Storage } from '../../storage/storage.ts';
-import { createTokenBy, revokeTokenBy } from '../../tokens/audited.ts';
+import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { parseLifetime, parseTokenName, unknownWorkspaces, whyNotLimited } from '../../tokens/new-token.ts';
 import { listTokens } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
@@ -51,7 +51,7 @@ export const tokenCreate = defineStorageCommand({
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     if (workspaces !== null) await checkWorkspaces(storage, workspaces);
     const { token, secret } = await storage.commit('global', (db) =>
-      createTokenBy(db, storage.now, operatorActor(), { name, scopes, workspaces, lifetime }),
+      createTokenAudited(db, storage.now, operatorActor(), { name, scopes, workspaces, lifetime }),
     );
     const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
     const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
@@ -106,7 +106,7 @@ export const tokenRevoke = defineStorageCommand({
   flags: {},
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
-    const revocation = await storage.commit('global', (db) => revokeTokenBy(db, storage.now, operatorActor(), id));
+    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown') {
       throw new Failure(
         `There is no token ${id}. The command "workspace-service token list" shows those that there are.`,

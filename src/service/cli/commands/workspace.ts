@@ -6,7 +6,12 @@ import { parseRemote, type Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
 import { listLocks } from '../../locks/list.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { addWorkspaceBy, findWorkspace, listWorkspaces, removeWorkspaceBy } from '../../workspaces/workspaces.ts';
+import {
+  addWorkspaceAudited,
+  findWorkspace,
+  listWorkspaces,
+  removeWorkspaceAudited,
+} from '../../workspaces/workspaces.ts';
 import { Failure } from '../failure.ts';
 import { required, toggle } from '../flags.ts';
 import { operatorActor } from '../operator.ts';
@@ -81,7 +86,7 @@ export const workspaceAdd = defineStorageCommand({
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = flags['no-check'] ? null : await askRemote(git, remote);
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceBy(db, storage.now, operatorActor(), { id, remote: text }),
+      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text }),
     );
     if (!fresh) throw taken;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
@@ -132,7 +137,7 @@ export const workspaceRemove = defineStorageCommand({
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await existingWorkspace(storage, id);
     const removal = await storage.commit({ workspace: id }, (db) =>
-      removeWorkspaceBy(db, storage.now, operatorActor(), id),
+      removeWorkspaceAudited(db, storage.now, operatorActor(), id),
     );
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });

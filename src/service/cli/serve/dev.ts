@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createTokenBy } from '../../tokens/audited.ts';
-import { addWorkspaceBy } from '../../workspaces/workspaces.ts';
+import { createTokenAudited } from '../../tokens/audited.ts';
+import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { operatorActor } from '../operator.ts';
 
 export interface DevSetup {
@@ -20,8 +20,8 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
-    await addWorkspaceBy(db, now, operator, { id: workspace, remote });
-    return createTokenBy(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
+    await addWorkspaceAudited(db, now, operator, { id: workspace, remote });
+    return createTokenAudited(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
   });
   return { token: secret, workspace };
 }

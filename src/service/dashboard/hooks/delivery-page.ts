@@ -5,7 +5,7 @@ import type { Answer } from '../../http/problem-answer.ts';
 import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
 import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';
-import { mostAttempts } from '../../webhooks/retry-schedule.ts';
+import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { shownRequest, shownUrl } from '../../webhooks/shown-request.ts';
 import { seeOther } from '../answer.ts';
@@ -47,7 +47,7 @@ function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook:
 
 function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
   if (again && !('at' in state)) return `${attempts}, and one more since somebody had it sent again`;
-  return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
+  return 'at' in state ? String(attempts) : `${attempts} of at most ${maxAttempts}`;
 }
 
 /** Where more is told of what it is about. */
