@@ -21,7 +21,9 @@ test('on a read-only disk the service does not start, and says why in a sentence
       through: disk.through,
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^workspace-service: The data folder ".*" cannot be used: its disk is read-only\. .*\n$/);
+    expect(stderr).toMatch(
+      /^workspace-service: The data folder ".*" cannot be used: the disk of the service is read-only\. .*\n$/,
+    );
   }
 });
 

@@ -1,44 +1,22 @@
 import { accessSync, constants } from 'node:fs';
 import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
+import { sqliteReason, systemReason } from '../system-errors.ts';
 import { Failure } from './failure.ts';
 import { quoted } from './output/safe-text.ts';
 
-/** By the codes of system calls (errno(3)). */
-const systemTrouble: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not read and write it',
-  EPERM: 'this user may not read and write it',
-  EROFS: 'its disk is read-only',
-  EEXIST: 'it is a file, not a folder',
-  ENOTDIR: 'a part of its path is a file, not a folder',
-  ENOSPC: 'its disk is full',
-  ELOOP: 'its path has too many symbolic links',
-  ENAMETOOLONG: 'its path is too long',
-};
-
-/** By the primary result codes of SQLite (https://www.sqlite.org/rescode.html). */
-const databaseTrouble: Readonly<Record<number, string>> = {
-  5: 'its database is busy with another process',
-  8: 'this user may not write its database',
-  10: 'its disk reports an error',
-  11: 'its database is damaged: restore a backup',
-  13: 'its disk is full',
-  14: 'its database file cannot be opened',
-  26: 'the file of its database is something else',
-};
-
-function troubleOf(error: unknown): string | undefined {
+function reasonOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if ('errcode' in error && typeof error.errcode === 'number') return databaseTrouble[error.errcode & 0xff];
-  return 'code' in error && typeof error.code === 'string' ? systemTrouble[error.code] : undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return sqliteReason(error) ?? systemReason(code);
 }
 
 /** What to tell when the folder, or the database in it, cannot be used. */
 export function folderFailure(folder: string, error: unknown): unknown {
-  const trouble = troubleOf(error);
-  if (trouble !== undefined) {
+  const reason = reasonOf(error);
+  if (reason !== undefined) {
     return new Failure(
-      `The data folder ${quoted(folder)} cannot be used: ${trouble}. Put that right, or name another with --data.`,
+      `The data folder ${quoted(folder)} cannot be used: ${reason}. Put that right, or name another with --data.`,
     );
   }
   return error instanceof NewerSchemaError ? new Failure(error.message) : error;

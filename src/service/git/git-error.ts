@@ -1,3 +1,5 @@
+import { systemReason } from '../system-errors.ts';
+
 export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch' | 'busy';
 
 /** What went wrong with git. The message is a sentence for a person and holds no credential. */
@@ -14,22 +16,8 @@ export class GitError extends Error {
   }
 }
 
-/** By the codes of system calls (errno(3)). */
-const words: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk of the service is full',
-  EDQUOT: 'the disk quota of the service is used up',
-  EROFS: 'the disk of the service is read-only',
-  EIO: 'the disk of the service reports an error',
-  EACCES: 'the service may not read and write its data folder',
-  EPERM: 'the service may not read and write its data folder',
-  EMFILE: 'the service has too many files open',
-  ENFILE: 'the machine of the service has too many files open',
-  EAGAIN: 'the machine of the service has too many processes',
-  ENOMEM: 'the machine of the service has no memory left',
-};
-
 /** What a system call failed with, to complete a sentence. */
-export const systemTrouble = (code: string): string => words[code] ?? `a call to the system failed (${code})`;
+export const systemTrouble = (code: string): string => systemReason(code) ?? `a call to the system failed (${code})`;
 
 /** Whatever the disk or the system refuse on the way is a GitError as well. `purpose` completes "git could not …". */
 export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): Promise<T> {

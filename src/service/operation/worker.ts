@@ -1,5 +1,3 @@
-import { repeat } from './repeat.ts';
-
 export interface WorkerOptions<Job> {
   /** How many jobs this instance does at the same time. */
   readonly parallel: number;
@@ -72,24 +70,4 @@ export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: Work
       await Promise.all(running);
     },
   };
-}
-
-/** Renews a lease while a job runs, until it is told to stop; tells `lost` once when the lease cannot be kept. */
-export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: () => void): () => void {
-  let ended = false;
-  const end = (): void => {
-    ended = true;
-    void stopRepeating();
-  };
-  const stopRepeating = repeat(
-    everyMs,
-    async () => {
-      if ((await renew()) || ended) return;
-      end();
-      lost();
-    },
-    // The database does not answer: the lease is longer than one interval, so the next renewal may still keep it.
-    () => undefined,
-  );
-  return end;
 }

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Sync } from '../../interface/resources.ts';
+import { type Leased, leasedUntil } from '../operation/lease.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf } from './sync-row.ts';
-
-/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
-export const leaseMs = 30_000;
 
 /** A sync whose instance died this often probably kills it. */
 const maxAttempts = 5;
@@ -78,14 +76,11 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && syncOf(row);
 }
 
-export interface ClaimedSync {
-  readonly id: string;
+export interface ClaimedSync extends Leased {
   readonly workspace: string;
   readonly branch: string;
   /** As stored, with its credentials. */
   readonly remote: string;
-  /** Names this claim: a later one of the same sync has another. */
-  readonly lease: string;
   /** It was begun too often without an end. */
   readonly exhausted: boolean;
 }
@@ -154,7 +149,7 @@ export async function claimSync(
           received_objects: 0,
           started_at: sql<number>`coalesce(started_at, ${now})`,
           lease_owner: lease,
-          lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}`,
+          lease_until: leasedUntil(now),
         })
         .where('id', '=', next.id)
         .returningAll()
@@ -177,36 +172,6 @@ export async function claimSync(
     if (uniqueViolation(error)) return undefined;
     throw error;
   }
-}
-
-/** Tells how far it is and keeps it; false when it has been taken over, or its workspace removed. */
-export async function renewSync(
-  { claim, now }: Storage,
-  { id, lease }: ClaimedSync,
-  receivedObjects: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await claim((db) =>
-    db
-      .updateTable('syncs')
-      .set({ received_objects: receivedObjects, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
-      .where('id', '=', id)
-      .where('lease_owner', '=', lease)
-      .where('finished_at', 'is', null)
-      .executeTakeFirst(),
-  );
-  return numUpdatedRows > 0n;
-}
-
-/** Ends the lease at once, so that the next instance to look goes on with it. */
-export async function abandonSync({ claim }: Storage, { id, lease }: ClaimedSync): Promise<void> {
-  await claim((db) =>
-    db.updateTable('syncs').set({ lease_until: 0 }).where('id', '=', id).where('lease_owner', '=', lease).execute(),
-  );
-}
-
-/** For a database that no other instance uses: whatever runs there was left by an earlier process. */
-export async function abandonAllSyncs({ claim }: Storage): Promise<void> {
-  await claim((db) => db.updateTable('syncs').set({ lease_until: 0 }).where('status', '=', 'running').execute());
 }
 
 export type SyncEnd =

@@ -4,12 +4,12 @@ import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
+import { endLease, keepLease, renewLease } from '../operation/lease.ts';
 import type { Metrics } from '../operation/metrics.ts';
-import { keepLease } from '../operation/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordEvent } from '../webhooks/outbox.ts';
-import { abandonSync, type ClaimedSync, finishSync, renewSync, type SyncEnd } from './queue.ts';
+import { type ClaimedSync, finishSync, type SyncEnd } from './queue.ts';
 import { syncOf } from './sync-row.ts';
 
 /** Short enough to show progress; the lease is many times longer. */
@@ -91,7 +91,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
   const lost = new AbortController();
   let received = 0;
   const stopRenewing = keepLease(
-    () => renewSync(storage, sync, received),
+    () => renewLease(storage, 'syncs', sync, { received_objects: received }),
     renewEveryMs,
     () => lost.abort(),
   );
@@ -109,7 +109,7 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     onEvent();
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    if (stopping.aborted) await abandonSync(storage, sync);
+    if (stopping.aborted) await endLease(storage, 'syncs', sync);
     else log.warn(about, 'a sync was taken over by another instance');
     return;
   } finally {

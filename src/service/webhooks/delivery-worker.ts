@@ -1,17 +1,10 @@
 import type { Logger } from 'pino';
+import { endLease, keepLease, renewLease } from '../operation/lease.ts';
 import type { Metrics } from '../operation/metrics.ts';
-import { keepLease, startWorker, type Worker } from '../operation/worker.ts';
+import { startWorker, type Worker } from '../operation/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deliver, type Outcome } from './deliver.ts';
-import {
-  abandonDelivery,
-  type ClaimedDelivery,
-  claimDelivery,
-  type DeliveryEnd,
-  dueHooks,
-  renewDelivery,
-  settleDelivery,
-} from './delivery-queue.ts';
+import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
 import { receiverOf } from './hooks.ts';
@@ -101,7 +94,7 @@ export async function runDelivery(
 ): Promise<void> {
   const lost = new AbortController();
   const stopRenewing = keepLease(
-    () => renewDelivery(storage, delivery),
+    () => renewLease(storage, 'deliveries', delivery),
     renewEveryMs,
     () => lost.abort(),
   );
@@ -111,7 +104,7 @@ export async function runDelivery(
   const made = { durationMs: performance.now() - begun, answer: answerOf(outcome) };
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
-    await abandonDelivery(storage, delivery);
+    await endLease(storage, 'deliveries', delivery);
     return;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepLease } from '../../../src/service/operation/worker.ts';
+import { keepLease } from '../../../src/service/operation/lease.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

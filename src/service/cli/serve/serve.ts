@@ -4,12 +4,11 @@ import { createGit, type Git } from '../../git/git.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import type { Cidr } from '../../ip-address.ts';
 import { watchFreeDisk } from '../../operation/free-disk.ts';
+import { endAllLeases } from '../../operation/lease.ts';
 import { createMetrics, type Metrics } from '../../operation/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { abandonAllSyncs } from '../../syncs/queue.ts';
-import { abandonAllDeliveries } from '../../webhooks/delivery-queue.ts';
 import type { HookQuotas } from '../../webhooks/quotas.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
@@ -60,10 +59,7 @@ interface Parts {
 
 /** What earlier processes have left: nobody else can be at work on a folder whose instance lock is ours. */
 async function tidyUp({ storage, git, log }: Parts): Promise<void> {
-  if (storage.dialect === 'sqlite') {
-    await abandonAllSyncs(storage);
-    await abandonAllDeliveries(storage);
-  }
+  if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
   if (forgotten.length > 0) log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that are no more');
 }
