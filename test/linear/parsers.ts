@@ -65,7 +65,7 @@ import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts'
 import { parseRequestPart } from '../../src/service/http/validate.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/ip-address.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
-import { parseAuditActor } from '../../src/service/operation/audit-actor.ts';
+import { parseAuditActor } from '../../src/service/operation/read-audit.ts';
 import { safeText } from '../../src/service/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
@@ -543,7 +543,7 @@ export const parsers: readonly Parser[] = [
       ['', 'W/', ''],
     ],
   },
-  { of: ['src/service/operation/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
+  { of: ['src/service/operation/read-audit.ts parseAuditActor'], parse: parseAuditActor },
   { of: ['src/service/safe-text.ts safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
   { of: ['src/service/tokens/new-token.ts parseLifetime'], parse: parseLifetime },

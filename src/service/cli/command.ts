@@ -1,6 +1,6 @@
 import type { Parsed } from '../../interface/parsed.ts';
 import { type Flags, type FlagValues, variableOf } from './flags.ts';
-import { quoted } from './output/safe-text.ts';
+import { quoted } from './output/print.ts';
 import type { ProcessIo } from './process-io.ts';
 
 export interface Argument<T> {

@@ -1,5 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { quoted } from './output/safe-text.ts';
+import { quoted } from './output/print.ts';
 
 /** A value, or a sentence about everything that is wrong with it. */
 export type Reading<T> =

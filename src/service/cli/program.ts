@@ -3,8 +3,7 @@ import type { Command, Line } from './command.ts';
 import { commands as allCommands } from './commands.ts';
 import { nearest } from './did-you-mean.ts';
 import { type Flags, variableOf } from './flags.ts';
-import { printLines } from './output/print.ts';
-import { quoted, withoutTypedSecrets } from './output/safe-text.ts';
+import { printLines, quoted, withoutTypedSecrets } from './output/print.ts';
 import type { ProcessIo } from './process-io.ts';
 import { version } from './version.ts';
 

@@ -1,5 +1,5 @@
 import type { Storage } from '../storage/storage.ts';
-import { type HeldLock, heldLocks, lockSignature } from './held-locks.ts';
+import { type HeldLock, heldLocks, lockSignature } from './list.ts';
 import { createFollower, type LockChanges, type LockFollower, type LockNews } from './lock-follower.ts';
 
 export interface LockWatchOptions {

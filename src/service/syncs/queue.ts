@@ -1,10 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import type { Sync } from '../../interface/resources.ts';
+import { type Selectable, sql } from 'kysely';
+import { type Sync, syncStatuses } from '../../interface/resources.ts';
 import { type Leased, leasedUntil } from '../operation/lease.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { type SyncRow, syncOf } from './sync-row.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+
+export type SyncRow = Selectable<Tables['syncs']>;
+
+export const syncOf = (row: SyncRow): Sync => ({
+  sync_id: row.id,
+  // Only this folder writes the column.
+  status: syncStatuses.find((status) => status === row.status) ?? 'queued',
+  branch: row.branch,
+  estimated_objects: row.estimated_objects,
+  received_objects: row.received_objects,
+  head: row.head,
+  error: row.error,
+  created_at: asTimestamp(row.created_at),
+  started_at: asTimestampOrNull(row.started_at),
+  finished_at: asTimestampOrNull(row.finished_at),
+});
 
 /** A sync whose instance died this often probably kills it. */
 const maxAttempts = 5;

@@ -9,8 +9,7 @@ import type { Metrics } from '../operation/metrics.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordEvent } from '../webhooks/outbox.ts';
-import { type ClaimedSync, finishSync, type SyncEnd } from './queue.ts';
-import { syncOf } from './sync-row.ts';
+import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
 /** Short enough to show progress; the lease is many times longer. */
 const renewEveryMs = 1_000;

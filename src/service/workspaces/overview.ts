@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { syncOf } from '../syncs/sync-row.ts';
+import { syncOf } from '../syncs/queue.ts';
 import { allSyncedBranches, type SyncedBranches } from './synced-branches.ts';
 import { type StoredWorkspace, workspaceOf } from './workspaces.ts';
 

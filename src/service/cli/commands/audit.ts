@@ -1,8 +1,13 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { durationUpTo } from '../../duration-up-to.ts';
 import { auditActions, isAuditAction } from '../../operation/audit.ts';
-import { parseAuditActor } from '../../operation/audit-actor.ts';
-import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
+import {
+  type AuditPage,
+  type AuditQuery,
+  parseAuditActor,
+  type RecordedEntry,
+  readAudit,
+} from '../../operation/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { optional, withDefault } from '../flags.ts';

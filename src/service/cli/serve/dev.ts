@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { scopes } from '../../../interface/scopes.ts';
+import { curlLine, workflowStep } from '../../first-steps.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited } from '../../tokens/audited.ts';
@@ -24,4 +25,33 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
     return createTokenAudited(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
   });
   return { token: secret, workspace };
+}
+
+/** The one place that shows the link. */
+export const invitation = (link: string): string[] => [
+  '',
+  'This link signs you in to the dashboard as administrator. It works once, and for an hour:',
+  '',
+  `  ${link}`,
+];
+
+/** What there is to try in development. The token is shown here alone. */
+export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
+  return [
+    '',
+    'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
+    'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
+    '',
+    `  export WORKSPACE_BASE_URL=${baseUrl}`,
+    `  export WORKSPACE_TOKEN=${token}`,
+    `  export WORKSPACE_ID=${workspace}`,
+    '',
+    'Try it:',
+    '',
+    `  ${curlLine}`,
+    '',
+    'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
+    '',
+    ...workflowStep({ baseUrl, workspace, scopes }).map((line) => `  ${line}`),
+  ];
 }

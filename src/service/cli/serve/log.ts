@@ -1,5 +1,5 @@
 import { type Logger, pino } from 'pino';
-import { safeJson } from '../output/safe-text.ts';
+import { safeJson } from '../output/print.ts';
 import type { Output } from '../process-io.ts';
 import type { LogLevel } from '../values.ts';
 

@@ -12,20 +12,18 @@ import type { Storage } from '../../storage/storage.ts';
 import type { HookQuotas } from '../../webhooks/quotas.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { prepareDataFolder } from '../data-folder.ts';
 import { databaseUrl } from '../database-url.ts';
-import { openStorage } from '../open-storage.ts';
+import { openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
 import type { ProcessIo } from '../process-io.ts';
 import type { LogLevel } from '../values.ts';
 import { version } from '../version.ts';
 import { baseUrl, dashboardUrl, isLoopback, listenFailure, loopbackNetworks } from './addresses.ts';
 import { checkGit } from './check-git.ts';
-import { type DevSetup, setUpDev } from './dev.ts';
+import { type DevSetup, invitation, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { createLog } from './log.ts';
 import { awaitStop } from './stop-request.ts';
-import { invitation, welcome } from './welcome.ts';
 
 export interface ServeSettings extends HookQuotas {
   readonly dev: boolean;

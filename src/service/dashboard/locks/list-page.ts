@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/operation.ts';
-import { heldLocks } from '../../locks/held-locks.ts';
+import { heldLocks } from '../../locks/list.ts';
 import { safeText } from '../../safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { DashboardParts } from '../dashboard.ts';

@@ -1,4 +1,4 @@
-import type { HeldLock } from '../../locks/held-locks.ts';
+import type { HeldLock } from '../../locks/list.ts';
 import type { LockNews } from '../../locks/lock-follower.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import type { Listener } from '../live/live-page.ts';

@@ -1,6 +1,6 @@
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { HeldLock } from '../../locks/held-locks.ts';
+import type { HeldLock } from '../../locks/list.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 
 /** How whoever looks at a lock can release it. */
