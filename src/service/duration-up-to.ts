@@ -9,5 +9,5 @@ export const durationUpTo =
     if (!duration.ok) return duration;
     return duration.value.seconds >= 1 && duration.value.seconds <= max.seconds
       ? duration
-      : refused(`It has to be from 1s to ${named}.`);
+      : refused(`It must be from 1s to ${named}.`);
   };

@@ -102,7 +102,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const entry = throttleErrors();
     if (!entry.passes) return;
     const untold = entry.skipped;
-    log.error({ err: error, ...(untold > 0 && { untold }) }, 'work in the background went wrong; it is tried again');
+    log.error({ err: error, ...(untold > 0 && { untold }) }, 'background work failed; it will be retried');
   };
 
   await setHookQuotas(storage, options);

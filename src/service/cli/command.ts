@@ -97,7 +97,7 @@ function readArguments({ name: command, arguments: takes }: Description, line: L
   }
   const all = places.map(([, { placeholder }]) => placeholder).join(' ') || 'only flags';
   for (const text of line.arguments.slice(places.length)) {
-    problems.push(`${quoted(text)} is one argument too many: "${command}" takes ${all}.`);
+    problems.push(`${quoted(text)} is an unexpected argument: "${command}" takes ${all}.`);
   }
   return { values, problems };
 }

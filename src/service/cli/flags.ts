@@ -52,7 +52,7 @@ function oneValue<T, D>(
     otherwise,
     read([first, ...more], source) {
       if (first === undefined) return absent(source);
-      if (more.length > 0) return problem(`${source} is given more than once, and takes one value.`);
+      if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
       const parsed = parse(first);
       return parsed.ok ? parsed : problem(wrongValue(source, first, parsed.why, secret));
     },
@@ -101,7 +101,7 @@ export function requiredList<T>(text: FlagText, parse: Parse<T>): Flag<readonly 
 function parseSwitch(text: string): Parsed<boolean> {
   if (text === 'true' || text === '1') return accepted(true);
   if (text === 'false' || text === '0') return accepted(false);
-  return refused('It has to be true, false, 1 or 0.');
+  return refused('It must be true, false, 1 or 0.');
 }
 
 export const toggle = (what: string): Flag<boolean> =>

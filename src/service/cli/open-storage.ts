@@ -19,7 +19,7 @@ export function folderFailure(folder: string, error: unknown): unknown {
   const reason = reasonOf(error);
   if (reason !== undefined) {
     return new Failure(
-      `The data folder ${quoted(folder)} cannot be used: ${reason}. Put that right, or name another with --data.`,
+      `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
     );
   }
   return error instanceof NewerSchemaError ? new Failure(error.message) : error;

@@ -16,7 +16,7 @@ export const commonFlags = {
     './workspace-data',
     parseFolder,
   ),
-  json: toggle('write one JSON document instead of text for people'),
+  json: toggle('print one JSON document instead of text'),
 } as const;
 
 /** What a command says at its end: one document for a program, or lines for a person. */

@@ -5,7 +5,7 @@ import { type Cidr, parseCidr } from '../ip-address.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 export function parseFolder(text: string): Parsed<string> {
-  if (text === '') return refused('It has to be the path of a folder.');
+  if (text === '') return refused('It must be the path of a folder.');
   if (text.includes('\0')) return refused('The path of a folder has no NUL character.');
   return accepted(text);
 }
@@ -13,7 +13,7 @@ export function parseFolder(text: string): Parsed<string> {
 export function parseHost(text: string): Parsed<string> {
   return /^[A-Za-z0-9.:%_-]+$/.test(text)
     ? accepted(text)
-    : refused('It has to be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
+    : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
 export const wholeNumber =
@@ -22,7 +22,7 @@ export const wholeNumber =
     const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max
       ? accepted(number)
-      : refused(`It has to be a whole number from ${min} to ${max}.`);
+      : refused(`It must be a whole number from ${min} to ${max}.`);
   };
 
 const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
@@ -34,7 +34,7 @@ export function parseByteCount(text: string): Parsed<number> {
   const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
   return isByteUnit(unit)
     ? accepted(Number(digits) * bytesIn[unit])
-    : refused('It has to be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
 }
 
 const maxPerSecond = 1_000_000;
@@ -47,7 +47,7 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
   const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
   const perSecond = Number(digits);
   if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond) {
-    return refused(`It has to be requests a second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`);
+    return refused(`It must be requests a second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`);
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }
@@ -55,7 +55,7 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
 export function parseTrustedProxy(text: string): Parsed<Cidr> {
   const network = parseCidr(text);
   return network.ok && network.value[1] === 0
-    ? refused('That is everybody, and so every client could choose its address. Name the networks of your proxies.')
+    ? refused('That trusts everyone, so every client could choose its own address. Name the networks of your proxies.')
     : network;
 }
 
@@ -66,7 +66,7 @@ export type LogLevel = (typeof logLevels)[number];
 export function parseLogLevel(text: string): Parsed<LogLevel> {
   const level = logLevels.find((name) => name === text);
   return level === undefined
-    ? refused(`${didYouMean(text, logLevels)}It has to be one of ${logLevels.join(', ')}.`)
+    ? refused(`${didYouMean(text, logLevels)}It must be one of ${logLevels.join(', ')}.`)
     : accepted(level);
 }
 
@@ -84,4 +84,4 @@ export const idOf =
   (text: string): Parsed<string> =>
     new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
       ? accepted(text)
-      : refused(`It has to be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);
+      : refused(`It must be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);

@@ -18,8 +18,8 @@ export function parseAuditActor(text: string): Parsed<string> {
       'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
     );
   }
-  if (text.length > maxActorLength) return refused('Nobody has a name that is so long.');
-  return /\p{Cc}/u.test(text) ? refused('Nobody has a name with control characters.') : accepted(text.normalize('NFC'));
+  if (text.length > maxActorLength) return refused('No name is that long.');
+  return /\p{Cc}/u.test(text) ? refused('A name has no control characters.') : accepted(text.normalize('NFC'));
 }
 
 export interface RecordedEntry {

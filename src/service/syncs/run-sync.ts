@@ -36,7 +36,7 @@ async function fetch(
   if (sync.exhausted) {
     return {
       kind: 'failed',
-      error: 'The sync was interrupted too often. Each time, the service had ended while it ran.',
+      error: 'The sync was interrupted too often: each time, the service stopped while it ran.',
     };
   }
   const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });
@@ -116,6 +116,6 @@ export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: 
     metrics.syncsRunning.dec();
   }
   await git.maintain(sync.workspace, { ...maintenance, signal: stopping }).catch((error: unknown) => {
-    if (!stopping.aborted) log.warn({ ...about, err: error }, 'the mirror could not be tidied up');
+    if (!stopping.aborted) log.warn({ ...about, err: error }, 'the upkeep of a mirror failed');
   });
 }

@@ -41,7 +41,7 @@ export async function createTokenOnce(
   return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)) };
 }
 
-/** Nothing is recorded of a token that had been revoked already. */
+/** Nothing is recorded of a token that was already revoked. */
 export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Revocation> {
   const revocation = await revokeToken(db, now, id);
   if (revocation === 'revoked') {

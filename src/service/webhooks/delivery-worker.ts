@@ -60,7 +60,7 @@ function endOf(
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
-      return { kind: 'gone', why: 'The receiver answered 410: it wants nothing more.' };
+      return { kind: 'gone', why: 'The receiver answered 410: it wants no more deliveries.' };
     case 'failed':
       return later(outcome.why, outcome.retryAfterSeconds);
     case 'refused-target':
@@ -113,7 +113,7 @@ export async function runDelivery(
       settleDelivery(db, storage.now, delivery, end, made),
     ))
   ) {
-    log.info(about, 'a webhook was taken over by another instance, or its hook is no more');
+    log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
     return;
   }
   metrics.deliveries.inc({ outcome: end.kind });

@@ -29,7 +29,7 @@ const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((pr
 
 /** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
 export const unsafeName = '__proto__';
-export const whyUnsafe = `The header ${unsafeName} cannot be given: programs that read headers lose it.`;
+export const whyUnsafe = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
 
 /** Says nothing of the value itself: it may be a credential. */
 function whyNotValue(value: string): string | undefined {
@@ -50,12 +50,12 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     const name = spelled.toLowerCase();
     if (!namePattern.test(name) || name.length > maxHeaderNameLength) {
       return refused(
-        `The name of header ${index + 1} is not one: it has to be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
+        `The name of header ${index + 1} is not one: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
     if (name === unsafeName) return refused(whyUnsafe);
-    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself and cannot be given.`);
-    if (headers.has(name)) return refused(`The header ${name} is given twice: upper and lower case do not count.`);
+    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
+    if (headers.has(name)) return refused(`The header ${name} is there twice: upper and lower case do not count.`);
     const why = whyNotValue(value);
     if (why !== undefined) return refused(`The header ${name} ${why}`);
     headers.set(name, value);

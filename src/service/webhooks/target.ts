@@ -24,9 +24,9 @@ export function parseTarget(text: string): Parsed<Target> {
     return refused('The URL has a control character, or a space at one of its ends.');
   }
   const url = URL.parse(text);
-  if (url === null) return refused('This is not a URL. It has to look like https://hooks.example.com/path.');
+  if (url === null) return refused('This is not a URL. It must look like https://hooks.example.com/path.');
   const { protocol, origin, hostname, href } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL has to begin with https://.');
+  if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL must begin with https://.');
   if (url.username !== '' || url.password !== '') {
     return refused('The URL has a user name or a password, which would reach logs: send them in "headers" instead.');
   }

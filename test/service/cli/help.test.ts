@@ -60,7 +60,7 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
     for (const [flag] of switches) {
       const { code, stderr } = await runMain(words, { [variableOf(flag)]: 'perhaps' });
       expect(code).toBe(2);
-      expect(stderr).toContain(`${variableOf(flag)} is "perhaps". It has to be true, false, 1 or 0.`);
+      expect(stderr).toContain(`${variableOf(flag)} is "perhaps". It must be true, false, 1 or 0.`);
     }
   });
 });

@@ -15,7 +15,7 @@ import { wholeNumber } from '../../../src/service/cli/values.ts';
 import { readOnly } from './run-main.ts';
 
 const text = (what: string) => ({ placeholder: 'X', what });
-const word = (typed: string) => (/^[a-z]+$/.test(typed) ? accepted(typed) : refused('It has to be a word.'));
+const word = (typed: string) => (/^[a-z]+$/.test(typed) ? accepted(typed) : refused('It must be a word.'));
 
 type Seen = Pick<Call<never, never>, 'flags' | 'arguments'>;
 
@@ -114,7 +114,7 @@ describe('a command line', () => {
     'refuses the switch "%s" in the environment by its name',
     async (value) => {
       expect(await read(enough, { WORKSPACE_SERVICE_LOUD: value })).toEqual([
-        `WORKSPACE_SERVICE_LOUD is "${value}". It has to be true, false, 1 or 0.`,
+        `WORKSPACE_SERVICE_LOUD is "${value}". It must be true, false, 1 or 0.`,
       ]);
     },
   );
@@ -136,11 +136,11 @@ describe('a command line', () => {
       '"--nam" is not a flag of "game play". Did you mean --name?',
       '--friend needs a value: who else. Write it as --friend=X.',
       '--name is missing: who plays.',
-      '--port is "101". It has to be a whole number from 0 to 100.',
-      '--toys is "b4ll". It has to be a word.',
-      '--toys is "". It has to be a word.',
-      'WORKSPACE_SERVICE_LOUD is "maybe". It has to be true, false, 1 or 0.',
-      '"there" is one argument too many: "game play" takes PLACE.',
+      '--port is "101". It must be a whole number from 0 to 100.',
+      '--toys is "b4ll". It must be a word.',
+      '--toys is "". It must be a word.',
+      'WORKSPACE_SERVICE_LOUD is "maybe". It must be true, false, 1 or 0.',
+      '"there" is an unexpected argument: "game play" takes PLACE.',
     ]);
   });
 
@@ -148,21 +148,19 @@ describe('a command line', () => {
     expect(await read(['here', '--name', '--toys', 'ball'])).toEqual([
       '--name needs a value: who plays. Write it as --name=X.',
     ]);
-    expect(await read([...enough, '--port=-5'])).toEqual([
-      '--port is "-5". It has to be a whole number from 0 to 100.',
-    ]);
+    expect(await read([...enough, '--port=-5'])).toEqual(['--port is "-5". It must be a whole number from 0 to 100.']);
   });
 
   test('refuses a second value where there is room for one', async () => {
     expect(await read([...enough, '--port=1', '--port=2'])).toEqual([
-      '--port is given more than once, and takes one value.',
+      '--port is set more than once, and takes one value.',
     ]);
   });
 
   test('never repeats a value that may be secret', async () => {
-    expect(await read([...enough, '--remote=s3cret1'])).toEqual(['--remote cannot be used. It has to be a word.']);
+    expect(await read([...enough, '--remote=s3cret1'])).toEqual(['--remote cannot be used. It must be a word.']);
     expect(await read(enough, { WORKSPACE_SERVICE_REMOTE: 's3cret2' })).toEqual([
-      'WORKSPACE_SERVICE_REMOTE cannot be used. It has to be a word.',
+      'WORKSPACE_SERVICE_REMOTE cannot be used. It must be a word.',
     ]);
   });
 

@@ -51,7 +51,7 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
 
 function whyEmpty({ since, action, actor, before }: AuditQuery): string {
   const all = [since, action, actor, before].every((filter) => filter === undefined);
-  return all ? 'Nothing has been recorded yet.' : 'Nothing that was recorded is of that kind.';
+  return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
 }
 
 export const audit = defineStorageCommand({
@@ -63,9 +63,13 @@ export const audit = defineStorageCommand({
   ],
   arguments: {},
   flags: {
-    limit: withDefault({ placeholder: 'N', what: 'how many entries at most' }, '100', wholeNumber(1, maxEntries)),
+    limit: withDefault(
+      { placeholder: 'N', what: 'how many entries to list at most' },
+      '100',
+      wholeNumber(1, maxEntries),
+    ),
     since: optional(
-      { placeholder: 'DURATION', what: 'how far back, such as 12h or 90d' },
+      { placeholder: 'DURATION', what: 'how far back to look, such as 12h or 90d' },
       'default the beginning',
       durationUpTo(maxAgo, '36500d'),
     ),
@@ -75,12 +79,12 @@ export const audit = defineStorageCommand({
       parseAction,
     ),
     actor: optional(
-      { placeholder: 'ACTOR', what: 'only what this token did, by its name or id, or operator:NAME' },
+      { placeholder: 'ACTOR', what: 'only entries by this token (its name or id), or by operator:NAME' },
       'default all',
       parseAuditActor,
     ),
     before: optional(
-      { placeholder: 'N', what: 'only entries that are older than the one of this number' },
+      { placeholder: 'N', what: 'only entries older than the one with this number' },
       'default none',
       wholeNumber(1, maxNumber),
     ),

@@ -9,7 +9,7 @@ import { idOf } from '../values.ts';
 
 export const hookList = defineStorageCommand({
   name: 'hook list',
-  summary: 'list the build webhooks of a workspace and how their deliveries fare',
+  summary: 'list the build webhooks of a workspace and the state of their deliveries',
   details: ['Secrets, the values of headers and the queries of addresses are not shown.'],
   arguments: { workspace: workspaceArgument },
   flags: {},
@@ -41,7 +41,7 @@ export const hookList = defineStorageCommand({
 
 export const hookRemove = defineStorageCommand({
   name: 'hook remove',
-  summary: 'remove a build webhook and what waits to be delivered to it',
+  summary: 'remove a build webhook and its pending deliveries',
   details: [],
   arguments: {
     workspace: workspaceArgument,

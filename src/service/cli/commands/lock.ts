@@ -65,12 +65,12 @@ function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
 export const lockRelease = defineStorageCommand({
   name: 'lock release',
   summary: 'release a lock that somebody else has left behind',
-  details: ['Its holder counts on it: make sure that the run it came from has ended.'],
+  details: ['Its holder relies on it: make sure that the run that took it has ended.'],
   arguments: {
     workspace: workspaceArgument,
     path: { placeholder: 'PATH', what: 'the locked path', parse: (text) => canonicalLockPath(text, parseHeldPath) },
   },
-  flags: { force: toggle('take the lock away from its holder') },
+  flags: { force: toggle('release the lock although somebody else holds it') },
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
     await existingWorkspace(storage, workspace);
@@ -91,7 +91,7 @@ export const lockRelease = defineStorageCommand({
       // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
       case 'another-lock':
         throw new Failure(
-          `The lock on ${path} is held by ${heldBy(release.lock)}. Nothing was released: add --force to take it away.`,
+          `The lock on ${path} is held by ${heldBy(release.lock)}. Nothing was released. To release it anyway, add --force.`,
         );
     }
   },

@@ -22,19 +22,22 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
 
 export const tokenCreate = defineStorageCommand({
   name: 'token create',
-  summary: 'create an API token and print its secret, this once',
+  summary: 'create an API token and print its secret, once',
   details: ['Scopes:', ...scopeLines.map((line) => `  ${line}`)],
   arguments: {},
   flags: {
-    name: required({ placeholder: 'NAME', what: 'what its locks show as their owner' }, parseTokenName),
-    scopes: requiredList({ placeholder: 'LIST', what: 'what it may do, separated by commas' }, parseScope),
+    name: required(
+      { placeholder: 'NAME', what: 'the name of the token, shown as the owner of its locks' },
+      parseTokenName,
+    ),
+    scopes: requiredList({ placeholder: 'LIST', what: 'what the token may do, separated by commas' }, parseScope),
     expires: optional(
-      { placeholder: 'DURATION', what: 'when it ends, such as 12h or 90d' },
+      { placeholder: 'DURATION', what: 'how long the token is valid, such as 12h or 90d' },
       'default never',
       parseLifetime,
     ),
     workspaces: list(
-      { placeholder: 'LIST', what: 'the only workspaces it may see, separated by commas' },
+      { placeholder: 'LIST', what: 'the workspaces that the token is limited to, separated by commas' },
       'default all',
       parseWorkspaceId,
     ),
@@ -60,7 +63,7 @@ export const tokenCreate = defineStorageCommand({
       lines: [
         secret,
         '',
-        `This is the secret of the token "${token.name}" (${token.id}). Keep it now: it is never shown again.`,
+        `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
         `It may ${scopes.join(', ')} in ${seen}; ${end}.`,
       ],
     };
@@ -70,7 +73,7 @@ export const tokenCreate = defineStorageCommand({
 export const tokenList = defineStorageCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
-  details: ['A use is written down some seconds after it; a service that is killed forgets the last ones.'],
+  details: ['The last use is stored a few seconds late; a service that is killed loses the most recent ones.'],
   arguments: {},
   flags: {},
   example: '--json',
@@ -90,7 +93,7 @@ export const tokenList = defineStorageCommand({
       document: { tokens },
       lines:
         tokens.length === 0
-          ? ['There are no tokens yet. Make one with: workspace-service token create --name NAME --scopes LIST']
+          ? ['There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST']
           : table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'], rows),
     };
   },
@@ -98,8 +101,8 @@ export const tokenList = defineStorageCommand({
 
 export const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
-  summary: 'end an API token at once and for good',
-  details: ['Its locks stay until they are released or end.'],
+  summary: 'revoke an API token, at once and for good',
+  details: ['Its locks stay until they are released or expire.'],
   arguments: {
     id: { placeholder: 'ID', what: 'the id of the token', parse: idOf('tok', 'workspace-service token list') },
   },
@@ -116,8 +119,8 @@ export const tokenRevoke = defineStorageCommand({
       document: { id, state: 'revoked' },
       lines: [
         revocation === 'revoked'
-          ? `The token ${id} is revoked: no request gets in with it.`
-          : `The token ${id} had been revoked already.`,
+          ? `The token ${id} is revoked. Requests with it are refused.`
+          : `The token ${id} was already revoked.`,
       ],
     };
   },

@@ -37,12 +37,12 @@ const flags = {
   remote: required(
     {
       placeholder: 'URL',
-      what: 'the git repository it mirrors: https://host/path, ssh://user@host/path or user@host:path',
+      what: 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path',
       secret: true,
     },
     parseAnyRemote,
   ),
-  'no-check': toggle('do not ask the remote for its branches first'),
+  'no-check': toggle('add the workspace without contacting the remote'),
   'allow-file-remotes': toggle('let the remote be a repository on this machine'),
 } as const;
 
@@ -53,12 +53,12 @@ async function askRemote(git: Git, remote: Remote): Promise<RemoteBranches> {
     if (!(error instanceof GitError)) throw error;
     // git's own last words may end without a full stop.
     const sentence = error.message.replace(/[^.!?]$/, '$&.');
-    throw new Failure(`${sentence} Nothing was added. With --no-check the remote is not asked.`);
+    throw new Failure(`${sentence} Nothing was added. Use --no-check to add it without contacting the remote.`);
   }
 }
 
 function whatItHas(asked: RemoteBranches | null): string {
-  if (asked === null) return 'The remote was not asked.';
+  if (asked === null) return 'The remote was not contacted.';
   const { branches, defaultBranch } = asked;
   if (branches.size === 0) return 'The remote answers; it has no branches yet.';
   const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
@@ -69,9 +69,11 @@ export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
   details: [
-    'Give an address that holds a password as WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
+    'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
-  arguments: { id: { placeholder: 'ID', what: 'how addresses and commands name it', parse: parseWorkspaceId } },
+  arguments: {
+    id: { placeholder: 'ID', what: 'the name of the workspace in URLs and commands', parse: parseWorkspaceId },
+  },
   flags,
   example: 'game --remote https://git.example.com/studio/game.git',
   needs: 'there or new',
@@ -82,7 +84,7 @@ export const workspaceAdd = defineStorageCommand({
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
     const git = createGit({ dataFolder: flags.data, allowFile: flags['allow-file-remotes'], environment });
-    const taken = new Failure(`There is a workspace "${id}" already. Remove it first, or choose another id.`);
+    const taken = new Failure(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = flags['no-check'] ? null : await askRemote(git, remote);
     const fresh = await storage.commit({ workspace: id }, (db) =>
@@ -123,14 +125,14 @@ function stillLocked(id: string, locks: readonly Lock[], count: number): Failure
   const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
   const more = count > locks.length ? ` and ${count - locks.length} more` : '';
   return new Failure(
-    `The workspace "${id}" stays: it has locks on ${named}${more}. Wait for their end, or release them with "workspace-service lock release".`,
+    `The workspace "${id}" was not removed: it has locks on ${named}${more}. Wait until they expire, or release them with "workspace-service lock release".`,
   );
 }
 
 export const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
   summary: 'remove a workspace with its mirror, its syncs and its hooks',
-  details: ['A workspace in which somebody holds a lock is not removed.'],
+  details: ['A workspace with active locks is not removed.'],
   arguments: { workspace: workspaceArgument },
   flags: {},
   example: 'game',

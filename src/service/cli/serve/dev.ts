@@ -30,7 +30,7 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
 /** The one place that shows the link. */
 export const invitation = (link: string): string[] => [
   '',
-  'This link signs you in to the dashboard as administrator. It works once, and for an hour:',
+  'This link signs you in to the dashboard as administrator. It works once, within an hour:',
   '',
   `  ${link}`,
 ];

@@ -59,7 +59,8 @@ interface Parts {
 async function tidyUp({ storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
-  if (forgotten.length > 0) log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that are no more');
+  if (forgotten.length > 0)
+    log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
 }
 
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
@@ -74,7 +75,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
         folder: data,
         minBytes: minFreeDisk,
         onMeasured: (bytes) => metrics.freeDisk.set(bytes),
-        onError: (error) => log.error({ err: error }, 'the disk does not tell how much room it has'),
+        onError: (error) => log.error({ err: error }, 'the free space of the disk could not be measured'),
       }),
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
@@ -118,7 +119,7 @@ function announce({ settings, io, log }: Parts, { port, link, dev }: Announced):
   if (!isLoopback(host)) {
     log.warn(
       { host },
-      'this is plain HTTP on an address that other machines may reach: put a proxy with TLS in front of it',
+      'listening on plain HTTP, on an address that other machines may reach: put a proxy with TLS in front of it',
     );
   }
 }
@@ -133,7 +134,7 @@ async function serveOn(parts: Parts): Promise<void> {
       const link = await offerSignInLink(storage);
       announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
       const signal = await stop.received;
-      log.info({ signal }, 'stopping: requests that have arrived are answered, syncs are left for the next start');
+      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
     } finally {
       await service.stop();
     }

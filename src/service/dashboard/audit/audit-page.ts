@@ -86,7 +86,7 @@ function pages(filter: Filter, { before }: Pick<AuditQuery, 'before'>, next: num
 function nothing(filter: Filter, before: number | undefined): Markup {
   if (before !== undefined)
     return empty('There is nothing older.', html`<a href="${addressOf(filter)}">Go to the newest</a>`);
-  return empty('Nothing that was recorded is of that kind.', html`<a href="/audit">Show all that was recorded</a>`);
+  return empty('No entry matches.', html`<a href="/audit">Show all that was recorded</a>`);
 }
 
 function beforeIn(text: string): number | undefined {

@@ -14,8 +14,8 @@ import { shownEnd, shownLastUse, shownScopes, shownWorkspaces } from './facts.ts
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
 const notices: ReadonlyMap<string, string> = new Map([
-  ['revoked', 'The token is revoked: no request gets in with it.'],
-  ['already-revoked', 'The token had been revoked already.'],
+  ['revoked', 'The token is revoked. Requests with it are refused.'],
+  ['already-revoked', 'The token was already revoked.'],
 ]);
 
 function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {

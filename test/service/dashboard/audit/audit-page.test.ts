@@ -158,7 +158,7 @@ describe.each(realDatabaseKinds)('the page of the audit on $name', (kind) => {
     const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
     expect(text).toContain('value="nobody"');
     expect(text).toContain('<option value="hook.paused" selected>');
-    expect(text).toContain('Nothing that was recorded is of that kind.');
+    expect(text).toContain('No entry matches.');
   });
 
   test('does not repeat the secret of a token that was typed for its name', async () => {

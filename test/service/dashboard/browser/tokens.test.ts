@@ -79,7 +79,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
 
   await row.getByRole('link', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke the token' }).click();
-  await page.getByText('The token is revoked: no request gets in with it.').waitFor();
+  await page.getByText('The token is revoked. Requests with it are refused.').waitFor();
   expect(await row.getByRole('cell').first().innerText()).toContain('revoked');
   const refused = await job.run({ with: { operation: 'list-locks' } });
   expect(refused.conclusion).toBe('failure');

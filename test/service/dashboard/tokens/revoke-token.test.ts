@@ -78,7 +78,7 @@ describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
     expect((await visitor.get(`/tokens/${id}/revoke`)).text).toContain('was revoked already');
     const again = await visitor.submit('/tokens', `/tokens/${id}/revoke`);
     expect(again.headers.get('location')).toBe('/tokens?notice=already-revoked');
-    expect((await visitor.get('/tokens?notice=already-revoked')).text).toContain('had been revoked already');
+    expect((await visitor.get('/tokens?notice=already-revoked')).text).toContain('was already revoked');
     const { id: old } = await service.token({ name: 'old' });
     await service.storage.commit('global', (db) => sql`update tokens set expires_at = 1 where id = ${old}`.execute(db));
     expect((await visitor.get(`/tokens/${old}/revoke`)).text).toContain('has expired');
