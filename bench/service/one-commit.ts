@@ -17,8 +17,8 @@ export function oneCommitPerChange(storage: Storage): Storage {
   return {
     ...storage,
     commit: (scope, change) => inTurn(() => storage.commit(scope, change)),
-    commitTogether(scopeOf, make) {
-      const commit = storage.commitTogether(scopeOf, make);
+    batchCommits(scopeOf, make) {
+      const commit = storage.batchCommits(scopeOf, make);
       return (change) => inTurn(() => commit(change));
     },
     // On SQLite a claim would share the transaction of a change.

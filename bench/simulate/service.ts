@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
-import { largestGroup } from '../../src/service/storage/commit-group.ts';
+import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
 import { logNormal, type Random } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
 import type { ServiceTimes } from './service-times.ts';
@@ -128,7 +128,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
     function commitGroup(): void {
       atWork = true;
       hasRead = false;
-      const group = changes.splice(0, largestGroup);
+      const group = changes.splice(0, maxGroupSize);
       let ms = times.groupMs;
       let wrote = false;
       const answers = group.map(({ make, costMs, answer }) => {

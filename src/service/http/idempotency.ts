@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
-import { aboutMany, atTheirPlaces, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { atTheirPlaces, batchQuery, numberOf, placeInList, textOf } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { Answer } from './problem-answer.ts';
@@ -61,7 +61,7 @@ const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest => ({
   workspace: scope === 'global' ? '' : scope.workspace,
 });
 
-const selectAnswers = aboutMany((db, members, now) =>
+const selectAnswers = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('remembered_answers', (join) =>
@@ -95,7 +95,7 @@ async function recallAll(
   });
 }
 
-const insertAnswers = aboutMany((db, members, now) =>
+const insertAnswers = batchQuery((db, members, now) =>
   db
     .insertInto('remembered_answers')
     .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
@@ -223,7 +223,7 @@ export function createOnce(storage: Storage, onRemembered: (bytes: number) => vo
       readonly asked: Asked;
     }
 
-    const commit = storage.commitTogether(
+    const commit = storage.batchCommits(
       ({ asked }: Waiting) => scopeOf(asked),
       async (db, waiting) => {
         const before = await recallAll(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { aboutMany, textOf } from '../storage/about-many.ts';
+import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { DeliveryStatus } from './delivery-queue.ts';
@@ -26,7 +26,7 @@ export interface OccurredEvent {
 }
 
 /** Due at once, or when the one before it is over: settleDelivery() sees to that. */
-const insertDeliveries = aboutMany((db, members, now) =>
+const insertDeliveries = batchQuery((db, members, now) =>
   db
     .insertInto('deliveries')
     .columns(['id', 'hook_id', 'ordering_key', 'event', 'status', 'attempts', 'next_attempt_at', 'created_at'])

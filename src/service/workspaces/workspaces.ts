@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { shownRemote } from '../git/remote.ts';
 import { type Actor, recordAudit } from '../operation/audit.ts';
-import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
-import { askTogether } from '../storage/ask-together.ts';
+import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
@@ -28,14 +28,14 @@ export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(workspaceOf);
 }
 
-const selectWorkspaces = aboutMany((db, members) =>
+const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
     .select([placeInList.as('place'), 'workspaces.id', 'workspaces.remote']),
 );
 
-const workspaceWithId = askTogether(async (db, now, ids: readonly string[]) => {
+const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
   const rows = await selectWorkspaces(
     db,
     now,

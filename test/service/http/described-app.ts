@@ -14,7 +14,7 @@ const notHere = (): never => {
 export const describedApp = (parts: Partial<AppParts> = {}): App =>
   createApp({
     // Only what a request needs is asked of it.
-    storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
+    storage: { batchCommits: () => notHere } as Partial<Storage> as Storage,
     rateLimiter: { admit: notHere, admitRelease: notHere },
     fairTurns: async () => undefined,
     noteUse: () => undefined,

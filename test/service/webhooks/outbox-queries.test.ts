@@ -64,7 +64,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(more).toEqual([]);
   });
 
-  /** What stands for a list in a query about many, and for its length: see about-many.ts. */
+  /** What stands for a list in a query about many, and for its length: see batch-query.ts. */
   const listed = new Map<unknown, unknown>([
     ['(list)', '{"0":{"id":"msg_new","hookId":"dead","orderingKey":"lock:one"}}'],
     ['(length)', 1],

@@ -164,7 +164,7 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
 export function addLockRoutes(app: App, routes: LockRoutes): void {
   const { storage, once, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
-  const commitRelease = storage.commitTogether(
+  const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
     (db, requests) => releaseLocks(db, storage.now, requests),
   );

@@ -38,7 +38,7 @@ export const placeInList: RawBuilder<number> = sql<number>`cast(asked.key as big
  * A query about all members of a list at once. The list is one parameter, so that the text is the same for any number of
  * them: it is built once for each storage, which has a clock of its own.
  */
-export function aboutMany<Row>(
+export function batchQuery<Row>(
   build: (db: Database, members: Members, now: Now) => Compilable<Row>,
 ): (db: Database, now: Now, list: readonly unknown[]) => Promise<Row[]> {
   const built = new WeakMap<Now, CompiledQuery<Row>>();

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { askTogether } from '../../../src/service/storage/ask-together.ts';
+import { coalesceReads } from '../../../src/service/storage/coalesce-reads.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -15,7 +15,7 @@ async function openAny(): Promise<Storage> {
 test('questions that are asked at the same time are asked once, and each gets its own reply', async () => {
   const storage = await openAny();
   const asked: (readonly number[])[] = [];
-  const double = askTogether(async (_db, _now, numbers: readonly number[]) => {
+  const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
     asked.push(numbers);
     return numbers.map((number) => number * 2);
   });
@@ -28,7 +28,7 @@ test('a question that comes while others are being answered is not answered with
   let value = 'old';
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
-  const read = askTogether(async (_db, _now, questions: readonly string[]) => {
+  const read = coalesceReads(async (_db, _now, questions: readonly string[]) => {
     const seen = value;
     begin();
     await answering;
@@ -44,7 +44,7 @@ test('a question that comes while others are being answered is not answered with
 
 test('questions to different databases have nothing to do with each other', async () => {
   const [one, other] = [await openAny(), await openAny()];
-  const which = askTogether(async (db, _now, questions: readonly string[]) => questions.map(() => db));
+  const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
   const [first, second] = await Promise.all([which(one, ''), which(other, '')]);
   expect([first === one.read, second === other.read]).toEqual([true, true]);
 });
@@ -52,7 +52,7 @@ test('questions to different databases have nothing to do with each other', asyn
 test('when the database does not answer, all who have asked hear of it, and those after them ask anew', async () => {
   const storage = await openAny();
   let fails = true;
-  const ask = askTogether(async (_db, _now, questions: readonly string[]) => {
+  const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
     if (fails) throw new Error('The database does not answer.');
     return questions;
   });

@@ -10,7 +10,7 @@ interface Waiting<Question, Reply> {
  * For what almost every request has to know: requests that arrive at the same time ask the database once. It is asked after
  * the last of them has come, so that each hears what holds at its own moment, and nothing is kept.
  */
-export function askTogether<Question, Reply>(
+export function coalesceReads<Question, Reply>(
   ask: (db: Database, now: Now, questions: readonly Question[]) => Promise<readonly Reply[]>,
 ): (storage: Pick<Storage, 'read' | 'now'>, question: Question) => Promise<Reply> {
   const arrived = new WeakMap<Database, Waiting<Question, Reply>[]>();

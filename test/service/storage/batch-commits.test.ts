@@ -36,14 +36,14 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
     ).map(({ workspace_id }) => workspace_id);
 
   test('those that wait are made by one call, in their order, and each gets the result at its place', async () => {
-    const insert = storage.commitTogether(globally, insertAll);
+    const insert = storage.batchCommits(globally, insertAll);
     expect(await Promise.all(['c', 'a', 'b'].map(insert))).toEqual(['c is there', 'a is there', 'b is there']);
     expect(calls).toEqual([['c', 'a', 'b']]);
     expect(groups).toEqual([3]);
   });
 
   test('a change of another kind that comes between them is made between them', async () => {
-    const insert = storage.commitTogether(globally, insertAll);
+    const insert = storage.batchCommits(globally, insertAll);
     const other = () => storage.commit('global', async () => void calls.push(['another kind']));
     await Promise.all([insert('a'), insert('b'), other(), insert('c')]);
     expect(calls).toEqual([['a', 'b'], ['another kind'], ['c']]);
@@ -51,7 +51,7 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
   });
 
   test('one that fails is undone alone: the others are made again, each by itself', async () => {
-    const insert = storage.commitTogether(globally, insertAll);
+    const insert = storage.batchCommits(globally, insertAll);
     const [a, taken, b] = await Promise.allSettled([insert('a'), insert(''), insert('b')]);
     expect([a.status, taken.status, b.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(calls).toEqual([['a', '', 'b'], ['a'], [''], ['b']]);
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
   });
 
   test('more than a transaction may have are made in several', async () => {
-    const insert = storage.commitTogether(globally, insertAll);
+    const insert = storage.batchCommits(globally, insertAll);
     const names = Array.from({ length: 300 }, (_, index) => `n${String(index).padStart(3, '0')}`);
     await Promise.all(names.map(insert));
     expect(groups).toEqual([256, 44]);
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
   });
 
   test('those of a workspace go together, and on SQLite, which has one writer, those of all', async () => {
-    const insert = storage.commitTogether((name: string) => ({ workspace: name.slice(0, 1) }), insertAll);
+    const insert = storage.batchCommits((name: string) => ({ workspace: name.slice(0, 1) }), insertAll);
     const names = ['a1', 'b1', 'a2', 'b2', 'a3'];
     expect(await Promise.all(names.map(insert))).toEqual(names.map((name) => `${name} is there`));
     const together = kind.name === 'SQLite' ? [names] : [names.filter((n) => n < 'b'), names.filter((n) => n > 'b')];
@@ -80,7 +80,7 @@ describe.each(databaseKinds)('changes that are made together on $name', (kind) =
   test.skipIf(kind.name === 'PGlite')(
     'what was asked for is on disk when its promise is fulfilled, and nothing before',
     async () => {
-      const insert = storage.commitTogether(globally, async (db, names: readonly string[]) => {
+      const insert = storage.batchCommits(globally, async (db, names: readonly string[]) => {
         await insertAll(db, names);
         return Promise.all(names.map(stored));
       });
