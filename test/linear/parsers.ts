@@ -39,6 +39,7 @@ import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/int
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
+import { parseAuditActor } from '../../src/service/audit/read-audit.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/access/cookie.ts';
 import { parseForm } from '../../src/service/dashboard/access/form.ts';
 import { localPath } from '../../src/service/dashboard/access/local-path.ts';
@@ -65,7 +66,6 @@ import { lockRequestSchema, plainText } from '../../src/service/http/schemas.ts'
 import { parseRequestPart } from '../../src/service/http/validate.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/ip-address.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
-import { parseAuditActor } from '../../src/service/operation/read-audit.ts';
 import { safeText } from '../../src/service/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
@@ -543,7 +543,7 @@ export const parsers: readonly Parser[] = [
       ['', 'W/', ''],
     ],
   },
-  { of: ['src/service/operation/read-audit.ts parseAuditActor'], parse: parseAuditActor },
+  { of: ['src/service/audit/read-audit.ts parseAuditActor'], parse: parseAuditActor },
   { of: ['src/service/safe-text.ts safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
   { of: ['src/service/tokens/new-token.ts parseLifetime'], parse: parseLifetime },
@@ -610,7 +610,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
-  'src/service/operation/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
   'src/action/ledger/job-locks.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',

@@ -1,5 +1,5 @@
 import type { z } from '@hono/zod-openapi';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { type RegisteredHook, registerHook } from '../webhooks/hooks.ts';
 import { checkTarget, type Target } from '../webhooks/target.ts';

@@ -1,7 +1,7 @@
 import type { OpenAPIHono, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { problemMediaType } from '../../interface/problem.ts';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type Access, type AccessControl, requireAccess, requireReleaseAccess } from './access.ts';
 import { readJsonBody } from './body.ts';

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../operation/metrics.ts';
-import { throttle } from '../operation/throttle.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { throttle } from '../runtime/throttle.ts';
 import type { ServerEvents } from './server.ts';
 
 /** Whoever reaches the port can cause these: counted each time, logged as often as does no harm. */

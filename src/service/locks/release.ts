@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Actor, type AuditEntry, recordAudit } from '../operation/audit.ts';
+import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { recordEvents } from '../webhooks/outbox.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { type Sync, syncStatuses } from '../../interface/resources.ts';
-import { type Leased, leasedUntil } from '../operation/lease.ts';
+import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';

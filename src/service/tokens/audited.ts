@@ -1,4 +1,4 @@
-import { type Actor, recordAudit } from '../operation/audit.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { unknownWorkspaces } from './new-token.ts';
 import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';

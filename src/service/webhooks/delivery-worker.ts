@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import { endLease, keepLease, renewLease } from '../operation/lease.ts';
-import type { Metrics } from '../operation/metrics.ts';
-import { startWorker, type Worker } from '../operation/worker.ts';
+import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { startWorker, type Worker } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deliver, type Outcome } from './deliver.ts';
 import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
-import { type Actor, type AuditAction, recordAudit } from '../operation/audit.ts';
+import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';

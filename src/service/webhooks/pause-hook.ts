@@ -1,5 +1,5 @@
 import type { Hook } from '../../interface/resources.ts';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findHook, hookOf, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 

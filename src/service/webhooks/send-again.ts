@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { changeBacklog } from './backlog.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../operation/metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** How near the quotas of hooks are. Of the whole database: every instance sees the same. */

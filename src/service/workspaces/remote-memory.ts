@@ -1,6 +1,6 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../operation/limit-parallel.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listingPatience } from './branches.ts';
 import type { Remotes } from './remotes.ts';

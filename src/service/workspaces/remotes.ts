@@ -5,7 +5,7 @@ import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
-import { limitParallel } from '../operation/limit-parallel.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import { shownRemote } from '../git/remote.ts';
-import { type Actor, recordAudit } from '../operation/audit.ts';
 import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';

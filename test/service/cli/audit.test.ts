@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { auditActions } from '../../../src/service/operation/audit.ts';
+import { auditActions } from '../../../src/service/audit/audit.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';

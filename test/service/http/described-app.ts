@@ -1,8 +1,8 @@
 import pino from 'pino';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/operation.ts';
-import { endlessDisk } from '../../../src/service/operation/free-disk.ts';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endAllLeases, leaseMs, renewLease } from '../../../src/service/operation/lease.ts';
+import { endAllLeases, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import {
   type ClaimedDelivery,

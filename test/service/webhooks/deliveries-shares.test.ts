@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { maxUnprovenPerWorkspace } from '../../../src/service/webhooks/delivery-slots.ts';
 import { startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';

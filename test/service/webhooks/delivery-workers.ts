@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
-import { startWorker, type Worker } from '../../../src/service/operation/worker.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { ClaimedDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { type DeliveryParts, type DeliveryTerms, runDelivery } from '../../../src/service/webhooks/delivery-worker.ts';

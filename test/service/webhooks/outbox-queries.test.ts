@@ -1,6 +1,6 @@
 import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { endLease, renewLease } from '../../../src/service/operation/lease.ts';
+import { endLease, renewLease } from '../../../src/service/runtime/lease.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import {

@@ -1,13 +1,13 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { durationUpTo } from '../../duration-up-to.ts';
-import { auditActions, isAuditAction } from '../../operation/audit.ts';
+import { auditActions, isAuditAction } from '../../audit/audit.ts';
 import {
   type AuditPage,
   type AuditQuery,
   parseAuditActor,
   type RecordedEntry,
   readAudit,
-} from '../../operation/read-audit.ts';
+} from '../../audit/read-audit.ts';
+import { durationUpTo } from '../../duration-up-to.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { optional, withDefault } from '../flags.ts';

@@ -1,14 +1,14 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/operation.ts';
-import { invalid } from '../../http/refusal.ts';
-import { auditActions, isAuditAction } from '../../operation/audit.ts';
+import { auditActions, isAuditAction } from '../../audit/audit.ts';
 import {
   type AuditPage,
   type AuditQuery,
   parseAuditActor,
   type RecordedEntry,
   readAudit,
-} from '../../operation/read-audit.ts';
+} from '../../audit/read-audit.ts';
+import type { App } from '../../http/operation.ts';
+import { invalid } from '../../http/refusal.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { DashboardParts } from '../dashboard.ts';
 import { empty } from '../elements/empty.ts';

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
-import { type AuditAction, isAuditAction } from '../../operation/audit.ts';
-import type { RecordedEntry } from '../../operation/read-audit.ts';
+import { type AuditAction, isAuditAction } from '../../audit/audit.ts';
+import type { RecordedEntry } from '../../audit/read-audit.ts';
 import type { Markup } from '../elements/markup.ts';
 import { given, literal } from '../elements/text.ts';
 

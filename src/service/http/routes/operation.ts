@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { sql } from 'kysely';
-import type { Metrics } from '../../operation/metrics.ts';
+import type { Metrics } from '../../runtime/metrics.ts';
 import type { AccessControl } from '../access.ts';
 import { type App, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import type { Answer } from '../problem-answer.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { repeat } from '../../../src/service/operation/repeat.ts';
+import { repeat } from '../../../src/service/runtime/repeat.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { keepLease } from '../../../src/service/operation/lease.ts';
+import { keepLease } from '../../../src/service/runtime/lease.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();

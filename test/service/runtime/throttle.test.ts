@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { throttle } from '../../../src/service/operation/throttle.ts';
+import { throttle } from '../../../src/service/runtime/throttle.ts';
 
 test('however often something happens, it is told so many times in an interval, and what is told counts the rest', () => {
   const pauses = fc.array(fc.nat({ max: 40 }), { maxLength: 200 });

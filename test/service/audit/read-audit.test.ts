@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Actor, type AuditAction, recordAudit } from '../../../src/service/operation/audit.ts';
-import { type AuditQuery, type RecordedEntry, readAudit } from '../../../src/service/operation/read-audit.ts';
+import { type Actor, type AuditAction, recordAudit } from '../../../src/service/audit/audit.ts';
+import { type AuditQuery, type RecordedEntry, readAudit } from '../../../src/service/audit/read-audit.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';

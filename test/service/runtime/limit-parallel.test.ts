@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { limitParallel } from '../../../src/service/operation/limit-parallel.ts';
+import { limitParallel } from '../../../src/service/runtime/limit-parallel.ts';
 
 const busy = () => new Error('Too busy.');
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { startWorker, type Worker } from '../../../src/service/operation/worker.ts';
+import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
 
 afterEach(() => {
   vi.useRealTimers();
