@@ -4,7 +4,7 @@ import { foldCase } from '../interface/windows-path.ts';
 import type { Git } from './git/git.ts';
 import { createApp } from './http/app.ts';
 import { createFairTurns } from './http/fair-turns.ts';
-import { createOnce, forgetOldAnswers } from './http/idempotency.ts';
+import { createIdempotency, forgetOldAnswers } from './http/idempotency.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
@@ -182,7 +182,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     fairTurns: createFairTurns(),
     freeDisk,
     noteUse: lastUse.note,
-    ...createOnce(storage, (bytes) => {
+    ...createIdempotency(storage, (bytes) => {
       rememberedBytes += bytes;
     }),
     lockQuota: createLockQuota(options, () => performance.now()),

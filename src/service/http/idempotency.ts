@@ -162,7 +162,7 @@ export interface ManyAtOnce<Asked> {
  * Does what a request asks, once for each key: a change and its remembered answer are one transaction. `onRemembered` is told
  * how many bytes that took.
  */
-export function createOnce(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
+export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
 
   async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
@@ -190,7 +190,7 @@ export function createOnce(storage: Storage, onRemembered: (bytes: number) => vo
   }
 
   /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
-  async function once<Prepared>(
+  async function idempotent<Prepared>(
     scope: CommitScope,
     keyed: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
@@ -217,7 +217,7 @@ export function createOnce(storage: Storage, onRemembered: (bytes: number) => vo
   }
 
   /** The same for requests that are decided together, as many as wait. */
-  function onceOfMany<Asked>({ scopeOf, refusedBefore, decide }: ManyAtOnce<Asked>) {
+  function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: ManyAtOnce<Asked>) {
     interface Waiting {
       readonly request: PlacedRequest | undefined;
       readonly asked: Asked;
@@ -264,11 +264,11 @@ export function createOnce(storage: Storage, onRemembered: (bytes: number) => vo
     };
   }
 
-  return { once, onceOfMany };
+  return { idempotent, idempotentBatch };
 }
 
-export type Once = ReturnType<typeof createOnce>['once'];
-export type OnceOfMany = ReturnType<typeof createOnce>['onceOfMany'];
+export type Idempotent = ReturnType<typeof createIdempotency>['idempotent'];
+export type IdempotentBatch = ReturnType<typeof createIdempotency>['idempotentBatch'];
 
 export const forgetOldAnswers = (storage: Storage): Promise<void> =>
   removeOld(storage, { table: 'remembered_answers', time: 'created_at', keptForMs: rememberedFor });

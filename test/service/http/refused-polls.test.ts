@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createOnce } from '../../../src/service/http/idempotency.ts';
+import { createIdempotency } from '../../../src/service/http/idempotency.ts';
 import type { Answer } from '../../../src/service/http/problem-answer.ts';
 import { Refusal } from '../../../src/service/http/refusal.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -74,7 +74,7 @@ describe.each(databaseKinds)('a key that two instances see at once, on $name', (
     try {
       let taken = false;
       const one = (): ((answer: Answer) => Promise<Answer>) => {
-        const ask = createOnce(storage).onceOfMany<Answer>({
+        const ask = createIdempotency(storage).idempotentBatch<Answer>({
           scopeOf: () => 'global',
           refusedBefore: async () => undefined,
           decide: async (_, asked) =>

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { createOnce, type KeyedRequest } from '../../../src/service/http/idempotency.ts';
+import { createIdempotency, type KeyedRequest } from '../../../src/service/http/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { migrate } from '../../../src/service/storage/migrations.ts';
 import { openPostgres, openPostgresDialect } from '../../../src/service/storage/postgres.ts';
@@ -173,11 +173,11 @@ describe.each(kinds)('a database with one counter for all workspaces, on $name',
   });
 
   test('answers what was sent before again, in the workspace that it was sent to', async () => {
-    const { once } = createOnce(storage);
+    const { idempotent } = createIdempotency(storage);
     const send = (workspace: string, key: string) => {
       const request: KeyedRequest = { tokenId: 'tok_1', key, fingerprint: 'f' };
       const done = { status: 201, headers: {}, body: 'done again' };
-      return once(
+      return idempotent(
         { workspace },
         request,
         async () => undefined,

@@ -32,13 +32,13 @@ function onceOnly(call: ActionCall, typed: Typed) {
 }
 
 export function addNewHookPages(app: App, parts: DashboardParts): void {
-  const { storage, targets, once, onLockEvent } = parts;
+  const { storage, targets, idempotent, onLockEvent } = parts;
 
   async function register(call: ActionCall, workspace: string, typed: Typed, request: HookRequest): Promise<Answer> {
     const pageOf = ({ hook }: RegisteredHook, notice: Notice): Answer =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: RegisteredHook } = {};
-    const repeated = await once(
+    const repeated = await idempotent(
       { workspace },
       onceOnly(call, typed),
       () => targetOf(request, targets),

@@ -3,7 +3,7 @@ import type { TargetCheck } from '../../webhooks/target-address.ts';
 import { type AccessControl, requireFreeDisk } from '../access.ts';
 import { registerRequested, targetOf } from '../hook-registration.ts';
 import { createdHookSchema, hookRequestSchema } from '../hook-schema.ts';
-import type { Once } from '../idempotency.ts';
+import type { Idempotent } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, actorOf, addOperation, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, workspaceParameter } from '../parameters.ts';
@@ -12,12 +12,12 @@ import { hookSchema, keyHeader } from '../schemas.ts';
 
 export interface HookRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
+  readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
 }
 
 export function addHookRoutes(app: App, routes: HookRoutes): void {
-  const { storage, once, targets } = routes;
+  const { storage, idempotent, targets } = routes;
 
   addOperation(
     app,
@@ -40,7 +40,7 @@ export function addHookRoutes(app: App, routes: HookRoutes): void {
     async ({ c, body }) => {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      return once(
+      return idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => targetOf(body, targets),

@@ -18,7 +18,7 @@ import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../access.ts';
 import type { Environment } from '../environment.ts';
-import type { Once, OnceOfMany } from '../idempotency.ts';
+import type { Idempotent, IdempotentBatch } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, actorOf, addOperation, bearerOf, emptyAnswer, jsonAnswer, jsonResponse } from '../operation.ts';
 import { originOf } from '../origin.ts';
@@ -34,8 +34,8 @@ export const longestRetryAfter = 5;
 
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
-  readonly onceOfMany: OnceOfMany;
+  readonly idempotent: Idempotent;
+  readonly idempotentBatch: IdempotentBatch;
   readonly lockQuota: LockQuota;
   /** Whether paths are those of Windows: some name no file there, and the case of letters tells none apart. */
   readonly windowsPaths: boolean;
@@ -92,8 +92,8 @@ function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): A
   }
 }
 
-const createAcquire = ({ storage, onceOfMany, lockQuota, windowsPaths, metrics }: LockRoutes) =>
-  onceOfMany<LockRequest>({
+const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics }: LockRoutes) =>
+  idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Here, and not before: what was granted before the setting was made is still answered to its key.
@@ -162,7 +162,7 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
 }
 
 export function addLockRoutes(app: App, routes: LockRoutes): void {
-  const { storage, once, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
+  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
   const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
@@ -206,7 +206,7 @@ export function addLockRoutes(app: App, routes: LockRoutes): void {
               bearer: bearerOf(c),
               origin: originOf(c.req.header('referer')),
             })
-          : await once(
+          : await idempotent(
               { workspace: workspace.id },
               request,
               async () => undefined,

@@ -3,7 +3,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { findSync, isSyncId } from '../../syncs/queue.ts';
 import { type PrepareSync, startPrepared } from '../../syncs/trigger.ts';
 import { type AccessControl, requireFreeDisk } from '../access.ts';
-import type { Once } from '../idempotency.ts';
+import type { Idempotent } from '../idempotency.ts';
 import { keyedRequestOf } from '../keyed-request.ts';
 import { type App, addOperation, bearerOf, jsonAnswer, jsonResponse } from '../operation.ts';
 import { addressedWorkspace, syncParameter, workspaceParameter } from '../parameters.ts';
@@ -13,7 +13,7 @@ import { branchField, keyHeader, syncSchema } from '../schemas.ts';
 
 export interface SyncRoutes extends AccessControl {
   readonly storage: Storage;
-  readonly once: Once;
+  readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
   /** There is a sync to run. */
   readonly onQueued: () => void;
@@ -22,7 +22,7 @@ export interface SyncRoutes extends AccessControl {
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
 export function addSyncRoutes(app: App, routes: SyncRoutes): void {
-  const { storage, once, prepareSync, onQueued } = routes;
+  const { storage, idempotent, prepareSync, onQueued } = routes;
 
   addOperation(
     app,
@@ -47,7 +47,7 @@ export function addSyncRoutes(app: App, routes: SyncRoutes): void {
     async ({ c, body: { branch } }) => {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      const answer = await once(
+      const answer = await idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
