@@ -2,8 +2,8 @@ import { baseUrl } from '../../src/service/cli/serve/addresses.ts';
 import { setUpDev } from '../../src/service/cli/serve/dev.ts';
 import { createLog } from '../../src/service/cli/serve/log.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import { endlessDisk } from '../../src/service/operation/free-disk.ts';
-import { createMetrics } from '../../src/service/operation/metrics.ts';
+import { endlessDisk } from '../../src/service/runtime/free-disk.ts';
+import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
@@ -29,8 +29,8 @@ export function oneCommitPerChange(storage: Storage): Storage {
   return {
     ...storage,
     commit: (scope, change) => inTurn(() => storage.commit(scope, change)),
-    commitTogether(scopeOf, make) {
-      const commit = storage.commitTogether(scopeOf, make);
+    batchCommits(scopeOf, make) {
+      const commit = storage.batchCommits(scopeOf, make);
       return (change) => inTurn(() => commit(change));
     },
     // On SQLite a claim would share the transaction of a change.

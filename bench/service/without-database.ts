@@ -24,10 +24,10 @@ export interface WithoutDatabase {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** The list that a query is about: aboutMany() makes it a parameter. */
+/** The list that a query is about: batchQuery() makes it a parameter. */
 function membersOf({ parameters }: CompiledQuery): readonly Row[] {
   const list = parameters.find((parameter) => typeof parameter === 'string' && parameter.startsWith('{'));
-  // aboutMany() has written it.
+  // batchQuery() has written it.
   return list === undefined ? [] : Object.values(JSON.parse(String(list)) as Record<string, Row>);
 }
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { createRateLimiter, type RateLimit } from '../../src/service/http/rate-limit.ts';
 import { createLockWaiters, type ReleasedLock } from '../../src/service/locks/waiters.ts';
-import { largestGroup } from '../../src/service/storage/commit-group.ts';
+import { maxGroupSize } from '../../src/service/storage/commit-group.ts';
 import { logNormal, type Random } from './chance.ts';
 import { type Changed, createLockTable, rateLimited, stillRunning, type TakeRequest } from './lock-table.ts';
 import type { VirtualTime } from './virtual-time.ts';
@@ -158,7 +158,7 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
 
     function commitGroup(): void {
       hasRead = false;
-      const group = changes.splice(0, largestGroup).map(({ make, reply }) => ({ changed: make(), reply }));
+      const group = changes.splice(0, maxGroupSize).map(({ make, reply }) => ({ changed: make(), reply }));
       const written = group.filter(({ changed }) => changed.wrote).length;
       const ms =
         times.groupMs +

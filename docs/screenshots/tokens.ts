@@ -1,4 +1,4 @@
-import type { AuditAction } from '../../src/service/operation/audit.ts';
+import type { AuditAction } from '../../src/service/audit/audit.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { secretHash } from '../../src/service/tokens/secret.ts';
 import type { Picture } from './pictured-service.ts';

@@ -14,6 +14,7 @@ import { createRequestTurns } from './http/request-turns.ts';
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
+import type { Cidr } from './ip-address.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
@@ -21,25 +22,23 @@ import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
-import type { FreeDisk } from './operation/free-disk.ts';
-import type { Metrics } from './operation/metrics.ts';
-import { nowAndThen } from './operation/now-and-then.ts';
-import { repeat } from './operation/repeat.ts';
-import { startWorker } from './operation/worker.ts';
+import type { FreeDisk } from './runtime/free-disk.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import { repeat } from './runtime/repeat.ts';
+import { throttle } from './runtime/throttle.ts';
+import { startWorker } from './runtime/worker.ts';
 import { forgetEndedSessions } from './sessions/sessions.ts';
 import { removeAnswersBeyond } from './storage/remove-beyond.ts';
 import type { Storage } from './storage/storage.ts';
-import { claimSync } from './syncs/queue.ts';
-import { removeOldSyncs } from './syncs/remove-old.ts';
-import { runSync } from './syncs/run.ts';
+import { claimSync, removeOldSyncs } from './syncs/queue.ts';
+import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { recountBacklogs } from './webhooks/backlog.ts';
-import type { Cidr } from './webhooks/cidr.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { startDeliveries } from './webhooks/delivery-worker.ts';
 import { type HookQuotas, setHookQuotas } from './webhooks/quotas.ts';
-import { startDeliveries } from './webhooks/start-deliveries.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
 import { createNoteBacklogs, readBacklogs } from './webhooks/watch-backlogs.ts';
 import { createListBranches } from './workspaces/branches.ts';
@@ -85,7 +84,7 @@ const uncounted = 1 / 16;
 const drainMs = 10_000;
 
 /** On a full disk all of it goes wrong, several times a second, and the log is perhaps on that disk, too. */
-const failedWork = { most: 5, everyMs: 30_000 };
+const failedWork = { max: 5, everyMs: 30_000 };
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
@@ -104,12 +103,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     trustedProxies,
     windowsPaths,
   } = options;
-  const tellOfWork = nowAndThen(failedWork, () => performance.now());
+  const throttleErrors = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
-    const telling = tellOfWork();
-    if (!telling.tell) return;
-    const { untold } = telling;
-    log.error({ err: error, ...(untold > 0 && { untold }) }, 'work in the background went wrong; it is tried again');
+    const entry = throttleErrors();
+    if (!entry.passes) return;
+    const untold = entry.skipped;
+    log.error({ err: error, ...(untold > 0 && { untold }) }, 'background work failed; it will be retried');
   };
 
   await setHookQuotas(storage, options);

@@ -1,4 +1,4 @@
-/** What a system call failed with, to follow a colon: by the codes of errno(3) and getaddrinfo(3). */
+/** What a system call failed with, to complete a sentence: by the codes of errno(3) and getaddrinfo(3). */
 const texts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',
@@ -23,4 +23,19 @@ const texts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer in time',
 };
 
+/** By the primary result codes of SQLite (https://www.sqlite.org/rescode.html) that say nothing about the query itself. */
+const sqliteTexts: Readonly<Record<number, string>> = {
+  5: 'the database is busy with another process',
+  8: 'its file or folder is read-only',
+  10: 'its disk reports an error',
+  11: 'the database is damaged: restore a backup',
+  13: 'its disk is full',
+  14: 'the database file cannot be opened',
+  26: 'the database file is not an SQLite database',
+};
+
 export const systemErrorText = (code: string): string | undefined => texts[code];
+
+/** Why SQLite cannot work, whatever it was asked; undefined when the query itself was wrong. */
+export const sqliteErrorText = (error: Error): string | undefined =>
+  'errcode' in error && typeof error.errcode === 'number' ? sqliteTexts[error.errcode & 0xff] : undefined;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { welcome } from '../../src/service/cli/serve/welcome.ts';
+import { welcome } from '../../src/service/cli/serve/dev.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { ask } from '../support/running-service.ts';
 import { startCommand, startServiceProcess } from '../support/service-process.ts';

@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { asOneSegment, asSegments, parseLockPath } from '../../src/interface/lock-path.ts';
 import { problemMediaType } from '../../src/interface/problem.ts';
-import { readAudit } from '../../src/service/operation/read-audit.ts';
+import { readAudit } from '../../src/service/audit/read-audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -38,6 +38,7 @@ import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { originOf } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
+import { parseAuditActor } from '../../src/service/audit/read-audit.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
@@ -48,30 +49,26 @@ import { untouched as emptyHook, readNewHook } from '../../src/service/dashboard
 import { untouched as emptyToken, readNewToken } from '../../src/service/dashboard/pages/new-token-form.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
-import { intoLines } from '../../src/service/git/lines.ts';
+import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
-import { wordsOfGit } from '../../src/service/git/words-of-git.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
+import { parseCidr, parseIpAddress } from '../../src/service/ip-address.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
-import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
-import { parseLifetime } from '../../src/service/tokens/lifetime.ts';
+import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
-import { parseTokenName } from '../../src/service/tokens/token-name.ts';
-import { parseCidr } from '../../src/service/webhooks/cidr.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
-import { parseIpAddress } from '../../src/service/webhooks/ip-address.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
-import { newSecret, parseSecret } from '../../src/service/webhooks/secret.ts';
+import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
@@ -444,14 +441,14 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/service/git/lines.ts intoLines'],
+    of: ['src/service/git/git-output.ts intoLines'],
     parse: (text) => {
       const lines = intoLines(() => undefined);
       lines.push(text);
       lines.end();
     },
   },
-  { of: ['src/service/git/words-of-git.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
+  { of: ['src/service/git/git-output.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
   {
     of: ['src/service/git/redact.ts createRemoteRedactor'],
     parse: (text) =>
@@ -551,19 +548,19 @@ export const parsers: readonly Parser[] = [
   { of: ['src/service/tokens/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
   { of: ['src/service/dashboard/assets/text.js safeText'], parse: safeText },
   { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
-  { of: ['src/service/tokens/lifetime.ts parseLifetime'], parse: parseLifetime },
+  { of: ['src/service/tokens/new-token.ts parseLifetime'], parse: parseLifetime },
   {
     of: ['src/service/tokens/secret.ts looksLikeTokenSecret'],
     parse: looksLikeTokenSecret,
     shapes: [['wsa_', 'a', '']],
   },
-  { of: ['src/service/tokens/token-name.ts parseTokenName'], parse: parseTokenName },
-  { of: ['src/service/webhooks/cidr.ts parseCidr'], parse: parseCidr },
+  { of: ['src/service/tokens/new-token.ts parseTokenName'], parse: parseTokenName },
+  { of: ['src/service/ip-address.ts parseCidr'], parse: parseCidr },
   {
     of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
     parse: (text) => parseExtraHeaders({ [text]: 'a', b: text }),
   },
-  { of: ['src/service/webhooks/ip-address.ts parseIpAddress'], parse: parseIpAddress },
+  { of: ['src/service/ip-address.ts parseIpAddress'], parse: parseIpAddress },
   {
     of: ['src/service/webhooks/receiver-answer.ts wholeAnswer'],
     parse: (text) =>
@@ -587,7 +584,7 @@ export const parsers: readonly Parser[] = [
     parse: (text) => retryAfterSeconds(text, new Date(0)),
   },
   {
-    of: ['src/service/webhooks/secret.ts parseSecret'],
+    of: ['src/service/webhooks/signature.ts parseSecret'],
     parse: (text) => [parseSecret(text), parseSecret(`whsec_${text}`)],
   },
   {
@@ -615,7 +612,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
-  'src/service/operation/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
   'src/action/ledger/job-locks.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',

@@ -1,6 +1,6 @@
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { serve } from '../../src/service/cli/commands/serve.ts';
-import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/line/values.ts';
+import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/values.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
 /** Of a command only the help tells the defaults: it is what an operator reads. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { type Answer, jsonAnswer } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
-import type { Metrics } from '../operation/metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
 import { always } from './response-headers.ts';
 

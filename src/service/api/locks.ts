@@ -20,7 +20,7 @@ import { lockOf } from '../locks/lock-row.ts';
 import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
 import { renewLock } from '../locks/renew.ts';
 import type { ReleasedLock } from '../locks/waiters.ts';
-import type { Metrics } from '../operation/metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
@@ -183,7 +183,7 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
 export function addLockRoutes(api: Api, routes: LockRoutes): void {
   const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
   const acquire = createAcquire(routes);
-  const commitRelease = storage.commitTogether(
+  const commitRelease = storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
     (db, requests) =>
       measureCost(

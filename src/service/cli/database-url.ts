@@ -2,7 +2,7 @@ import { NewerSchemaError } from '../storage/migrations.ts';
 import { systemErrorText } from '../system-errors.ts';
 import { Failure } from './failure.ts';
 
-const form = 'It has to be postgres://user:password@host:port/database.';
+const form = 'It must be postgres://user:password@host:port/database.';
 
 /** Null: there is none, and SQLite is used. The address holds a password, so no sentence repeats any of it. */
 export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {

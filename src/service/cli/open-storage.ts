@@ -1,10 +1,39 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { makeFolder } from '../storage/make-folder.ts';
+import { NewerSchemaError } from '../storage/migrations.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
-import { folderFailure } from './data-folder.ts';
+import { sqliteErrorText, systemErrorText } from '../system-errors.ts';
 import { databaseUrl, postgresFailure } from './database-url.ts';
 import { Failure } from './failure.ts';
-import { quoted } from './output/safe-text.ts';
+import { quoted } from './output/print.ts';
+
+function reasonOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return sqliteErrorText(error) ?? systemErrorText(code);
+}
+
+/** What to tell when the folder, or the database in it, cannot be used. */
+export function folderFailure(folder: string, error: unknown): unknown {
+  const reason = reasonOf(error);
+  if (reason !== undefined) {
+    return new Failure(
+      `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
+    );
+  }
+  return error instanceof NewerSchemaError ? new Failure(error.message) : error;
+}
+
+/** Makes the folder where there is none, for this user alone. */
+export function prepareDataFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw folderFailure(folder, error);
+  }
+}
 
 /** Where the service keeps what it stores. */
 export interface Place {

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 
 /** In a container, a user may have a number and no name. */
 function systemUser(): string {

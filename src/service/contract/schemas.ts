@@ -21,7 +21,7 @@ import {
   type Workspace,
 } from '../../interface/resources.ts';
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
-import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
+import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
 
 /** Makes one of our parsers part of a schema: its sentence becomes the error. */
 export const parsedBy =
@@ -133,9 +133,9 @@ export const branchField = z
   .openapi({
     type: 'string',
     minLength: 1,
-    maxLength: longestBranchName,
+    maxLength: maxBranchNameLength,
     not: { pattern: forbiddenInBranchName },
-    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, as git-check-ref-format(1) has it.`,
     example: 'main',
   });
 

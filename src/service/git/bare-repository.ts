@@ -2,6 +2,7 @@ import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
+import { inScratchFolder } from './scratch.ts';
 
 export const isRepository = (folder: string): Promise<boolean> =>
   access(join(folder, 'HEAD')).then(
@@ -52,4 +53,22 @@ export async function headOf(git: GitCommand, repository: string, branch: Branch
     repository,
   });
   return head.trim() || undefined;
+}
+
+/** A bare repository that holds what was fetched from a remote. It keeps whatever it was given once. */
+export interface Mirror {
+  readonly repository: string;
+  /** Where work in progress is kept: on the same disk, so that what is done can be moved in at once. */
+  readonly scratch: string;
+}
+
+/** Creates the mirror where there is none, also when several do this at once. */
+export async function openMirror(git: GitCommand, mirror: Mirror): Promise<Mirror> {
+  if (await isRepository(mirror.repository)) return mirror;
+  await inScratchFolder(mirror.scratch, async (folder) => {
+    const fresh = join(folder, 'mirror.git');
+    await createBareRepository(git, fresh);
+    await moveInto(fresh, mirror.repository);
+  });
+  return mirror;
 }

@@ -5,9 +5,9 @@ declare const brand: unique symbol;
 /** The short name of a branch: what stands behind `refs/heads/`. */
 export type BranchName = string & { readonly [brand]: 'BranchName' };
 
-export const longestBranchName = 255;
+export const maxBranchNameLength = 255;
 
-const tooLong = `The name of a branch must not be longer than ${longestBranchName} bytes.`;
+const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;
 
 /** The rules of git-check-ref-format(1) for `refs/heads/<name>`, and of git-branch(1) for the short name. */
 const forbidden: readonly (readonly [pattern: RegExp, why: string])[] = [
@@ -30,9 +30,9 @@ export const forbiddenInBranchName = forbidden.map(([{ source }]) => source).joi
 
 function whyNot(name: string): string | undefined {
   if (name === '') return 'The name of a branch must not be empty.';
-  if (name.length > longestBranchName) return tooLong;
+  if (name.length > maxBranchNameLength) return tooLong;
   if (!name.isWellFormed()) return 'The name of the branch is not valid Unicode: it has half of a surrogate pair.';
-  if (new TextEncoder().encode(name).length > longestBranchName) return tooLong;
+  if (new TextEncoder().encode(name).length > maxBranchNameLength) return tooLong;
   const [, why] = forbidden.find(([pattern]) => pattern.test(name)) ?? [];
   return why;
 }

@@ -1,7 +1,7 @@
+import { type Mirror, openMirror } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
-import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { transferBeside } from './transfer.ts';

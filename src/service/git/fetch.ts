@@ -1,10 +1,9 @@
-import { fetchedHead } from './bare-repository.ts';
+import { fetchedHead, type Mirror, openMirror } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { land } from './land.ts';
 import { removeAbandonedPacks } from './maintain.ts';
-import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import type { Limits } from './run-git.ts';
 import { type Progress, transferBeside } from './transfer.ts';

@@ -2,11 +2,11 @@ import { formatDuration } from '../../interface/duration.ts';
 import { systemErrorText } from '../system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
+import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import type { Remote } from './remote.ts';
 import { accessSettings } from './remote-access.ts';
 import { type Limits, runGit } from './run-git.ts';
-import { wordsOfGit } from './words-of-git.ts';
 
 export interface GitTask {
   /** What it is for, to complete the sentence "git could not …". */

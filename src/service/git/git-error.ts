@@ -1,3 +1,5 @@
+import { systemErrorText } from '../system-errors.ts';
+
 export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch' | 'busy';
 
 /** What went wrong with git. The message is a sentence for a person and holds no credential. */
@@ -11,5 +13,18 @@ export class GitError extends Error {
     super(message);
     this.kind = kind;
     this.said = said;
+  }
+}
+
+/** What a system call failed with, to complete a sentence. */
+export const systemTrouble = (code: string): string => systemErrorText(code) ?? `a call to the system failed (${code})`;
+
+/** Whatever the disk or the system refuse on the way is a GitError as well. `purpose` completes "git could not …". */
+export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
+    throw new GitError('failed', `git could not ${purpose}: ${systemTrouble(String(error.code))}.`);
   }
 }

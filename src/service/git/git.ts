@@ -1,13 +1,12 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { asGitErrors } from './as-git-errors.ts';
-import { headOf, isRepository } from './bare-repository.ts';
+import { headOf, isRepository, type Mirror, openMirror } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { type Estimate, estimateObjects } from './estimate.ts';
 import { type Fetched, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
+import { asGitErrors } from './git-error.ts';
 import { maintainMirror } from './maintain.ts';
-import { type Mirror, openMirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches, type RemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';

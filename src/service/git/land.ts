@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
-import type { Mirror } from './mirror.ts';
 
 /** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
 const staleLock = 60_000;

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Mirror, openMirror } from './bare-repository.ts';
 import type { GitCommand } from './git-command.ts';
-import { type Mirror, openMirror } from './mirror.ts';
 import type { Limits } from './run-git.ts';
 
 const abandonedAfter = 60 * 60 * 1_000;

@@ -13,10 +13,10 @@ export interface Remote {
   readonly credentials?: Credentials;
 }
 
-export const longestRemote = 2_048;
+export const maxRemoteLength = 2_048;
 
 const allowedForms =
-  'It has to be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
+  'It must be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
 
 /** RFC 3986 lets more into a name; whatever is left out here would mean something else to ssh or to a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
@@ -27,8 +27,8 @@ const isHost = (text: string): boolean => plainName.test(text) || bracketedAddre
 /** A reason with nothing of the address in it: the address may hold a password. */
 function whyNotInAnyForm(text: string): string | undefined {
   if (text === '') return 'The address of a remote must not be empty.';
-  if (text.length > longestRemote) {
-    return `The address of a remote must not be longer than ${longestRemote} characters.`;
+  if (text.length > maxRemoteLength) {
+    return `The address of a remote must not be longer than ${maxRemoteLength} characters.`;
   }
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half of a surrogate pair.';
   if (/\p{Cc}|%[01][0-9a-f]|%7f/iu.test(text)) return 'The address must not have control characters, nor encoded ones.';
@@ -64,7 +64,7 @@ function parseHttps(text: string): Parsed<Remote> {
   if (/[?#]/.test(text)) {
     return refused('The address must not have a query or a fragment. In a password, ? is written %3F and # is %23.');
   }
-  if (!URL.canParse(text)) return refused('The address is not a valid URL. It has to be like https://host/path.');
+  if (!URL.canParse(text)) return refused('The address is not a valid URL. It must be like https://host/path.');
   const url = new URL(text);
   if (url.hostname.startsWith('-')) return refused('The host must not start with -: git would take it for an option.');
   if (url.pathname === '/') return refused('The address names a host but no repository on it: its path is missing.');
@@ -102,7 +102,7 @@ function parseSsh(text: string): Parsed<Remote> {
   const rest = text.slice('ssh://'.length);
   const [, user, host, port, path] = /^(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/.exec(rest) ?? [];
   if (host === undefined || path === undefined || path === '/') {
-    return refused('The ssh address is not complete. It has to be like ssh://user@host/path.');
+    return refused('The ssh address is not complete. It must be like ssh://user@host/path.');
   }
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
     return refused('The port of the address is not between 1 and 65535.');
@@ -118,7 +118,7 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   if (whyNotPath !== undefined) return refused(whyNotPath);
   if (isAbsolute(text)) return accepted({ kind: 'file', address: text });
   const path = text.slice('file://'.length);
-  if (!path.startsWith('/')) return refused('A file address names no host: it has to be like file:///path.');
+  if (!path.startsWith('/')) return refused('A file address names no host: it must be like file:///path.');
   return accepted({ kind: 'file', address: `file://${path}` });
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { maxTimerMs } from '../../interface/timers.ts';
-import { intoLines } from './lines.ts';
+import { intoLines } from './git-output.ts';
 
 /** How long a piece of work may take, and what ends it before that. */
 export interface Limits {

@@ -9,7 +9,7 @@ export const minTransferSpeed: MinTransferSpeed = { bytesPerSecond: 1_024, forMs
 const samplesPerPeriod = 6;
 
 /** A count that only creeps is no progress: it could do so for ever. */
-const leastGrowth = 1.1;
+const minGrowth = 1.1;
 
 /**
  * Whether the remote is getting on with the work before it sends anything, by its own words. Percentages end at a
@@ -26,7 +26,7 @@ function createRemoteProgress(): (line: string) => boolean {
     const before = furthest.get(key) ?? 0;
     // A remote that made up phases without end would be at work for ever.
     if (!furthest.has(key) && furthest.size >= 8) return false;
-    if (isPercent ? now <= before : now < Math.max(1, before * leastGrowth)) return false;
+    if (isPercent ? now <= before : now < Math.max(1, before * minGrowth)) return false;
     furthest.set(key, now);
     return true;
   };
@@ -47,7 +47,7 @@ export function watchTransferSpeed(
 ): TransferSpeed {
   const tooSlow = new AbortController();
   const advances = createRemoteProgress();
-  const least = (bytesPerSecond * forMs) / 1_000;
+  const minBytes = (bytesPerSecond * forMs) / 1_000;
   /** Progress of the remote counts as much as a transfer that is just quick enough. */
   let progress = 0;
   const samples = [0];
@@ -56,14 +56,14 @@ export function watchTransferSpeed(
     samples.push(progress + (await receivedBytes()));
     if (samples.length <= samplesPerPeriod) return;
     const [before = 0] = samples.splice(0, samples.length - samplesPerPeriod);
-    if ((samples.at(-1) ?? 0) - before < least) tooSlow.abort();
+    if ((samples.at(-1) ?? 0) - before < minBytes) tooSlow.abort();
   }
 
   const timer = setInterval(() => void look(), forMs / samplesPerPeriod);
   return {
     tooSlow: tooSlow.signal,
     onErrorLine(line) {
-      progress += advances(line) ? least : Buffer.byteLength(line);
+      progress += advances(line) ? minBytes : Buffer.byteLength(line);
     },
     end: () => clearInterval(timer),
   };

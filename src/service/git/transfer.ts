@@ -1,10 +1,9 @@
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { layOutRepository } from './bare-repository.ts';
+import { layOutRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
-import type { Mirror } from './mirror.ts';
 import type { Remote } from './remote.ts';
 import { remoteArguments } from './remote-access.ts';
 import type { Limits } from './run-git.ts';

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { Refusal } from '../contract/problem.ts';
-import type { FreeDisk } from '../operation/free-disk.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';

@@ -1,35 +1,35 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../operation/metrics.ts';
-import { nowAndThen } from '../operation/now-and-then.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { throttle } from '../runtime/throttle.ts';
 import type { ServerEvents } from './server.ts';
 
 /** Whoever reaches the port can cause these: counted each time, logged as often as does no harm. */
-const unreadable = { most: 100, everyMs: 10_000 };
-const trouble = { most: 1, everyMs: 10_000 };
+const unreadable = { max: 100, everyMs: 10_000 };
+const trouble = { max: 1, everyMs: 10_000 };
 
 /** Tells the operator what happens beside requests and their answers. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number): ServerEvents {
-  const tellUnreadable = nowAndThen(unreadable, clock);
-  const tellDropped = nowAndThen(trouble, clock);
-  const tellError = nowAndThen(trouble, clock);
-  const withUntold = (untold: number) => (untold > 0 ? { untold } : {});
+  const throttleUnreadable = throttle(unreadable, clock);
+  const throttleDropped = throttle(trouble, clock);
+  const throttleError = throttle(trouble, clock);
+  const countSkipped = (untold: number) => (untold > 0 ? { untold } : {});
   return {
     onUnreadable({ requestId, status, code, address }) {
       metrics.unreadable.inc({ status });
-      const telling = tellUnreadable();
-      if (!telling.tell) return;
-      const about = { request_id: requestId, status, code, origin_address: address, ...withUntold(telling.untold) };
+      const entry = throttleUnreadable();
+      if (!entry.passes) return;
+      const about = { request_id: requestId, status, code, origin_address: address, ...countSkipped(entry.skipped) };
       log.info(about, 'what arrived is no request');
     },
     onDropped() {
       metrics.droppedConnections.inc();
-      const telling = tellDropped();
-      if (!telling.tell) return;
-      log.warn(withUntold(telling.untold), 'a connection was closed at once: there are too many');
+      const entry = throttleDropped();
+      if (!entry.passes) return;
+      log.warn(countSkipped(entry.skipped), 'a connection was closed at once: there are too many');
     },
     onError(error) {
-      const telling = tellError();
-      if (telling.tell) log.error({ err: error, ...withUntold(telling.untold) }, 'a connection could not be taken');
+      const entry = throttleError();
+      if (entry.passes) log.error({ err: error, ...countSkipped(entry.skipped) }, 'a connection could not be taken');
     },
   };
 }

@@ -83,7 +83,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       readonly asked: Asked;
     }
 
-    const commit = storage.commitTogether(
+    const commit = storage.batchCommits(
       ({ asked }: Waiting) => scopeOf(asked),
       async (db, waiting) => {
         const before = await recallAll(

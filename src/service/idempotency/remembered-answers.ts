@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
-import { aboutMany, atTheirPlaces, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { atTheirPlaces, batchQuery, numberOf, placeInList, textOf } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
@@ -24,7 +24,7 @@ export const placed = (request: KeyedRequest, scope: CommitScope): PlacedRequest
   workspace: scope === 'global' ? '' : scope.workspace,
 });
 
-const selectAnswers = aboutMany((db, members, now) =>
+const selectAnswers = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('remembered_answers', (join) =>
@@ -58,7 +58,7 @@ export async function recallAll(
   });
 }
 
-const insertAnswers = aboutMany((db, members, now) =>
+const insertAnswers = batchQuery((db, members, now) =>
   db
     .insertInto('remembered_answers')
     .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])

@@ -4,7 +4,7 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { type OccurredEvent, recordEvents } from '../webhooks/outbox.ts';
@@ -30,7 +30,7 @@ export type Acquisition =
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number };
 
 /** One upsert decides: a lock takes the place of none, or of one that has expired by the database's clock. */
-const upsertLocks = aboutMany((db, members, now) =>
+const upsertLocks = batchQuery((db, members, now) =>
   db
     .insertInto('locks')
     .columns([

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
 /** Where a workspace begins that has given out none: see the migration. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
-const raiseFences = aboutMany((db, members) =>
+const raiseFences = batchQuery((db, members) =>
   db
     .insertInto('fences')
     .columns(['workspace_id', 'value'])

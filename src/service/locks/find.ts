@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
-import { askTogether } from '../storage/ask-together.ts';
+import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
 
@@ -19,7 +19,7 @@ export interface LockPlace {
   readonly foldedPath?: string | undefined;
 }
 
-const selectLocks = aboutMany((db, members, now) =>
+const selectLocks = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>
@@ -30,7 +30,7 @@ const selectLocks = aboutMany((db, members, now) =>
 );
 
 /** Only live ones: what has expired is in the way of no other path. */
-const selectOtherSpellings = aboutMany((db, members, now) =>
+const selectOtherSpellings = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>
@@ -85,7 +85,7 @@ export async function findLocks(
 }
 
 /** As many requests ask for it at the same time; in a transaction it is findLock(). */
-export const findCommittedLock = askTogether(findLocks);
+export const findCommittedLock = coalesceReads(findLocks);
 
 export async function findLock(db: Database, now: Now, place: LockPlace): Promise<FoundLock | undefined> {
   const [found] = await findLocks(db, now, [place]);

@@ -1,10 +1,10 @@
 import { foldCase } from '../../interface/windows-path.ts';
-import { aboutMany, textOf } from '../storage/about-many.ts';
+import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
 
 const atOnce = 10_000;
 
-const setFoldedPaths = aboutMany((db, members) =>
+const setFoldedPaths = batchQuery((db, members) =>
   db
     .updateTable('locks')
     .from(members)

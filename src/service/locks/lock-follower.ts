@@ -1,4 +1,4 @@
-import type { HeldLock } from './held-locks.ts';
+import type { HeldLock } from './list.ts';
 
 export type LockNews =
   /** What there is: comes first. */

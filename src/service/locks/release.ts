@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
-import { type Actor, type AuditEntry, recordAudit } from '../operation/audit.ts';
-import { aboutMany, textOf } from '../storage/about-many.ts';
+import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
+import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { recordEvents } from '../webhooks/outbox.ts';
 import { type FoundLock, findLocks } from './find.ts';
@@ -41,7 +41,7 @@ export const isOwnLock = (lock: Pick<FoundLock, 'token_id'>, tokenId: string | n
 
 const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser.tokenId);
 
-const deleteLocks = aboutMany((db, members, now) =>
+const deleteLocks = batchQuery((db, members, now) =>
   db
     .deleteFrom('locks')
     .where(sql<boolean>`(workspace_id, path) in (select ${textOf('workspace')}, ${textOf('path')} from ${members})`)

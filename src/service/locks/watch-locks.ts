@@ -1,5 +1,5 @@
 import type { Storage } from '../storage/storage.ts';
-import { type HeldLock, heldLocks, lockSignature } from './held-locks.ts';
+import { type HeldLock, heldLocks, lockSignature } from './list.ts';
 import { createFollower, type LockChanges, type LockFollower, type LockNews } from './lock-follower.ts';
 
 export interface LockWatchOptions {
@@ -19,7 +19,7 @@ export interface LockWatch {
 /** Looking may take this part of the time at most, however often it is woken. */
 const restPerWork = 4;
 const shortestRestMs = 50;
-const longestRestMs = 600;
+const maxRestMs = 600;
 
 const none: ReadonlyMap<string, HeldLock> = new Map();
 
@@ -69,7 +69,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
         watcher.wake = woken.resolve;
         const began = performance.now();
         await look(watcher, workspace);
-        const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), longestRestMs);
+        const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
         const timer = setTimeout(woken.resolve, pollMs);
         await Promise.all([woken.promise, new Promise((resolve) => setTimeout(resolve, rest))]);
         clearTimeout(timer);

@@ -5,7 +5,7 @@ import { sameHash } from '../tokens/secret.ts';
 export const formToken = (sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update('form').digest('base64url');
 
-export const isFormToken = (given: string, sessionSecret: string): boolean => sameHash(given, formToken(sessionSecret));
+export const isFormToken = (text: string, sessionSecret: string): boolean => sameHash(text, formToken(sessionSecret));
 
 const seal = (text: string, sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');
@@ -14,8 +14,8 @@ const seal = (text: string, sessionSecret: string): string =>
 export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
 
 /** Undefined when no page of this session has given it. */
-export function unsealed(given: string, sessionSecret: string): string | undefined {
-  const [mac = '', ...rest] = given.split('.');
+export function unsealed(sealedText: string, sessionSecret: string): string | undefined {
+  const [mac = '', ...rest] = sealedText.split('.');
   const text = rest.join('.');
   return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
 }

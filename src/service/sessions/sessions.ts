@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { recordAudit } from '../operation/audit.ts';
+import { recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { newSecret, secretHash } from '../tokens/secret.ts';
 import { type Bearer, judgeToken } from '../tokens/tokens.ts';

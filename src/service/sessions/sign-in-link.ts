@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { createTokenBy } from '../tokens/audited.ts';
-import { newSecret, secretHash } from '../tokens/secret.ts';
-import { newTokenId } from '../tokens/token-id.ts';
+import { createTokenAudited } from '../tokens/audited.ts';
+import { newSecret, newTokenId, secretHash } from '../tokens/secret.ts';
 import { sessionMs, startSession } from './sessions.ts';
 
 /** An hour from the moment it is printed: whoever sets a service up is there. */
@@ -58,6 +57,6 @@ export async function useSignInLink(
   const tokenId = newTokenId();
   const actor = { name: administrator.name, tokenId, address };
   const lifetime = { seconds: sessionMs / 1_000 };
-  const { token } = await createTokenBy(db, now, actor, { ...administrator, lifetime }, tokenId);
+  const { token } = await createTokenAudited(db, now, actor, { ...administrator, lifetime }, tokenId);
   return startSession(db, now, { bearer: token, address, by: 'link' });
 }

@@ -3,7 +3,7 @@ import type { CommitScope, Database, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Bounds how long a transaction holds up the changes that come after it. */
-export const largestGroup = 256;
+export const maxGroupSize = 256;
 
 /** Changes that are made by one call. */
 interface Unit {
@@ -64,7 +64,7 @@ async function runUnit(transaction: ControlledTransaction<Tables>, unit: Unit): 
 function nextGroup({ waiting }: Queue): readonly Unit[] {
   let [units, changes] = [0, 0];
   for (const unit of waiting) {
-    if (units > 0 && changes + unit.changes > largestGroup) break;
+    if (units > 0 && changes + unit.changes > maxGroupSize) break;
     units += 1;
     changes += unit.changes;
   }
@@ -75,7 +75,7 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
 export function groupCommits(
   db: Kysely<Tables>,
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
-): Pick<Storage, 'commit' | 'commitTogether'> {
+): Pick<Storage, 'commit' | 'batchCommits'> {
   /** Those in which something waits or is under way. */
   const queues = new Map<string, Queue>();
   /** Those in which something waits and nothing is under way, in the order of their turns. */
@@ -142,7 +142,7 @@ export function groupCommits(
     return queue;
   }
 
-  function commitTogether<Change, Result>(
+  function batchCommits<Change, Result>(
     scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result> {
@@ -171,7 +171,7 @@ export function groupCommits(
         const one = { change, resolve, reject };
         const queue = queueFor(scopeOf(change));
         const last = lastOf.get(queue);
-        if (last !== undefined && last.unit === queue.waiting.at(-1) && last.asked.length < largestGroup) {
+        if (last !== undefined && last.unit === queue.waiting.at(-1) && last.asked.length < maxGroupSize) {
           last.asked.push(one);
           return;
         }
@@ -183,9 +183,9 @@ export function groupCommits(
   }
 
   return {
-    commitTogether,
+    batchCommits,
     commit: (scope, change) =>
-      commitTogether(
+      batchCommits(
         () => scope,
         async (transaction, _) => [await change(transaction)],
       )(undefined),

@@ -32,7 +32,7 @@ export interface Storage {
    * gets the result at its place. A call may have changes of several scopes. When it throws, it is undone, and made again
    * for each of them alone.
    */
-  commitTogether<Change, Result>(
+  batchCommits<Change, Result>(
     scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result>;

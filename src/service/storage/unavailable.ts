@@ -1,11 +1,4 @@
-/** SQLite's primary result codes (https://www.sqlite.org/rescode.html) that say nothing about the query itself. */
-const sqliteTrouble: Readonly<Record<number, string>> = {
-  5: 'The database is busy with another process.',
-  8: 'The database cannot be written: its file or folder is read-only.',
-  10: 'The database cannot be read or written: the disk reports an error.',
-  13: 'The database cannot be written: the disk is full.',
-  14: 'The database file cannot be opened.',
-};
+import { sqliteErrorText } from '../system-errors.ts';
 
 /** SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. */
 const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$/;
@@ -19,7 +12,8 @@ const connectionLost =
 /** A sentence when the database cannot work now, whatever it was asked; undefined when the query itself was wrong. */
 export function databaseTrouble(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if ('errcode' in error && typeof error.errcode === 'number') return sqliteTrouble[error.errcode & 0xff];
+  const reason = sqliteErrorText(error);
+  if (reason !== undefined) return `The database cannot be used: ${reason}.`;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const cannotConnect = 'syscall' in error && networkCalls.has(String(error.syscall));
   if (cannotConnect || postgresTrouble.test(code) || connectionLost.test(error.message)) {

@@ -1,6 +1,6 @@
 import type { Sync } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type SyncRow, syncOf } from './sync-row.ts';
+import { type SyncRow, syncOf } from './queue.ts';
 
 /** With what is not part of the API's resource. */
 export interface RecordedSync extends Sync {

@@ -1,21 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import type { Sync } from '../../interface/resources.ts';
+import { type Selectable, sql } from 'kysely';
+import { type Sync, syncStatuses } from '../../interface/resources.ts';
+import { type Leased, leasedUntil } from '../runtime/lease.ts';
+import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { type SyncRow, syncOf } from './sync-row.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 
-/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
-export const leaseMs = 30_000;
+export type SyncRow = Selectable<Tables['syncs']>;
+
+export const syncOf = (row: SyncRow): Sync => ({
+  sync_id: row.id,
+  // Only this folder writes the column.
+  status: syncStatuses.find((status) => status === row.status) ?? 'queued',
+  branch: row.branch,
+  estimated_objects: row.estimated_objects,
+  received_objects: row.received_objects,
+  head: row.head,
+  error: row.error,
+  created_at: asTimestamp(row.created_at),
+  started_at: asTimestampOrNull(row.started_at),
+  finished_at: asTimestampOrNull(row.finished_at),
+});
 
 /** A sync whose instance died this often probably kills it. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 
 /**
  * So many syncs of a branch in so long a time, and the next waits until the time is over. Triggers that come one after
  * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
  * while it waits, it is joined by all of them.
  */
-const mostInARow = 3;
+const maxInARow = 3;
 const rowMs = 5_000;
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
@@ -77,14 +93,11 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && syncOf(row);
 }
 
-export interface ClaimedSync {
-  readonly id: string;
+export interface ClaimedSync extends Leased {
   readonly workspace: string;
   readonly branch: string;
   /** As stored, with its credentials. */
   readonly remote: string;
-  /** Names this claim: a later one of the same sync has another. */
-  readonly lease: string;
   /** It was begun too often without an end. */
   readonly exhausted: boolean;
 }
@@ -133,7 +146,7 @@ export async function claimSync(
                   // After the clock was put back there are times ahead of it, for hours perhaps.
                   .where(sql<boolean>`other.finished_at <= (select ${now})`),
                 '<',
-                mostInARow,
+                maxInARow,
               ),
             ]),
             where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
@@ -153,7 +166,7 @@ export async function claimSync(
           received_objects: 0,
           started_at: sql<number>`coalesce(started_at, ${now})`,
           lease_owner: lease,
-          lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}`,
+          lease_until: leasedUntil(now),
         })
         .where('id', '=', next.id)
         .returningAll()
@@ -169,43 +182,13 @@ export async function claimSync(
         branch: row.branch,
         remote,
         lease,
-        exhausted: row.attempts > mostAttempts,
+        exhausted: row.attempts > maxAttempts,
       };
     });
   } catch (error) {
     if (uniqueViolation(error)) return undefined;
     throw error;
   }
-}
-
-/** Tells how far it is and keeps it; false when it has been taken over, or its workspace removed. */
-export async function renewSync(
-  { claim, now }: Storage,
-  { id, lease }: ClaimedSync,
-  receivedObjects: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await claim((db) =>
-    db
-      .updateTable('syncs')
-      .set({ received_objects: receivedObjects, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
-      .where('id', '=', id)
-      .where('lease_owner', '=', lease)
-      .where('finished_at', 'is', null)
-      .executeTakeFirst(),
-  );
-  return numUpdatedRows > 0n;
-}
-
-/** Ends the lease at once, so that the next instance to look goes on with it. */
-export async function abandonSync({ claim }: Storage, { id, lease }: ClaimedSync): Promise<void> {
-  await claim((db) =>
-    db.updateTable('syncs').set({ lease_until: 0 }).where('id', '=', id).where('lease_owner', '=', lease).execute(),
-  );
-}
-
-/** For a database that no other instance uses: whatever runs there was left by an earlier process. */
-export async function abandonAllSyncs({ claim }: Storage): Promise<void> {
-  await claim((db) => db.updateTable('syncs').set({ lease_until: 0 }).where('status', '=', 'running').execute());
 }
 
 export type SyncEnd =
@@ -230,3 +213,9 @@ export async function finishSync(
     .returningAll()
     .executeTakeFirst();
 }
+
+/** Long after whoever asked for it has looked how it ended. */
+const keptForMs = 90 * 24 * 60 * 60 * 1_000;
+
+export const removeOldSyncs = (storage: Storage): Promise<void> =>
+  removeOld(storage, { table: 'syncs', time: 'finished_at', keptForMs });

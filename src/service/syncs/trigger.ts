@@ -1,11 +1,12 @@
+import type { Sync } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { findQueued } from './queue.ts';
+import { enqueue, findQueued } from './queue.ts';
 
 /** A trigger is answered within 5 s, whatever the remote does; a little of it is for the database. */
 const patienceMs = 4_700;
@@ -100,4 +101,40 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
       clearTimeout(outOfTime);
     }
   };
+}
+
+export interface WantedSync {
+  readonly workspace: string;
+  readonly branch: BranchName;
+  /** The name of the token. */
+  readonly requestedBy: string;
+}
+
+export type Start =
+  | { readonly kind: 'queued'; readonly sync: Sync }
+  /** Why is a sentence for a person. */
+  | { readonly kind: 'unknown-branch'; readonly why: string };
+
+const maxNamed = 5;
+
+const some = (names: readonly string[]): string =>
+  names.length === 0
+    ? 'It has none yet.'
+    : `It has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
+
+/** Queues what was found out about the branch before this transaction; whoever calls it wakes the worker afterwards. */
+export async function startPrepared(
+  db: Database,
+  now: Now,
+  { workspace, branch, requestedBy }: WantedSync,
+  preparation: Preparation,
+): Promise<Start> {
+  switch (preparation.kind) {
+    case 'unknown-branch':
+      return { kind: 'unknown-branch', why: `The remote has no branch ${branch}. ${some(preparation.known)}` };
+    case 'ready': {
+      const { estimatedObjects } = preparation;
+      return { kind: 'queued', sync: await enqueue(db, now, { workspace, branch, estimatedObjects, requestedBy }) };
+    }
+  }
 }

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
 import { type StoredWorkspace, workspaceOf } from '../workspaces/workspaces.ts';
-import { syncOf } from './sync-row.ts';
+import { syncOf } from './queue.ts';
 
 export interface LastSync {
   readonly id: string;

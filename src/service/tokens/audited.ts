@@ -1,10 +1,10 @@
-import { type Actor, recordAudit } from '../operation/audit.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import { unknownWorkspaces } from './new-token.ts';
 import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
-import { unknownWorkspaces } from './unknown-workspaces.ts';
 
 /** For everybody who makes a token: what is not recorded cannot be asked about later. */
-export async function createTokenBy(
+export async function createTokenAudited(
   db: Database,
   now: Now,
   actor: Actor,
@@ -38,11 +38,11 @@ export async function createTokenOnce(
   if (token !== undefined) return { kind: 'made-before', token };
   const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
   if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown };
-  return { kind: 'created', ...(await createTokenBy(db, now, actor, newToken, id)) };
+  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)) };
 }
 
-/** Nothing is recorded of a token that had been revoked already. */
-export async function revokeTokenBy(db: Database, now: Now, actor: Actor, id: string): Promise<Revocation> {
+/** Nothing is recorded of a token that was already revoked. */
+export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Revocation> {
   const revocation = await revokeToken(db, now, id);
   if (revocation === 'revoked') {
     const { name } = await db.selectFrom('tokens').select('name').where('id', '=', id).executeTakeFirstOrThrow();

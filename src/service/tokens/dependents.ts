@@ -11,7 +11,7 @@ export interface Dependents {
   readonly sessions: number;
 }
 
-const mostShown = 5;
+const maxShown = 5;
 
 export async function dependentsOf({ read, now }: Storage, tokenId: string): Promise<Dependents> {
   const live = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
@@ -22,7 +22,7 @@ export async function dependentsOf({ read, now }: Storage, tokenId: string): Pro
       .orderBy('expires_at', 'desc')
       .orderBy('workspace_id')
       .orderBy('path')
-      .limit(mostShown)
+      .limit(maxShown)
       .execute(),
     read
       .selectFrom('sessions')

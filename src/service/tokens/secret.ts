@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 
 const prefix = 'wsa_';
 
@@ -15,3 +15,7 @@ export function sameHash(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
+
+export const newTokenId = (): string => `tok_${randomUUID()}`;
+
+export const looksLikeTokenId = (text: string): boolean => /^tok_[0-9a-f-]{36}$/.test(text);

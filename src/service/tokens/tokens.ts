@@ -1,15 +1,13 @@
 import type { Selectable } from 'kysely';
-import type { Duration } from '../../interface/duration.ts';
-import { milliseconds } from '../../interface/duration.ts';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
-import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
-import { askTogether } from '../storage/ask-together.ts';
+import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { newTokenSecret, sameHash, secretHash } from './secret.ts';
-import { newTokenId } from './token-id.ts';
+import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 
 /** What a request may do, once its token has been found. */
 export interface Bearer {
@@ -115,7 +113,7 @@ export type Authentication =
   | { readonly kind: 'known'; readonly bearer: Bearer }
   | { readonly kind: 'refused'; readonly why: string };
 
-const selectTokens = aboutMany((db, members, now) =>
+const selectTokens = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
     .innerJoin('tokens', (join) => join.on('tokens.hash', '=', textOf('hash')))
@@ -123,7 +121,7 @@ const selectTokens = aboutMany((db, members, now) =>
     .select([placeInList.as('place'), now.as('now')]),
 );
 
-const tokenOfHash = askTogether(async (db, now, hashes: readonly string[]) => {
+const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => {
   const rows = await selectTokens(
     db,
     now,

@@ -1,6 +1,6 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { aboutMany, numberOf, textOf } from '../storage/about-many.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
@@ -18,7 +18,7 @@ interface ChangedBacklog extends BacklogChange {
 }
 
 /** One statement for all: a workspace may have a hundred hooks, and each of its events is told to all of them. */
-const addToBacklogs = aboutMany((db, members, now) =>
+const addToBacklogs = batchQuery((db, members, now) =>
   db
     .insertInto('hook_backlogs')
     .columns(['hook_id', 'waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])

@@ -34,7 +34,7 @@ interface Terms {
 }
 
 /** More than is kept of the body of an answer, so that a receiver can finish what it says. */
-const mostRead = 16 * 1_024;
+const maxBytesRead = 16 * 1_024;
 
 /** Node's default, said here so that no option of the process changes it. */
 const maxHeaderBytes = 16 * 1_024;
@@ -162,7 +162,7 @@ async function readAnswer(answer: IncomingMessage): Promise<ReadAnswer> {
     for await (const piece of answer) {
       pieces.push(piece);
       read += piece.length;
-      if (read < mostRead) continue;
+      if (read < maxBytesRead) continue;
       isCut = true;
       break;
     }

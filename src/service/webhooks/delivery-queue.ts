@@ -1,20 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
+import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { emptyBacklog, shortenBacklog } from './backlog.ts';
 import type { DueHook } from './delivery-slots.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { HookRow, InactiveWhy } from './hooks.ts';
 import type { ReceiverAnswer } from './receiver-answer.ts';
 
-/** Longer than an attempt may take, so that most need no renewal. */
-export const leaseMs = 30_000;
+export type DeliveryStatus =
+  | 'pending'
+  /** It was over, and is sent again: one attempt is made. */
+  | 'again'
+  | 'delivered'
+  | 'failed'
+  /** The receiver has said to another delivery that it wants nothing more. */
+  | 'dropped';
 
-export interface ClaimedDelivery {
-  readonly id: string;
+export interface ClaimedDelivery extends Leased {
   readonly hook: HookRow;
   readonly event: HookEventOccurrence;
   /** How many attempts were made before this one. */
@@ -23,8 +28,6 @@ export interface ClaimedDelivery {
   readonly again: boolean;
   /** Since the event, or since its hook was woken: what was held has its whole time from then on. */
   readonly ageMs: number;
-  /** Names this claim: a later one of the same delivery has another. */
-  readonly lease: string;
 }
 
 /**
@@ -87,7 +90,7 @@ export async function claimDelivery(
     if (next === undefined) return undefined;
     const row = await db
       .updateTable('deliveries')
-      .set({ lease_owner: lease, lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
+      .set({ lease_owner: lease, lease_until: leasedUntil(now) })
       .where('id', '=', next.id)
       .returningAll()
       .returning(now.as('at'))
@@ -97,19 +100,6 @@ export async function claimDelivery(
     const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
     return { id: row.id, hook, event, attempts: row.attempts, again: row.status === again, ageMs, lease };
   });
-}
-
-/** Keeps it for an attempt that takes long; false when it has been taken over, or its hook removed. */
-export async function renewDelivery({ claim, now }: Storage, { id, lease }: ClaimedDelivery): Promise<boolean> {
-  const { numUpdatedRows } = await claim((db) =>
-    db
-      .updateTable('deliveries')
-      .set({ lease_until: sql<number>`${now} + ${sql.lit(leaseMs)}` })
-      .where('id', '=', id)
-      .where('lease_owner', '=', lease)
-      .executeTakeFirst(),
-  );
-  return numUpdatedRows > 0n;
 }
 
 export type DeliveryEnd =
@@ -215,18 +205,6 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, w
     .where('finished_at', 'is', null)
     .execute();
   await emptyBacklog(db, id);
-}
-
-/** Ends the lease at once, so that the next instance to look makes the attempt. */
-export async function abandonDelivery({ claim }: Storage, { id, lease }: ClaimedDelivery): Promise<void> {
-  await claim((db) =>
-    db.updateTable('deliveries').set(free).where('id', '=', id).where('lease_owner', '=', lease).execute(),
-  );
-}
-
-/** For a database that no other instance uses: whatever is leased there was left by an earlier process. */
-export async function abandonAllDeliveries({ claim }: Storage): Promise<void> {
-  await claim((db) => db.updateTable('deliveries').set(free).where('finished_at', 'is', null).execute());
 }
 
 const keptForMs = 7 * 24 * 60 * 60 * 1_000;

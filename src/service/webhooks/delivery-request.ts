@@ -4,8 +4,7 @@ import type { HookEventOccurrence } from './event.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
 import { requestSecrets } from './request-secrets.ts';
-import type { WebhookSecret } from './secret.ts';
-import { signedHeaders } from './signature.ts';
+import { signedHeaders, type WebhookSecret } from './signature.ts';
 
 /** One attempt, ready to be sent. */
 export interface DeliveryRequest {

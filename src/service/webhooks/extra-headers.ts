@@ -5,10 +5,10 @@ declare const brand: unique symbol;
 /** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
 export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
 
-export const mostHeaders = 20;
-export const tooManyHeaders = `A hook has at most ${mostHeaders} headers of its own.`;
-export const longestName = 100;
-export const longestValue = 4_096;
+export const maxHeaders = 20;
+export const tooManyHeaders = `A hook has at most ${maxHeaders} headers of its own.`;
+export const maxHeaderNameLength = 100;
+export const maxHeaderValueLength = 4_096;
 
 /** RFC 9110, section 5.6.2. */
 export const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -29,12 +29,12 @@ const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((pr
 
 /** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
 export const unsafeName = '__proto__';
-export const whyUnsafe = `The header ${unsafeName} cannot be given: programs that read headers lose it.`;
+export const whyUnsafe = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
 
 /** Says nothing of the value itself: it may be a credential. */
 function whyNotValue(value: string): string | undefined {
   if (value === '') return 'has no value. Was a secret left empty?';
-  if (value.length > longestValue) return `has a value of more than ${longestValue} bytes.`;
+  if (value.length > maxHeaderValueLength) return `has a value of more than ${maxHeaderValueLength} bytes.`;
   if (notSendable.test(value)) return 'has a value with control characters, or with characters outside ISO 8859-1.';
   if (value.startsWith(' ') || value.endsWith(' ')) {
     return 'has a value that begins or ends with a space. Was a secret left empty?';
@@ -42,20 +42,20 @@ function whyNotValue(value: string): string | undefined {
   return undefined;
 }
 
-export function parseExtraHeaders(given: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
-  const entries = Object.entries(given);
-  if (entries.length > mostHeaders) return refused(tooManyHeaders);
+export function parseExtraHeaders(requested: Readonly<Record<string, string>>): Parsed<ExtraHeaders> {
+  const entries = Object.entries(requested);
+  if (entries.length > maxHeaders) return refused(tooManyHeaders);
   const headers = new Map<string, string>();
   for (const [index, [spelled, value]] of entries.entries()) {
     const name = spelled.toLowerCase();
-    if (!namePattern.test(name) || name.length > longestName) {
+    if (!namePattern.test(name) || name.length > maxHeaderNameLength) {
       return refused(
-        `The name of header ${index + 1} is not one: it has to be at most ${longestName} letters, digits or any of !#$%&'*+-.^_\`|~.`,
+        `The name of header ${index + 1} is not one: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
     if (name === unsafeName) return refused(whyUnsafe);
-    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself and cannot be given.`);
-    if (headers.has(name)) return refused(`The header ${name} is given twice: upper and lower case do not count.`);
+    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
+    if (headers.has(name)) return refused(`The header ${name} is there twice: upper and lower case do not count.`);
     const why = whyNotValue(value);
     if (why !== undefined) return refused(`The header ${name} ${why}`);
     headers.set(name, value);

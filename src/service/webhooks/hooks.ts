@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
-import type { Actor } from '../operation/audit.ts';
+import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { Receiver } from './delivery-request.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
-import { recordHookAudit } from './hook-audit.ts';
 import { hookQuota } from './quotas.ts';
-import { newSecret, type WebhookSecret } from './secret.ts';
+import { newSecret, type WebhookSecret } from './signature.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
 
@@ -164,3 +163,23 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }
+
+interface HookAct {
+  readonly actor: Actor;
+  readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
+  readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
+  /** What else is worth knowing. Never a secret, nor the value of a header. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/** Of the address only the origin: a path can be a credential as well as a query. */
+export const recordHookAudit = (
+  db: Database,
+  now: Now,
+  { actor, action, hook: { id, workspace_id, url }, more }: HookAct,
+): Promise<void> =>
+  recordAudit(db, now, {
+    actor,
+    action,
+    detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },
+  });

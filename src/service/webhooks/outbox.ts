@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { aboutMany, numberOf, placeInList, textOf } from '../storage/about-many.ts';
+import { batchQuery, numberOf, placeInList, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
+import type { DeliveryStatus } from './delivery-queue.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, wantsEvent } from './hooks.ts';
 import { hookQuota } from './quotas.ts';
@@ -29,7 +29,7 @@ export interface OccurredEvent {
  * Due at once, or when the one before it is over: settleDelivery() sees to that. One before it is in the table already, or
  * comes before it in the list.
  */
-const insertDeliveries = aboutMany((db, members, now) =>
+const insertDeliveries = batchQuery((db, members, now) =>
   db
     .insertInto('deliveries')
     .columns(['id', 'hook_id', 'ordering_key', 'event', 'status', 'attempts', 'next_attempt_at', 'created_at'])

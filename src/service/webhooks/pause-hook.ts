@@ -1,8 +1,7 @@
 import type { Hook } from '../../interface/resources.ts';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { recordHookAudit } from './hook-audit.ts';
-import { findHook, hookOf, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+import { findHook, hookOf, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export interface HookChange {
   readonly workspace: string;

@@ -27,8 +27,8 @@ export interface ReadAnswer {
 /** Shorter values are part of ordinary words, and hide nothing. */
 const minSecret = 4;
 
-const mostBytes = 1_024;
-const longestHeader = 256;
+const maxBytes = 1_024;
+const maxHeaderLength = 256;
 
 /** What helps to find out what went wrong, and is no credential as cookies are. */
 const keptHeaders = [
@@ -48,7 +48,7 @@ const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g
 
 /** Where it was cut in the middle of a character, without that. */
 const firstBytes = (text: string): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, mostBytes), { stream: true });
+  new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 
 export const statusOfAnswer = ({ status }: ReadAnswer): ReceiverAnswer => ({ kept: 'status', status });
 
@@ -59,7 +59,7 @@ export function wholeAnswer({ status, headers, body, isCut }: ReadAnswer, secret
     const value = headers[name];
     if (value === undefined) return [];
     const told = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
-    return [[name, asText(redact(told, spellings)).slice(0, longestHeader).toWellFormed()]];
+    return [[name, asText(redact(told, spellings)).slice(0, maxHeaderLength).toWellFormed()]];
   });
   const read = new TextDecoder().decode(body);
   const text = asText(isCut ? redactCut(read, spellings) : redact(read, spellings));

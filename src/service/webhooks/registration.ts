@@ -1,14 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import type { Actor } from '../audit/audit.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
-import type { Actor } from '../operation/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import {
   type ExtraHeaders,
-  longestName,
-  longestValue,
-  mostHeaders,
+  maxHeaderNameLength,
+  maxHeaders,
+  maxHeaderValueLength,
   namePattern,
   namesOfOurs,
   parseExtraHeaders,
@@ -19,8 +19,8 @@ import {
 } from './extra-headers.ts';
 import { parseSubscription } from './formats.ts';
 import { type RegisteredHook, registerHook } from './hooks.ts';
-import { parseSecret, secretPattern } from './secret.ts';
-import { checkTarget, longestUrl, type Target } from './target.ts';
+import { parseSecret, secretPattern } from './signature.ts';
+import { checkTarget, maxUrlLength, type Target } from './target.ts';
 import type { TargetCheck } from './target-address.ts';
 
 const maxBranches = 100;
@@ -38,7 +38,7 @@ const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): 
  */
 function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;
-  if (Object.keys(given).length > mostHeaders) {
+  if (Object.keys(given).length > maxHeaders) {
     context.addIssue({ code: 'custom', message: tooManyHeaders });
     return z.NEVER;
   }
@@ -47,12 +47,12 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
 }
 
 // Apart, because the type of a schema lacks this word, which OpenAPI 3.0 did not have.
-const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
+const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
 
 export const hookRequestSchema = z
   .object({
     url: z.string().openapi({
-      maxLength: longestUrl,
+      maxLength: maxUrlLength,
       format: 'uri',
       pattern: '^https?://',
       description:
@@ -83,9 +83,9 @@ export const hookRequestSchema = z
       .openapi({
         type: 'object',
         default: {},
-        maxProperties: mostHeaders,
+        maxProperties: maxHeaders,
         ...propertyNames,
-        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
         description: `Sent with each delivery. Upper and lower case of a name are the same. Not to be given, for they are the delivery's own: ${namesOfOurs}.`,
       }),
   })

@@ -1,5 +1,5 @@
 import type { ExtraHeaders } from './extra-headers.ts';
-import type { WebhookSecret } from './secret.ts';
+import type { WebhookSecret } from './signature.ts';
 
 interface Sent {
   readonly url: string;

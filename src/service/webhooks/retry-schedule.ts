@@ -20,7 +20,7 @@ const delays = [
   24 * hour,
 ] as const;
 
-export const mostAttempts = delays.length;
+export const maxAttempts = delays.length;
 
 /** At most a tenth is added, so that what failed together is not retried together, and nothing is retried early. */
 const jitter = 0.1;

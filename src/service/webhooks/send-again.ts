@@ -1,12 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { Actor } from '../operation/audit.ts';
+import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { changeBacklog } from './backlog.ts';
-import { free, notLeased } from './delivery-queue.ts';
-import type { DeliveryStatus } from './delivery-status.ts';
-import { recordHookAudit } from './hook-audit.ts';
-import { findHook, type InactiveWhy, inactiveWhyOf } from './hooks.ts';
+import { type DeliveryStatus, free, notLeased } from './delivery-queue.ts';
+import { findHook, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export interface SendAgainRequest {
   readonly workspace: string;
@@ -27,7 +25,7 @@ const refused = (why: string): SendAgain => ({ kind: 'refused', why });
 
 const whyInactive: Readonly<Record<InactiveWhy, string>> = {
   paused: 'The webhook is paused: resume it first.',
-  gone: 'The receiver has answered 410, that it wants nothing more. If it does again, resume the webhook first.',
+  gone: 'The receiver answered 410: it wants no more deliveries. If that has changed, resume the webhook first.',
 };
 
 /**
@@ -60,7 +58,9 @@ export async function sendAgain(
 /** One that is not over does not wait for its time any more. */
 async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
   if (next_attempt_at === null) {
-    return refused('It waits for an earlier delivery about the same: send that one again, and this one follows.');
+    return refused(
+      'It waits for an earlier delivery about the same subject. Send that one again first; this one follows.',
+    );
   }
   const { numUpdatedRows } = await db
     .updateTable('deliveries')
@@ -70,7 +70,7 @@ async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRo
     .executeTakeFirst();
   return numUpdatedRows > 0n
     ? { kind: 'sent-again', due: 'at-once' }
-    : refused('An attempt at it is under way. Try again in a moment, if it fails.');
+    : refused('An attempt is in progress. If it fails, try again in a moment.');
 }
 
 /** One that is over takes its old place in the line of its key. */
@@ -90,7 +90,7 @@ async function reopen(
     .executeTakeFirst();
   const waits = first !== undefined && first.sequence < sequence;
   if (first !== undefined && !waits && !(await stepBack(db, now, first.sequence))) {
-    return refused('An attempt at a later delivery about the same is under way. Try again in a moment.');
+    return refused('An attempt at a later delivery about the same subject is in progress. Try again in a moment.');
   }
   await db
     .updateTable('deliveries')

@@ -2,7 +2,6 @@ import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { type HookRow, headersOf, receiverOf } from './hooks.ts';
-import { shownUrl } from './shown-url.ts';
 
 export type ShownHeader =
   | { readonly name: string; readonly value: string }
@@ -39,4 +38,10 @@ export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<
     body,
     prettyBody: JSON.stringify(JSON.parse(body), null, 2),
   });
+}
+
+/** Without the query, where many receivers expect a secret. */
+export function shownUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

@@ -1,5 +1,46 @@
-import { createHmac } from 'node:crypto';
-import { secretKey, type WebhookSecret } from './secret.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+declare const brand: unique symbol;
+
+/** The secret that signs the deliveries of one hook, as Standard Webhooks 1.0 writes it: `whsec_` and base64. */
+export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
+
+const prefix = 'whsec_';
+const minBytes = 24;
+const maxBytes = 64;
+
+/** Of three bytes each. */
+const minGroups = minBytes / 3;
+const maxGroups = (maxBytes - 1) / 3;
+const sextet = '[A-Za-z0-9+/]';
+
+/**
+ * Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them: RFC 4648
+ * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
+ */
+export const secretPattern = new RegExp(
+  `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +
+    `(?:${sextet}{4}){${minGroups},${maxGroups - 1}}${sextet}{2}[AEIMQUYcgkosw048]=)$`,
+);
+
+const isSecret = (text: string): text is WebhookSecret => secretPattern.test(text);
+
+export function parseSecret(text: string): Parsed<WebhookSecret> {
+  if (isSecret(text)) return accepted(text);
+  return refused(
+    `A secret is ${prefix} followed by the base64 of ${minBytes} to ${maxBytes} random bytes. ` +
+      'Make one with: echo "whsec_$(openssl rand -base64 32)", or leave it out and one is made.',
+  );
+}
+
+export function newSecret(random: (bytes: number) => Buffer = randomBytes): WebhookSecret {
+  const secret = parseSecret(prefix + random(32).toString('base64'));
+  if (!secret.ok) throw new TypeError('The source of randomness did not give 32 bytes.');
+  return secret.value;
+}
+
+export const secretKey = (secret: WebhookSecret): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 
 interface Signed {
   readonly id: string;

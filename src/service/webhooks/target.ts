@@ -13,25 +13,26 @@ export interface Target {
   readonly [brand]: 'Target';
 }
 
-export const longestUrl = 2_048;
+export const maxUrlLength = 2_048;
 
 const controlCharacter = /\p{Cc}/u;
 
 /** The form of a target alone, without a look at where it leads. */
 export function parseTarget(text: string): Parsed<Target> {
-  if (text.length > longestUrl) return refused(`The URL has more than ${longestUrl} characters.`);
+  if (text.length > maxUrlLength) return refused(`The URL has more than ${maxUrlLength} characters.`);
   if (controlCharacter.test(text) || !text.isWellFormed() || text !== text.trim()) {
     return refused('The URL has a control character, or a space at one of its ends.');
   }
   const url = URL.parse(text);
-  if (url === null) return refused('This is not a URL. It has to look like https://hooks.example.com/path.');
+  if (url === null) return refused('This is not a URL. It must look like https://hooks.example.com/path.');
   const { protocol, origin, hostname, href } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL has to begin with https://.');
+  if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL must begin with https://.');
   if (url.username !== '' || url.password !== '') {
     return refused('The URL has a user name or a password, which would reach logs: send them in "headers" instead.');
   }
   if (href.includes('#')) return refused('The URL has a fragment (the part from # on), which is never sent.');
-  if (href.length > longestUrl) return refused(`The URL has more than ${longestUrl} characters once it is encoded.`);
+  if (href.length > maxUrlLength)
+    return refused(`The URL has more than ${maxUrlLength} characters once it is encoded.`);
   // The brand exists for the compiler alone.
   return accepted({ url: href, origin, protocol, hostname } as Target);
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Metrics } from '../operation/metrics.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** How near the quotas of hooks are. Of the whole database: every instance sees the same. */
@@ -46,7 +46,7 @@ export function createNoteBacklogs(metrics: Metrics, log: Logger): (backlogs: Ba
       if (known !== undefined && dropped > before) {
         log.warn(
           { hook, workspace, events: dropped - before },
-          'events were not put down for a webhook: as many deliveries wait for it as may',
+          'events were dropped for a webhook: it has as many waiting deliveries as it may',
         );
       }
     }

@@ -1,6 +1,6 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
-import { limitParallel } from '../operation/limit.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listingPatience } from './branches.ts';
 import type { Remotes } from './remotes.ts';
@@ -50,10 +50,10 @@ export interface RemoteMemoryParts {
 }
 
 /** So few of the processes that requests may start are taken by what nobody waits for. */
-const mostInBackground = 2;
+const maxInBackground = 2;
 
 /** Those that were asked longest ago are forgotten beyond it. */
-const mostRemembered = 1_000;
+const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
@@ -61,7 +61,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
   const asking = new Map<string, Promise<KnownRemote>>();
   const intended = new Set<string>();
-  const inBackground = limitParallel(mostInBackground);
+  const inBackground = limitParallel({ max: maxInBackground });
 
   function known({ id, remote }: StoredWorkspace): KnownRemote {
     const remembered = memory.get(id);
@@ -73,7 +73,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     memory.delete(id);
     memory.set(id, { remote, known: learnt });
     const [oldest] = memory.keys();
-    if (memory.size > mostRemembered && oldest !== undefined) memory.delete(oldest);
+    if (memory.size > maxRemembered && oldest !== undefined) memory.delete(oldest);
     return learnt;
   }
 
@@ -105,7 +105,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     askSoon(workspace) {
       if (intended.has(workspace.id)) return;
       intended.add(workspace.id);
-      inBackground(async () => {
+      inBackground(workspace.id, async () => {
         intended.delete(workspace.id);
         if (!stopping.aborted) await ask(workspace);
       })

@@ -5,7 +5,7 @@ import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
 import type { RemoteBranches } from '../git/remote-branches.ts';
 import type { Limits } from '../git/run-git.ts';
-import { createFairLimit } from '../operation/fair-limit.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /**
@@ -15,8 +15,10 @@ import type { StoredWorkspace } from './workspaces.ts';
 const processes = {
   max: 8,
   maxPerKey: 4,
-  maxWaitMs: 5_000,
-  busy: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
+  patience: {
+    maxWaitMs: 5_000,
+    busy: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
+  },
 };
 
 export interface RemotesOptions {
@@ -32,7 +34,7 @@ export interface Remotes {
 }
 
 export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
-  const inTurn = createFairLimit(processes);
+  const inTurn = limitParallel(processes);
 
   const remoteOf = ({ remote }: StoredWorkspace) => {
     const parsed = parseRemote(remote, { allowFile });

@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import { shownRemote } from '../git/remote.ts';
-import { aboutMany, atTheirPlaces, placeInList, textOf } from '../storage/about-many.ts';
-import { askTogether } from '../storage/ask-together.ts';
+import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
@@ -27,14 +28,14 @@ export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(workspaceOf);
 }
 
-const selectWorkspaces = aboutMany((db, members) =>
+const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
     .select([placeInList.as('place'), 'workspaces.id', 'workspaces.remote']),
 );
 
-const workspaceWithId = askTogether(async (db, now, ids: readonly string[]) => {
+const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
   const rows = await selectWorkspaces(
     db,
     now,
@@ -84,4 +85,27 @@ export async function removeWorkspace(db: Database, now: Now, id: string): Promi
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };
+}
+
+const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });
+
+/** False: there is one with this id already. */
+export async function addWorkspaceAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  workspace: StoredWorkspace,
+): Promise<boolean> {
+  const fresh = await addWorkspace(db, now, workspace);
+  if (fresh) await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
+  return fresh;
+}
+
+export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
+  const workspace = await findWorkspace(db, id);
+  const removal = await removeWorkspace(db, now, id);
+  if (workspace !== undefined && removal.kind === 'removed') {
+    await recordAudit(db, now, { actor, action: 'workspace.removed', detail: detailOf(workspace) });
+  }
+  return removal;
 }

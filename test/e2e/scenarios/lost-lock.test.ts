@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Manner } from '../../support/fault-proxy.ts';
-import { isReleasing } from '../../support/fault-proxy.ts';
+import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 

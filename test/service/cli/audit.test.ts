@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { auditActions } from '../../../src/service/operation/audit.ts';
+import { auditActions } from '../../../src/service/audit/audit.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
@@ -141,14 +141,14 @@ describe('audit', () => {
 
   test('says so where nothing is of the kind that was asked for', async () => {
     const { code, stdout } = await run('audit', '--actor', 'nobody');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing that was recorded is of that kind.\n' });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No entry matches.\n' });
     expect(await json('audit', '--actor', 'nobody')).toEqual({ entries: [], next: null });
   });
 
   test.each([
     [['--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
-    [['--limit', '0'], '--limit is "0". It has to be a whole number from 1 to '],
-    [['--before', '-1'], '--before needs a value'],
+    [['--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
+    [['--before', '-1'], '--before is "-1". It must be a whole number from 1 to'],
     [['--since', '1w'], '--since is "1w". '],
     [['--actor', `wsa_${'s'.repeat(43)}`], '--actor is "wsa_***". This is the secret of a token.'],
   ])('refuses %j', async (args, sentence) => {

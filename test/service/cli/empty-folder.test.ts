@@ -35,7 +35,7 @@ test('tokens and workspaces can be made before the service starts for the first 
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,
   });
-  expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Make one with:');
+  expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Create one with:');
   expect(await runMain(['token', 'create', '--name=ci', '--scopes=sync', ...data])).toMatchObject({ code: 0 });
   expect((await runMain(['workspace', 'remove', 'game', ...data])).code).toBe(0);
   expect((await runMain(['workspace', 'list', ...data])).stdout).toContain(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../../src/service/cli/commands.ts';
-import { variableOf } from '../../../src/service/cli/line/shape.ts';
+import { variableOf } from '../../../src/service/cli/flags.ts';
 import { runCommand } from '../../support/service-process.ts';
-import { runMain } from './run-main.ts';
+import { readOnly, runMain } from './run-main.ts';
 
 const named = commands.map((command) => ({ command, name: command.name, words: command.name.split(' ') }));
 const groups = [...new Set(named.flatMap(({ words }) => (words.length > 1 ? words.slice(0, 1) : [])))];
@@ -11,7 +11,7 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
   test('tells with --help how it is used, and ends with 0', async () => {
     const { code, stdout, stderr } = await runCommand([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.split('\n')[0]).toMatch(new RegExp(`^Usage: workspace-service ${name}\\b`));
+    expect(stdout.split('\n')[0]).toMatch(new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]$`));
     for (const { placeholder } of Object.values(command.arguments)) expect(stdout).toContain(`  ${placeholder} `);
     for (const [flag, { what, otherwise }] of Object.entries(command.flags)) {
       const line = stdout.split('\n').find((text) => text.startsWith(`  --${flag} `)) ?? '';
@@ -19,6 +19,17 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
       expect(line).toContain(`(${otherwise}; ${variableOf(flag)})`);
     }
     expect(stdout).toContain(`Example:\n  workspace-service ${name}`);
+  });
+
+  test('fits a terminal of 80 columns with its help, and says the same', async () => {
+    const narrow = await runMain([...words, '--help'], {}, 80);
+    const [words80, wordsOfAll] = [narrow.stdout, (await runMain([...words, '--help'])).stdout].map((text) =>
+      text.split(/\s+/),
+    );
+    expect(words80).toEqual(wordsOfAll);
+    // An example is there to be pasted.
+    const [help = ''] = narrow.stdout.split('\nExample:');
+    for (const line of help.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
   });
 
   test('gives the same help for -h, "help" behind it and "help" before it', async () => {
@@ -32,8 +43,8 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
     }
   });
 
-  test('has an example that it would accept', () => {
-    expect(command.prepare(command.example.split(' '), {}).kind).toBe('right');
+  test('has an example that it would accept', async () => {
+    expect(await readOnly([...words, ...command.example.split(' ')])).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
   test('refuses a flag that it does not have with 2, and says where to look', async () => {
@@ -44,12 +55,12 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
   });
 
   test('says which flag has a wrong value in the environment, and names the variable', async () => {
-    const switches = Object.entries(command.flags).filter(([, { takes }]) => takes === 'nothing');
+    const switches = Object.entries(command.flags).filter(([, { placeholder }]) => placeholder === '');
     expect(switches).not.toHaveLength(0);
     for (const [flag] of switches) {
       const { code, stderr } = await runMain(words, { [variableOf(flag)]: 'perhaps' });
       expect(code).toBe(2);
-      expect(stderr).toContain(`${variableOf(flag)} is "perhaps". It has to be true, false, 1 or 0.`);
+      expect(stderr).toContain(`${variableOf(flag)} is "perhaps". It must be true, false, 1 or 0.`);
     }
   });
 });
@@ -74,7 +85,7 @@ describe.each([[], ...groups.map((word) => [word])])('workspace-service %s', (..
   test('needs a command', async () => {
     const { code, stdout, stderr } = await runMain(words);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(`See: ${['workspace-service', ...words].join(' ')} --help`);
+    expect(stderr).toContain(`Usage: ${['workspace-service', ...words].join(' ')} <command>`);
   });
 });
 
@@ -83,10 +94,12 @@ describe('a command that there is not', () => {
     [['sevre'], 'Did you mean serve?'],
     [['tokens'], 'Did you mean token?'],
     [['token', 'craete'], 'Did you mean create?'],
-    [['workspace', 'rm'], 'The commands are add, list, remove and help.'],
-    [['--json', 'token', 'list'], 'flags come behind it'],
-    [['help', 'tokne'], 'Did you mean token?'],
-    [['\u001b[2J'], '"\\u{1b}[2J" is not a command.'],
+    [['workspace', 'rm'], 'See: workspace-service workspace --help'],
+    [['--json', 'token', 'list'], "unknown option '--json'"],
+    [['help', 'tokne'], 'Usage: workspace-service <command>'],
+    [['\u001b[2J'], "'\\u{1b}[2J'"],
+    [['wsa_s3cret'], "'wsa_***'"],
+    [['token', 'wsa_s3cret'], "'wsa_***'"],
   ])('is refused: %j', async (args, hint) => {
     const { code, stdout, stderr } = await runMain(args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { quoted, safeJson } from '../../../src/service/cli/output/safe-text.ts';
+import { quoted, safeJson } from '../../../src/service/cli/output/print.ts';
 import { table } from '../../../src/service/cli/output/table.ts';
 import { safeText } from '../../../src/service/dashboard/assets/text.js';
 

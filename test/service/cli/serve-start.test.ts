@@ -76,15 +76,17 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
   test('in a data folder that may not be written', async (context) => {
     if (process.getuid?.() === 0) leaveOut(context, 'The superuser may write everywhere.');
     await mkdir(folderNamed('closed'), { mode: 0o500 });
-    expect(await startIn(folderNamed('closed'))).toEqual(refused('this user may not read and write it'));
+    expect(await startIn(folderNamed('closed'))).toEqual(
+      refused('the user that runs the service may not read and write there'),
+    );
     expect(await startIn(join(folderNamed('closed'), 'deeper'))).toEqual(
-      refused('this user may not read and write it'),
+      refused('the user that runs the service may not read and write there'),
     );
   });
 
   test.each([
-    ['service.db', 'the file of its database is something else'],
-    ['instance.db', 'the file of its database is something else'],
+    ['service.db', 'the database file is not an SQLite database'],
+    ['instance.db', 'the database file is not an SQLite database'],
   ])('in a data folder whose %s is no database', async (name, sentence) => {
     const folder = folderNamed(`bad-${name}`);
     await mkdir(folder);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Outside, StopSignal } from '../../../src/service/cli/outside.ts';
+import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
 import { awaitStop } from '../../../src/service/cli/serve/stop-request.ts';
 
 function signalled() {
   const listeners = new Set<(signal: StopSignal) => void>();
   const ended: number[] = [];
   let now = 5_000;
-  const outside: Outside = {
+  const io: ProcessIo = {
     stdout: { write: () => undefined },
     stderr: { write: () => undefined },
     onSignal(listener) {
@@ -16,7 +16,7 @@ function signalled() {
     endAtOnce: (code) => void ended.push(code),
   };
   return {
-    stop: awaitStop(outside, () => now),
+    stop: awaitStop(io, () => now),
     ended,
     listeners,
     send(signal: StopSignal, afterMs = 0) {

@@ -15,7 +15,7 @@ describe('token create', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [secret = ''] = stdout.split('\n');
     expect(secret).toMatch(/^wsa_[\w-]{43}$/);
-    expect(stdout).toContain('it is never shown again');
+    expect(stdout).toContain('it is not shown again');
     expect(stdout.split(secret)).toHaveLength(2);
     expect(await statusWith(secret)).toBe(200);
   });

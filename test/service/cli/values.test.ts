@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nearest } from '../../../src/service/cli/line/nearest.ts';
-import { idOf, parseHost, parseRateLimit, wholeNumber } from '../../../src/service/cli/line/values.ts';
+import { nearest } from '../../../src/service/cli/did-you-mean.ts';
+import { idOf, parseHost, parseRateLimit, wholeNumber } from '../../../src/service/cli/values.ts';
 
 describe('the nearest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];

@@ -34,7 +34,7 @@ describe('workspace add', () => {
     const { code, stdout, stderr } = await run('workspace', 'add', 'deaf', '--remote', remote);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(`git could not list the branches of ${remote}`);
-    expect(stderr).toContain('Nothing was added. With --no-check');
+    expect(stderr).toContain('Nothing was added. Use --no-check');
     expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(404);
     expect(await json('workspace', 'add', 'deaf', '--remote', remote, '--no-check')).toMatchObject({ branches: null });
     expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(200);
@@ -63,7 +63,7 @@ describe('workspace add', () => {
       '--no-check',
     );
     expect(code).toBe(1);
-    expect(stderr).toContain('There is a workspace "sample" already.');
+    expect(stderr).toContain('The workspace "sample" already exists.');
   });
 
   test('takes a repository of this machine only when told to', async () => {
@@ -90,7 +90,9 @@ describe('workspace remove', () => {
     await lock('Content/Held.uasset');
     const { code, stderr } = await run('workspace', 'remove', 'sample');
     expect(code).toBe(1);
-    expect(stderr).toContain('The workspace "sample" stays: it has locks on Content/Held.uasset (held by dev).');
+    expect(stderr).toContain(
+      'The workspace "sample" was not removed: it has locks on Content/Held.uasset (held by dev).',
+    );
     expect((await ask('DELETE', '/workspaces/sample/locks/Content%2FHeld.uasset')).status).toBe(204);
   });
 

@@ -1,5 +1,4 @@
-import type { RunningService } from '../../support/running-service.ts';
-import { ask, type Reply } from '../../support/running-service.ts';
+import { ask, type Reply, type RunningService } from '../../support/running-service.ts';
 
 /** What a browser does, without one: it keeps cookies, says where a form comes from, and sends what the page has hidden. */
 export interface Visitor {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { longestBranchName, parseBranchName } from '../../../src/service/git/branch-name.ts';
+import { maxBranchNameLength, parseBranchName } from '../../../src/service/git/branch-name.ts';
 
 /** Asks the real git about many names at once: one shell, so that the process starts do not take the time. */
 function acceptedByGit(names: readonly string[]): readonly boolean[] {
@@ -63,7 +63,7 @@ describe('the name of a branch', () => {
     expect(parseBranchName('ö'.repeat(127)).ok).toBe(true);
     expect(parseBranchName('ö'.repeat(128))).toMatchObject({
       ok: false,
-      why: expect.stringContaining(`${longestBranchName}`),
+      why: expect.stringContaining(`${maxBranchNameLength}`),
     });
   });
 });

@@ -1,7 +1,7 @@
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { intoLines } from '../../../src/service/git/lines.ts';
+import { intoLines } from '../../../src/service/git/git-output.ts';
 import { runGit } from '../../../src/service/git/run-git.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';

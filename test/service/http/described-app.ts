@@ -5,8 +5,8 @@ import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
-import { endlessDisk } from '../../../src/service/operation/free-disk.ts';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 
@@ -18,7 +18,7 @@ type Parts = ApiParts & DashboardParts & AppParts;
 
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // Only what a request needs is asked of it.
-  storage: { commitTogether: () => notHere } as Partial<Storage> as Storage,
+  storage: { batchCommits: () => notHere } as Partial<Storage> as Storage,
   rateLimiter: { admit: notHere, admitRelease: notHere },
   turns: { identify: () => undefined, measured: () => undefined },
   noteUse: () => undefined,

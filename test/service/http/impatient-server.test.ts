@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { maxConnections, openFilesLimit } from '../../../src/service/http/connections.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { askRaw, connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { ask } from '../../support/running-service.ts';
 import { describedApp } from './described-app.ts';

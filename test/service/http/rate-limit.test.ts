@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseRateLimit } from '../../../src/service/cli/line/values.ts';
+import { parseRateLimit } from '../../../src/service/cli/values.ts';
 import { createRateLimiter, type RateLimit } from '../../../src/service/http/rate-limit.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';

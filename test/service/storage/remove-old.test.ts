@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { removeOldSyncs } from '../../../src/service/syncs/remove-old.ts';
+import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
 

@@ -92,7 +92,7 @@ test('on a full disk a change fails with a sentence, its group with it, and late
   const [first, second] = await Promise.allSettled([fill(), fill()]);
   for (const result of [first, second]) {
     expect(result.status === 'rejected' && databaseTrouble(result.reason)).toBe(
-      'The database cannot be written: the disk is full.',
+      'The database cannot be used: its disk is full.',
     );
   }
   expect(await storage.read.selectFrom('audit').selectAll().execute()).toEqual([]);

@@ -2,9 +2,9 @@ import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Git } from '../../../src/service/git/git.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
-import { runSync } from '../../../src/service/syncs/run.ts';
+import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 

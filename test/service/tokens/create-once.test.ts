@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Actor } from '../../../src/service/operation/audit.ts';
-import { readAudit } from '../../../src/service/operation/read-audit.ts';
+import type { Actor } from '../../../src/service/audit/audit.ts';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { startSession } from '../../../src/service/sessions/sessions.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTokenOnce } from '../../../src/service/tokens/audited.ts';
 import { dependentsOf } from '../../../src/service/tokens/dependents.ts';
-import { newTokenId } from '../../../src/service/tokens/token-id.ts';
+import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';

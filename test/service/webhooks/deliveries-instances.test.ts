@@ -1,11 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { endAllLeases, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import {
-  abandonAllDeliveries,
   type ClaimedDelivery,
   type DeliveryEnd,
-  leaseMs,
-  renewDelivery,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { createPostgresDatabase, type DatabaseKind, databaseKinds, postgresServer } from '../../support/databases.ts';
@@ -170,12 +168,12 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     await hook(url);
     await acquire('a');
     const first = await claim();
-    expect(await renewDelivery(storage, first)).toBe(true);
+    expect(await renewLease(storage, 'deliveries', first)).toBe(true);
     await endLeases();
     const second = await claim();
-    expect(await renewDelivery(storage, first)).toBe(false);
+    expect(await renewLease(storage, 'deliveries', first)).toBe(false);
     await settle(second, { kind: 'delivered' });
-    expect(await renewDelivery(storage, second)).toBe(false);
+    expect(await renewLease(storage, 'deliveries', second)).toBe(false);
     expect(await statuses()).toEqual(['delivered']);
   });
 
@@ -184,7 +182,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     await hook(url);
     await acquire('a');
     const left = await claim();
-    await abandonAllDeliveries(storage);
+    await endAllLeases(storage);
     expect((await claim()).id).toBe(left.id);
     expect(await settle(left, { kind: 'delivered' })).toBe(false);
   });

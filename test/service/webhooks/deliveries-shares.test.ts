@@ -1,9 +1,9 @@
 import pino from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { maxUnprovenPerWorkspace } from '../../../src/service/webhooks/delivery-slots.ts';
+import { startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
-import { startDeliveries } from '../../../src/service/webhooks/start-deliveries.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { localCheck, receiver } from './delivering.ts';

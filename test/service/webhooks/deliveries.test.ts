@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { hookedService, idOf, verified } from './hooked-service.ts';

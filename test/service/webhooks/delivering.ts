@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest';
-import { parseCidr } from '../../../src/service/webhooks/cidr.ts';
+import { parseCidr } from '../../../src/service/ip-address.ts';
 import type { Outcome } from '../../../src/service/webhooks/deliver.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 import { succeeded, valueIn } from './samples.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hookFormats } from '../../../src/interface/resources.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { released, succeeded, valueIn } from './samples.ts';
 
 const url = 'https://hooks.example.com/';

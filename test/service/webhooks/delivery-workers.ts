@@ -1,10 +1,10 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
-import { createMetrics } from '../../../src/service/operation/metrics.ts';
-import { startWorker, type Worker } from '../../../src/service/operation/worker.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { ClaimedDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
-import { type DeliveryParts, type DeliveryTerms, runDelivery } from '../../../src/service/webhooks/run.ts';
+import { type DeliveryParts, type DeliveryTerms, runDelivery } from '../../../src/service/webhooks/delivery-worker.ts';
 import type { TargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { claimNext } from './claim-next.ts';
 import { localCheck } from './delivering.ts';

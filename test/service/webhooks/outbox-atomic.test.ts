@@ -79,7 +79,7 @@ describe.each(databaseKinds)('an event and what it tells of, on $name', (kind) =
         const { headers } = await sync('main');
         return async () => (await call('GET', headers.get('location') ?? '')).body.status;
       };
-      const failures = () => service().log().split('work in the background went wrong').length;
+      const failures = () => service().log().split('background work failed').length;
 
       const second = await whileUnique(sql`deliveries (hook_id) where ordering_key = 'sync:main'`, async () => {
         await expect.poll(await once(), patient).toBe('succeeded');

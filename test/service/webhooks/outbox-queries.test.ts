@@ -1,12 +1,11 @@
 import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { endLease, renewLease } from '../../../src/service/runtime/lease.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import {
-  abandonDelivery,
   type ClaimedDelivery,
   removeOldDeliveries,
-  renewDelivery,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
@@ -65,7 +64,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(more).toEqual([]);
   });
 
-  /** What stands for a list in a query about many, and for its length: see about-many.ts. */
+  /** What stands for a list in a query about many, and for its length: see batch-query.ts. */
   const listed = new Map<unknown, unknown>([
     ['(list)', '{"0":{"id":"msg_new","hookId":"dead","orderingKey":"lock:one"}}'],
     ['(length)', 1],
@@ -136,8 +135,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(await settle(await claim([dead]), 'delivered')).toBe(true);
     expect(await settle(await claim([dead]), 'retry')).toBe(true);
     const ofTheDead = await claim([]);
-    expect(await renewDelivery(watched, ofTheDead)).toBe(true);
-    await abandonDelivery(watched, ofTheDead);
+    expect(await renewLease(watched, 'deliveries', ofTheDead)).toBe(true);
+    await endLease(watched, 'deliveries', ofTheDead);
     const row = await findHook(storage.read, 'game', dead);
     if (row === undefined) throw new Error('There is no such hook.');
     const { deliveries, next } = await listDeliveries(watched, row, { limit: 20 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
-import { newSecret, parseSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
 import { hookedService } from './hooked-service.ts';

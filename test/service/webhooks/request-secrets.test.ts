@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { redact, spellingsOf } from '../../../src/interface/redact.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { succeeded, valueIn } from './samples.ts';
 
 const secret = newSecret();

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { mostAttempts, nextAttemptAfter } from '../../../src/service/webhooks/retry-schedule.ts';
+import { maxAttempts, nextAttemptAfter } from '../../../src/service/webhooks/retry-schedule.ts';
 
-const attempts = Array.from({ length: mostAttempts }, (_, made) => made);
+const attempts = Array.from({ length: maxAttempts }, (_, made) => made);
 
 test('the attempts are made at the times that Standard Webhooks lists, and then no more', () => {
   let sinceStart = 0;
@@ -22,8 +22,8 @@ test('the attempts are made at the times that Standard Webhooks lists, and then 
     '51:35:05',
     '75:35:05',
   ]);
-  expect(nextAttemptAfter(mostAttempts)).toBeUndefined();
-  expect(nextAttemptAfter(mostAttempts + 1)).toBeUndefined();
+  expect(nextAttemptAfter(maxAttempts)).toBeUndefined();
+  expect(nextAttemptAfter(maxAttempts + 1)).toBeUndefined();
 });
 
 test('jitter spreads an attempt, makes none early and none much later', () => {

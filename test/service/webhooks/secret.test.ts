@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newSecret, parseSecret, secretKey } from '../../../src/service/webhooks/secret.ts';
+import { newSecret, parseSecret, secretKey } from '../../../src/service/webhooks/signature.ts';
 import { valueIn, whyOf } from './samples.ts';
 
 const written = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;

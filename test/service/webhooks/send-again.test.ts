@@ -91,7 +91,7 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     const id = await hook(url);
     await acquire('a');
     const claimed = await claim();
-    expect(await again(id, claimed.id)).toEqual(refusal('under way'));
+    expect(await again(id, claimed.id)).toEqual(refusal('in progress'));
     await storage.commit('global', (db) => db.updateTable('deliveries').set({ lease_until: 1 }).execute());
     expect(await again(id, claimed.id)).toEqual(atOnce);
     expect(await settle(claimed, delivered)).toBe(false);

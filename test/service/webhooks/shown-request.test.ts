@@ -4,8 +4,8 @@ import { type HookFormat, hookFormats } from '../../../src/interface/resources.t
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { type HookRow, receiverOf } from '../../../src/service/webhooks/hooks.ts';
-import { newSecret } from '../../../src/service/webhooks/secret.ts';
 import { shownRequest } from '../../../src/service/webhooks/shown-request.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { runs } from '../../support/runs.ts';
 import { released, succeeded, valueIn } from './samples.ts';
 

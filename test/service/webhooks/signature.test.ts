@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { newSecret, parseSecret } from '../../../src/service/webhooks/secret.ts';
-import { signedHeaders } from '../../../src/service/webhooks/signature.ts';
+import { newSecret, parseSecret, signedHeaders } from '../../../src/service/webhooks/signature.ts';
 import { valueIn } from './samples.ts';
 
 const anySecret = fc

@@ -1,8 +1,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Cidr, parseCidr } from '../../../src/service/webhooks/cidr.ts';
-import { addressInHost } from '../../../src/service/webhooks/ip-address.ts';
+import { addressInHost, type Cidr, parseCidr } from '../../../src/service/ip-address.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { valueIn } from './samples.ts';
 
@@ -47,6 +46,8 @@ const kinds = {
     '240.0.0.1',
     '255.255.255.255',
     '::7f00:1',
+    '::127.0.0.1',
+    '::1.1.1.1',
     '::ffff:0:127.0.0.1',
     '64:ff9b:1::1',
     '100::1',

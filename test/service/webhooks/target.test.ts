@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCidr } from '../../../src/service/webhooks/cidr.ts';
-import { checkTarget, longestUrl, parseTarget } from '../../../src/service/webhooks/target.ts';
+import { parseCidr } from '../../../src/service/ip-address.ts';
+import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/webhooks/target.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { valueIn, whyOf } from './samples.ts';
 
@@ -102,8 +102,8 @@ test.each([
   ['a host that is none', 'https://exa mple.com/s3cret'],
   ['an address that is none', 'https://1.2.3.256/s3cret'],
   ['a port that is none', 'https://example.com:99999/s3cret'],
-  ['too many characters', `https://example.com/s3cret${'x'.repeat(longestUrl)}`],
-  ['too many characters once encoded', `https://example.com/s3cret${'ä'.repeat(longestUrl / 4)}`],
+  ['too many characters', `https://example.com/s3cret${'x'.repeat(maxUrlLength)}`],
+  ['too many characters once encoded', `https://example.com/s3cret${'ä'.repeat(maxUrlLength / 4)}`],
 ])('%s is not a target, and the refusal repeats nothing of it', (_, text) => {
   expect(whyOf(parseTarget(text))).not.toContain('s3cret');
 });

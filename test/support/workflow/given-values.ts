@@ -1,5 +1,4 @@
-import type { Scalar, Value } from './expressions.ts';
-import { type Scope, textOf } from './expressions.ts';
+import { type Scalar, type Scope, textOf, type Value } from './expressions.ts';
 import type { Workflow, WorkflowInput } from './workflow-file.ts';
 
 /** What a caller gives to a workflow, held to what `workflow_call` (or `workflow_dispatch`) declares. */

@@ -1,23 +1,25 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { auditActions, isAuditAction } from '../../operation/audit.ts';
-import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
+import { auditActions, isAuditAction } from '../../audit/audit.ts';
+import {
+  type AuditPage,
+  type AuditQuery,
+  parseAuditActor,
+  type RecordedEntry,
+  readAudit,
+} from '../../audit/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { parseAuditActor } from '../../tokens/audit-actor.ts';
-import { defineCommand } from '../command.ts';
-import { optional, withDefault } from '../line/flag.ts';
-import { didYouMean } from '../line/nearest.ts';
-import { wholeNumber } from '../line/values.ts';
-import { withStorage } from '../open-storage.ts';
-import { printJson, printLines } from '../output/print.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { optional, withDefault } from '../flags.ts';
 import { table } from '../output/table.ts';
 import { shownTime } from '../output/times.ts';
-import { commonFlags } from './common-flags.ts';
+import { defineStorageCommand } from '../storage-command.ts';
+import { wholeNumber } from '../values.ts';
 
 const pageSize = 1_000;
-const mostEntries = 1_000_000;
-const highestNumber = 999_999_999_999_999;
-const longestAgo = { seconds: 36_500 * 86_400 };
+const maxEntries = 1_000_000;
+const maxNumber = 999_999_999_999_999;
+const maxAgo = { seconds: 36_500 * 86_400 };
 
 function parseAction(text: string): Parsed<string> {
   return isAuditAction(text)
@@ -49,10 +51,10 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
 
 function whyEmpty({ since, action, actor, before }: AuditQuery): string {
   const all = [since, action, actor, before].every((filter) => filter === undefined);
-  return all ? 'Nothing has been recorded yet.' : 'Nothing that was recorded is of that kind.';
+  return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
 }
 
-export const audit = defineCommand({
+export const audit = defineStorageCommand({
   name: 'audit',
   summary: 'list who did what, when, and from where; the newest first',
   details: [
@@ -61,11 +63,15 @@ export const audit = defineCommand({
   ],
   arguments: {},
   flags: {
-    limit: withDefault({ placeholder: 'N', what: 'how many entries at most' }, '100', wholeNumber(1, mostEntries)),
+    limit: withDefault(
+      { placeholder: 'N', what: 'how many entries to list at most' },
+      '100',
+      wholeNumber(1, maxEntries),
+    ),
     since: optional(
-      { placeholder: 'DURATION', what: 'how far back, such as 12h or 90d' },
+      { placeholder: 'DURATION', what: 'how far back to look, such as 12h or 90d' },
       'default the beginning',
-      durationUpTo(longestAgo, '36500d'),
+      durationUpTo(maxAgo, '36500d'),
     ),
     action: optional(
       { placeholder: 'ACTION', what: 'only this action, such as token.created' },
@@ -73,19 +79,18 @@ export const audit = defineCommand({
       parseAction,
     ),
     actor: optional(
-      { placeholder: 'ACTOR', what: 'only what this token did, by its name or id, or operator:NAME' },
+      { placeholder: 'ACTOR', what: 'only entries by this token (its name or id), or by operator:NAME' },
       'default all',
       parseAuditActor,
     ),
     before: optional(
-      { placeholder: 'N', what: 'only entries that are older than the one of this number' },
+      { placeholder: 'N', what: 'only entries older than the one with this number' },
       'default none',
-      wholeNumber(1, highestNumber),
+      wholeNumber(1, maxNumber),
     ),
-    ...commonFlags,
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags, environment, outside }) {
+  async run({ flags }, storage) {
     const query = {
       limit: flags.limit,
       since: flags.since ?? undefined,
@@ -93,17 +98,9 @@ export const audit = defineCommand({
       actor: flags.actor ?? undefined,
       before: flags.before ?? undefined,
     };
-    const { entries, next } = await withStorage({ ...flags, environment }, 'there', (storage) =>
-      entriesUpTo(storage, query),
-    );
-    if (flags.json) {
-      printJson(outside.stdout, { entries, next: next ?? null });
-      return;
-    }
-    if (entries.length === 0) {
-      printLines(outside.stdout, [whyEmpty(query)]);
-      return;
-    }
+    const { entries, next } = await entriesUpTo(storage, query);
+    const document = { entries, next: next ?? null };
+    if (entries.length === 0) return { document, lines: [whyEmpty(query)] };
     const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
       shownTime(at),
       actor,
@@ -112,7 +109,7 @@ export const audit = defineCommand({
       action,
       shownDetail(detail),
     ]);
-    printLines(outside.stdout, table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows));
-    if (next !== undefined) printLines(outside.stdout, ['', `There are older entries: add --before ${next}.`]);
+    const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
+    return { document, lines: [...table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows), ...older] };
   },
 });

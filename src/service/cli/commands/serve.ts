@@ -1,7 +1,8 @@
 import { durationUpTo } from '../../../interface/duration.ts';
-import { parseCidr } from '../../webhooks/cidr.ts';
+import { parseCidr } from '../../ip-address.ts';
 import { defineCommand } from '../command.ts';
-import { list, toggle, withDefault } from '../line/flag.ts';
+import { list, toggle, withDefault } from '../flags.ts';
+import { commonFlags } from '../storage-command.ts';
 import {
   logLevels,
   parseByteCount,
@@ -10,21 +11,20 @@ import {
   parseRateLimit,
   parseTrustedProxy,
   wholeNumber,
-} from '../line/values.ts';
-import { commonFlags } from './common-flags.ts';
+} from '../values.ts';
 
-const longestSync = { seconds: 7 * 86_400 };
+const maxSync = { seconds: 7 * 86_400 };
 
 export const serve = defineCommand({
   name: 'serve',
   summary: 'run the service',
   details: [
     'It speaks plain HTTP: put a proxy with TLS in front of it before other machines use it.',
-    'SIGTERM or SIGINT stops it in good order; another one, a second later or more, at once.',
+    'SIGTERM or SIGINT stops it gracefully; a second signal, at least a second later, stops it at once.',
   ],
   arguments: {},
   flags: {
-    dev: toggle('start with a sample workspace and a token to try things with; not for production'),
+    dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
     host: withDefault({ placeholder: 'HOST', what: 'the address to listen on' }, '127.0.0.1', parseHost),
     port: withDefault(
       { placeholder: 'PORT', what: 'the port to listen on; 0 picks a free one' },
@@ -34,12 +34,12 @@ export const serve = defineCommand({
     data: commonFlags.data,
     'allow-file-remotes': toggle('let workspaces mirror repositories of this machine'),
     'windows-paths': toggle(
-      'refuse locks on paths that Windows cannot have, or that differ from a locked one only by the case of letters',
+      'refuse locks on paths that Windows does not allow, or that differ from a locked path only in case',
     ),
     'allow-hook-network': list(
       {
         placeholder: 'CIDR',
-        what: 'a private network that webhooks may be delivered into; may be given several times',
+        what: 'a private network that webhooks may reach; can be repeated',
       },
       'default none',
       parseCidr,
@@ -47,7 +47,7 @@ export const serve = defineCommand({
     'sync-timeout': withDefault(
       { placeholder: 'DURATION', what: 'how long a sync may take' },
       '30m',
-      durationUpTo(longestSync, '7d'),
+      durationUpTo(maxSync, '7d'),
     ),
     'parallel-syncs': withDefault(
       { placeholder: 'N', what: 'how many syncs run at the same time' },
@@ -57,13 +57,16 @@ export const serve = defineCommand({
     'min-free-disk': withDefault(
       {
         placeholder: 'SIZE',
-        what: 'how much of the disk of the data folder is kept free: below it nothing new is taken; 0 keeps none',
+        what: 'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',
       },
       '1GB',
       parseByteCount,
     ),
     'rate-limit': withDefault(
-      { placeholder: 'N/s', what: 'how many requests a token may send, a minute of them at once; 0 for no limit' },
+      {
+        placeholder: 'N/s',
+        what: 'how many requests each token may send, in bursts of up to a minute of them; 0 for no limit',
+      },
       '1000/s',
       parseRateLimit,
     ),
@@ -78,7 +81,7 @@ export const serve = defineCommand({
       wholeNumber(1, 10_000_000),
     ),
     'max-locks': withDefault(
-      { placeholder: 'N', what: 'how many locks there may be in a workspace at the same time' },
+      { placeholder: 'N', what: 'how many locks a workspace may have at the same time' },
       '200000',
       wholeNumber(1, 10_000_000),
     ),
@@ -90,7 +93,7 @@ export const serve = defineCommand({
     'max-remembered-bytes': withDefault(
       {
         placeholder: 'SIZE',
-        what: 'how much is kept of what was answered to requests with an Idempotency-Key; beyond it the oldest go',
+        what: 'space for remembered answers to requests with an Idempotency-Key; beyond it, the oldest are dropped',
       },
       '1GB',
       parseByteCount,
@@ -98,22 +101,22 @@ export const serve = defineCommand({
     'trusted-proxy': list(
       {
         placeholder: 'CIDR',
-        what: 'a proxy, or a network of proxies, whose X-Forwarded-For is believed; may be given several times',
+        what: 'a proxy, or a network of proxies, whose X-Forwarded-For is trusted; can be repeated',
       },
       'default none',
       parseTrustedProxy,
     ),
     'log-level': withDefault(
-      { placeholder: 'LEVEL', what: `how much is logged on stderr: ${logLevels.join(', ')}` },
+      { placeholder: 'LEVEL', what: `how much to log on stderr: ${logLevels.join(', ')}` },
       'info',
       parseLogLevel,
     ),
-    json: toggle('write the line about listening as JSON'),
+    json: toggle('print the startup line as JSON'),
   },
   example: '--dev',
-  async run({ flags, environment, outside }) {
+  async run({ flags, environment, io }) {
     // Only this command needs the whole service to be read.
-    const { serve } = await import('../serve/run.ts');
+    const { serve } = await import('../serve/serve.ts');
     const { dev, host, port, data, json } = flags;
     const settings = {
       dev,
@@ -136,6 +139,6 @@ export const serve = defineCommand({
       trustedProxies: flags['trusted-proxy'],
       logLevel: flags['log-level'],
     };
-    await serve(settings, environment, outside);
+    await serve(settings, environment, io);
   },
 });

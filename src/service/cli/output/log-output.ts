@@ -2,6 +2,8 @@ import { fstatSync, writeSync } from 'node:fs';
 
 export interface Output {
   write(text: string): void;
+  /** The width of a terminal; undefined where there is none. */
+  readonly columns?: number | undefined;
 }
 
 /** Gives how many bytes it has written. */

@@ -1,10 +1,7 @@
-import { parseCidr } from '../../webhooks/cidr.ts';
+import { cidr } from '../../ip-address.ts';
 import { Failure } from '../failure.ts';
 
-export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].flatMap((text) => {
-  const network = parseCidr(text);
-  return network.ok ? [network.value] : [];
-});
+export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 /** Where the dashboard is, with the slash at its end. */
 export const dashboardUrl = (host: string, port: number): string =>

@@ -2,8 +2,9 @@ import { pathToFileURL } from 'node:url';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Git } from '../../git/git.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { createTokenBy } from '../../tokens/audited.ts';
-import { addWorkspaceBy } from '../../workspaces/audited.ts';
+import { createTokenAudited } from '../../tokens/audited.ts';
+import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
+import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { operatorActor } from '../operator.ts';
 
 export interface DevSetup {
@@ -20,8 +21,37 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
-    await addWorkspaceBy(db, now, operator, { id: workspace, remote });
-    return createTokenBy(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
+    await addWorkspaceAudited(db, now, operator, { id: workspace, remote });
+    return createTokenAudited(db, now, operator, { name: 'dev', scopes, workspaces: null, lifetime });
   });
   return { token: secret, workspace };
+}
+
+/** The one place that shows the link. */
+export const invitation = (link: string): string[] => [
+  '',
+  'This link signs you in to the dashboard as administrator. It works once, within an hour:',
+  '',
+  `  ${link}`,
+];
+
+/** What there is to try in development. The token is shown here alone. */
+export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
+  return [
+    '',
+    'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
+    'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
+    '',
+    `  export WORKSPACE_BASE_URL=${baseUrl}`,
+    `  export WORKSPACE_TOKEN=${token}`,
+    `  export WORKSPACE_ID=${workspace}`,
+    '',
+    'Try it:',
+    '',
+    `  ${curlLine}`,
+    '',
+    'A step for a workflow whose runner is on this machine, with the token in the secret WORKSPACE_TOKEN:',
+    '',
+    ...workflowStep({ baseUrl, workspace, scopes }).map((line) => `  ${line}`),
+  ];
 }

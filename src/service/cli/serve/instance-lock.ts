@@ -1,9 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { folderFailure } from '../data-folder.ts';
 import { Failure } from '../failure.ts';
-import { quoted } from '../output/safe-text.ts';
+import { folderFailure } from '../open-storage.ts';
+import { quoted } from '../output/print.ts';
 
 const busy = 5;
 

@@ -1,7 +1,7 @@
 import { type Logger, pino } from 'pino';
-import type { LogLevel } from '../line/values.ts';
 import type { Output } from '../output/log-output.ts';
-import { safeJson } from '../output/safe-text.ts';
+import { safeJson } from '../output/print.ts';
+import type { LogLevel } from '../values.ts';
 
 /** Of an error only what is known to be harmless: drivers hang more on theirs, such as values of columns. */
 function shownError(error: unknown): unknown {

@@ -1,4 +1,4 @@
-import type { Outside, StopSignal } from '../outside.ts';
+import type { ProcessIo, StopSignal } from '../process-io.ts';
 
 const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
@@ -16,15 +16,15 @@ export interface StopRequest {
 }
 
 /** The first signal asks to stop in good order; whoever sends another one later does not want to wait for that. */
-export function awaitStop(outside: Outside, clock: () => number = () => performance.now()): StopRequest {
+export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()): StopRequest {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let askedAt: number | undefined;
-  const forget = outside.onSignal((signal) => {
+  const forget = io.onSignal((signal) => {
     if (askedAt === undefined) {
       askedAt = clock();
       resolve(signal);
     } else if (clock() - askedAt >= sameWishMs) {
-      outside.endAtOnce(exitCodes[signal]);
+      io.endAtOnce(exitCodes[signal]);
     }
   });
   return { received, forget };

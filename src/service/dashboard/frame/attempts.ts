@@ -1,4 +1,4 @@
-import { parseIpAddress, writeIpAddress } from '../../webhooks/ip-address.ts';
+import { networkOf, parseIpAddress, writeIpAddress } from '../../ip-address.ts';
 
 export interface AttemptLimit {
   readonly max: number;
@@ -20,8 +20,8 @@ const sourcesBeforeSweep = 10_000;
 /** Whose attempts an address counts as: of IPv6 every subscriber has a whole /64 (RFC 6177), and may try from each of it. */
 export function subscriberOf(address: string): string {
   const parsed = parseIpAddress(address);
-  if (parsed === undefined || parsed.version === 4) return address;
-  return `${writeIpAddress({ version: 6, bits: (parsed.bits >> 64n) << 64n })}/64`;
+  if (parsed === undefined || parsed.kind() === 'ipv4') return address;
+  return `${writeIpAddress(networkOf(parsed, 64))}/64`;
 }
 
 /** Failures of one source, counted as they begin, so that many at once are no way around it. */

@@ -1,10 +1,15 @@
 import { html } from 'hono/html';
+import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
+import {
+  type AuditPage,
+  type AuditQuery,
+  parseAuditActor,
+  type RecordedEntry,
+  readAudit,
+} from '../../audit/read-audit.ts';
 import { invalid } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
-import { type AuditAction, auditActions, isAuditAction } from '../../operation/audit.ts';
-import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../operation/read-audit.ts';
-import { parseAuditActor } from '../../tokens/audit-actor.ts';
-import { looksLikeTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { option } from '../elements/fields.ts';
 import { empty, faint, literal, literals, type Markup, userText, verbatim } from '../elements/text.ts';
 import { time } from '../elements/time.ts';

@@ -9,7 +9,7 @@ import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/context.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
-import { startPrepared } from '../../syncs/start.ts';
+import { startPrepared } from '../../syncs/trigger.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import {
   type BranchStanding,

@@ -6,10 +6,9 @@ import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../web
 import type { HookEventOccurrence } from '../../webhooks/event.ts';
 import type { HookRow } from '../../webhooks/hooks.ts';
 import type { ReceiverAnswer } from '../../webhooks/receiver-answer.ts';
-import { mostAttempts } from '../../webhooks/retry-schedule.ts';
+import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
-import { type ShownHeader, type ShownRequest, shownRequest } from '../../webhooks/shown-request.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { type ShownHeader, type ShownRequest, shownRequest, shownUrl } from '../../webhooks/shown-request.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, userText, verbatim } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
@@ -47,7 +46,7 @@ function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook:
 
 function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
   if (again && !('at' in state)) return `${attempts}, plus one sent again by hand`;
-  return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
+  return 'at' in state ? String(attempts) : `${attempts} of at most ${maxAttempts}`;
 }
 
 /** Where more is told of what it is about. */

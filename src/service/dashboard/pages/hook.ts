@@ -11,7 +11,7 @@ import {
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
 import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';
-import { shownUrl } from '../../webhooks/shown-url.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
 import { plural } from '../assets/text.js';
 import {
   deliveryState,

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { HeldLock } from '../../locks/held-locks.ts';
+import type { HeldLock } from '../../locks/list.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
   folderName,

@@ -5,7 +5,7 @@ import { type App, actorOf } from '../../http/context.ts';
 import { sealed, unsealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
-import { looksLikeTokenId, newTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { copyable, type Markup, userText } from '../elements/text.ts';

@@ -2,9 +2,9 @@ import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { revokeTokenBy } from '../../tokens/audited.ts';
+import { revokeTokenAudited } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
-import { looksLikeTokenId } from '../../tokens/token-id.ts';
+import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
 import { literal, type Markup, userText } from '../elements/text.ts';
@@ -104,7 +104,7 @@ export function addRevokeTokenPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, route, async (call) => {
     const id = idIn(call);
-    const revocation = await storage.commit('global', (db) => revokeTokenBy(db, storage.now, actorOf(call.c), id));
+    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return seeOther(`/tokens?notice=${revocation}`);
     return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(speaksHttps(call.c.env.incoming)) });

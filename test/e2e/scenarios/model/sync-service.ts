@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { parseBranchName } from '../../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../../src/service/git/git.ts';
 import { openSqlite } from '../../../../src/service/storage/sqlite.ts';
-import type { SyncRow } from '../../../../src/service/syncs/sync-row.ts';
+import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
 import { createRepository, type Repository } from '../../../support/git-repository.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { SyncRow } from '../../../../src/service/syncs/sync-row.ts';
+import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
 import type { Passed } from '../../../support/fault-proxy.ts';
 import type { StepResult } from '../../../support/runner/step.ts';
 

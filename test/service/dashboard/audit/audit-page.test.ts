@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuditAction, auditActions, recordAudit } from '../../../../src/service/audit/audit.ts';
 import { sentence } from '../../../../src/service/dashboard/pages/audit.ts';
-import { type AuditAction, auditActions, recordAudit } from '../../../../src/service/operation/audit.ts';
 import { newTokenSecret } from '../../../../src/service/tokens/secret.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { recordAudit } from '../../../../src/service/operation/audit.ts';
+import { recordAudit } from '../../../../src/service/audit/audit.ts';
 import { offerSignInLink } from '../../../../src/service/sessions/sign-in-link.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';

@@ -127,13 +127,13 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
       .selectAll()
       .where('hook_id', '=', hook)
       .execute();
-    expect(await refusalOf(underWay)).toContain('An attempt at it is under way.');
+    expect(await refusalOf(underWay)).toContain('An attempt is in progress.');
     expect(await refusalOf(behind)).toContain('It waits for an earlier delivery about the same');
-    expect(await refusalOf(over)).toContain('An attempt at a later delivery about the same is under way.');
+    expect(await refusalOf(over)).toContain('An attempt at a later delivery about the same subject is in progress.');
     await act(`${page}/pause`);
     expect(await refusalOf(over)).toContain('The webhook is paused: resume it first.');
     await gone(hook);
-    expect(await refusalOf(over)).toContain('The receiver has answered 410');
+    expect(await refusalOf(over)).toContain('The receiver answered 410');
     const after = await service()
       .storage.read.selectFrom('deliveries')
       .selectAll()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSecret } from '../../../../src/service/webhooks/secret.ts';
+import { newSecret } from '../../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { auditOf } from '../../webhooks/audited.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readAudit } from '../../../../src/service/operation/read-audit.ts';
+import { readAudit } from '../../../../src/service/audit/read-audit.ts';
 import { listTokens } from '../../../../src/service/tokens/tokens.ts';
 import { removeWorkspace } from '../../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readAudit } from '../../../../src/service/operation/read-audit.ts';
-import { newTokenId } from '../../../../src/service/tokens/token-id.ts';
+import { readAudit } from '../../../../src/service/audit/read-audit.ts';
+import { newTokenId } from '../../../../src/service/tokens/secret.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { type Visitor, visit } from '../browser-like.ts';

@@ -1,0 +1,96 @@
+import { type Selectable, sql } from 'kysely';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Timestamp } from '../../interface/resources.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { looksLikeTokenSecret } from '../tokens/secret.ts';
+import type { AuditAction } from './audit.ts';
+
+/** Longer than any name, also of the people who use the command. */
+const maxActorLength = 1_024;
+
+/** Whose entries are looked for. The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+export function parseAuditActor(text: string): Parsed<string> {
+  if (looksLikeTokenSecret(text)) {
+    return refused(
+      'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
+    );
+  }
+  if (text.length > maxActorLength) return refused('No name is that long.');
+  return /\p{Cc}/u.test(text) ? refused('A name has no control characters.') : accepted(text.normalize('NFC'));
+}
+
+export interface RecordedEntry {
+  /** Grows with each entry; not without gaps. */
+  readonly sequence: number;
+  readonly at: Timestamp;
+  readonly actor: string;
+  /** Null for what was done at the command line. */
+  readonly token_id: string | null;
+  readonly address: string | null;
+  /** `isAuditAction` tells whether it is one of ours: another version may have recorded others, which are shown as they are. */
+  readonly action: AuditAction | (string & {});
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  /** Only what is older: the `next` of the page before. */
+  readonly before?: number | undefined;
+  readonly action?: string | undefined;
+  /** Its name, or the id of its token. */
+  readonly actor?: string | undefined;
+  /** How far back. */
+  readonly since?: Duration | undefined;
+}
+
+export interface AuditPage {
+  /** The newest first. */
+  readonly entries: readonly RecordedEntry[];
+  /** What to go on before; undefined on the last page. */
+  readonly next: number | undefined;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What somebody has put into the table by hand must not hide all other entries. */
+function detailOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const detail: unknown = JSON.parse(text);
+    return isRecord(detail) ? detail : { unreadable: text };
+  } catch {
+    return { unreadable: text };
+  }
+}
+
+function entryOf({
+  sequence,
+  at,
+  actor,
+  token_id,
+  address,
+  action,
+  detail,
+}: Selectable<Tables['audit']>): RecordedEntry {
+  return { sequence, at: asTimestamp(at), actor, token_id, address, action, detail: detailOf(detail) };
+}
+
+export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery): Promise<AuditPage> {
+  const { limit, before, action, actor, since } = query;
+  let entries = read.selectFrom('audit').selectAll();
+  if (before !== undefined) entries = entries.where('sequence', '<', before);
+  if (action !== undefined) entries = entries.where('action', '=', action);
+  if (actor !== undefined) {
+    entries = entries.where(({ or, eb }) => or([eb('actor', '=', actor), eb('token_id', '=', actor)]));
+  }
+  if (since !== undefined) entries = entries.where('at', '>=', sql<number>`${now} - ${milliseconds(since)}`);
+  const rows = await entries
+    .orderBy('sequence', 'desc')
+    .limit(limit + 1)
+    .execute();
+  const page = rows.slice(0, limit).map(entryOf);
+  return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : undefined };
+}

@@ -1,0 +1,64 @@
+import { listHooks } from '../../webhooks/hook-overview.ts';
+import { removeHook } from '../../webhooks/hooks.ts';
+import { shownUrl } from '../../webhooks/shown-request.ts';
+import { Failure } from '../failure.ts';
+import { operatorActor } from '../operator.ts';
+import { table } from '../output/table.ts';
+import { defineStorageCommand, existingWorkspace, workspaceArgument } from '../storage-command.ts';
+import { idOf } from '../values.ts';
+
+export const hookList = defineStorageCommand({
+  name: 'hook list',
+  summary: 'list the build webhooks of a workspace and the state of their deliveries',
+  details: ['Secrets, the values of headers and the queries of addresses are not shown.'],
+  arguments: { workspace: workspaceArgument },
+  flags: {},
+  example: 'game',
+  async run({ arguments: { workspace: id } }, storage) {
+    await existingWorkspace(storage, id);
+    const hooks = (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook.url) }));
+    const rows = hooks.map((hook) => [
+      hook.id,
+      hook.url,
+      hook.events.join(','),
+      hook.branches?.join(',') ?? 'all',
+      hook.format,
+      hook.active ? 'yes' : 'no',
+      String(hook.pending_deliveries),
+      hook.last_error ?? '',
+    ]);
+    return {
+      document: { hooks },
+      lines:
+        hooks.length === 0
+          ? [
+              `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
+            ]
+          : table(['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'], rows),
+    };
+  },
+});
+
+export const hookRemove = defineStorageCommand({
+  name: 'hook remove',
+  summary: 'remove a build webhook and its pending deliveries',
+  details: [],
+  arguments: {
+    workspace: workspaceArgument,
+    id: { placeholder: 'ID', what: 'the id of the hook', parse: idOf('hook', 'workspace-service hook list') },
+  },
+  flags: {},
+  example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
+  async run({ arguments: { workspace, id } }, storage) {
+    await existingWorkspace(storage, workspace);
+    const removed = await storage.commit({ workspace }, (db) =>
+      removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
+    );
+    if (!removed) {
+      throw new Failure(
+        `The workspace "${workspace}" has no hook ${id}. The command "workspace-service hook list ${workspace}" shows those that it has.`,
+      );
+    }
+    return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };
+  },
+});

@@ -1,0 +1,98 @@
+import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import type { Lock } from '../../../interface/resources.ts';
+import { listLocks } from '../../locks/list.ts';
+import { releaseLock } from '../../locks/release.ts';
+import { shareReleases } from '../../locks/share-releases.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { Failure } from '../failure.ts';
+import { toggle } from '../flags.ts';
+import { operatorActor } from '../operator.ts';
+import { table } from '../output/table.ts';
+import { shownTime, shownUntil } from '../output/times.ts';
+import { defineStorageCommand, existingWorkspace, workspaceArgument } from '../storage-command.ts';
+
+const pageSize = 1_000;
+
+async function allLocks(storage: Storage, workspace: string): Promise<Lock[]> {
+  const all: Lock[] = [];
+  let after: string | undefined;
+  do {
+    const { locks, next } = await listLocks(storage, { workspace, after, limit: pageSize });
+    all.push(...locks);
+    after = next;
+  } while (after !== undefined);
+  return all;
+}
+
+/** By the clock that decides when a lock ends. */
+async function databaseTime({ read, now }: Storage): Promise<number> {
+  return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
+}
+
+export const lockList = defineStorageCommand({
+  name: 'lock list',
+  summary: 'list the locks that are held in a workspace',
+  details: [],
+  arguments: { workspace: workspaceArgument },
+  flags: {},
+  example: 'game',
+  async run({ arguments: { workspace: id } }, storage) {
+    await existingWorkspace(storage, id);
+    const locks = await allLocks(storage, id);
+    const now = await databaseTime(storage);
+    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin }) => [
+      path,
+      owner,
+      shownTime(acquired_at),
+      `${shownUntil(expires_at, now)} (${shownTime(expires_at)})`,
+      origin ?? '',
+    ]);
+    return {
+      document: { locks },
+      lines:
+        locks.length === 0
+          ? [`No path of the workspace "${id}" is locked. Anybody may take a lock there now.`]
+          : table(['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'], rows),
+    };
+  },
+});
+
+function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
+  const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
+  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}`;
+}
+
+export const lockRelease = defineStorageCommand({
+  name: 'lock release',
+  summary: 'release a lock that somebody else has left behind',
+  details: ['Its holder relies on it: make sure that the run that took it has ended.'],
+  arguments: {
+    workspace: workspaceArgument,
+    path: { placeholder: 'PATH', what: 'the locked path', parse: (text) => canonicalLockPath(text, parseHeldPath) },
+  },
+  flags: { force: toggle('release the lock although somebody else holds it') },
+  example: 'game Content/Hero.uasset --force',
+  async run({ flags, arguments: { workspace, path } }, storage) {
+    await existingWorkspace(storage, workspace);
+    const releaser = { ...operatorActor(), force: flags.force };
+    const release = await storage.commit({ workspace }, (db) =>
+      releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
+    );
+    switch (release.kind) {
+      case 'released':
+        await shareReleases(storage.broadcast).tell({ workspace, path, id: release.lock.id });
+        return {
+          document: { released: release.lock },
+          lines: [`Released ${path}. It was held by ${heldBy(release.lock)}.`],
+        };
+      case 'absent':
+        throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
+      case 'another-token':
+      // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
+      case 'another-lock':
+        throw new Failure(
+          `The lock on ${path} is held by ${heldBy(release.lock)}. Nothing was released. To release it anyway, add --force.`,
+        );
+    }
+  },
+});

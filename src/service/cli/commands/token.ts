@@ -1,0 +1,127 @@
+import type { Storage } from '../../storage/storage.ts';
+import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
+import { parseLifetime, parseTokenName, unknownWorkspaces, whyNotLimited } from '../../tokens/new-token.ts';
+import { listTokens } from '../../tokens/tokens.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { Failure } from '../failure.ts';
+import { list, optional, required, requiredList } from '../flags.ts';
+import { operatorActor } from '../operator.ts';
+import { table } from '../output/table.ts';
+import { shownTime } from '../output/times.ts';
+import { defineStorageCommand } from '../storage-command.ts';
+import { idOf, parseScope, scopeLines } from '../values.ts';
+
+async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
+  const { unknown, known } = await unknownWorkspaces(read, ids);
+  if (unknown.length === 0) return;
+  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
+  const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
+  throw new Failure(`${sentences.join(' ')} ${there}; no token was made.`);
+}
+
+export const tokenCreate = defineStorageCommand({
+  name: 'token create',
+  summary: 'create an API token and print its secret, once',
+  details: ['Scopes:', ...scopeLines.map((line) => `  ${line}`)],
+  arguments: {},
+  flags: {
+    name: required(
+      { placeholder: 'NAME', what: 'the name of the token, shown as the owner of its locks' },
+      parseTokenName,
+    ),
+    scopes: requiredList({ placeholder: 'LIST', what: 'what the token may do, separated by commas' }, parseScope),
+    expires: optional(
+      { placeholder: 'DURATION', what: 'how long the token is valid, such as 12h or 90d' },
+      'default never',
+      parseLifetime,
+    ),
+    workspaces: list(
+      { placeholder: 'LIST', what: 'the workspaces that the token is limited to, separated by commas' },
+      'default all',
+      parseWorkspaceId,
+    ),
+  },
+  example: '--name ci --scopes sync,locks:write --expires 90d',
+  needs: 'there or new',
+  check({ scopes, workspaces }) {
+    const why = whyNotLimited(scopes, workspaces.length === 0 ? null : workspaces);
+    return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
+  },
+  async run({ flags }, storage) {
+    const { name, expires: lifetime } = flags;
+    const scopes = [...new Set(flags.scopes)];
+    const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
+    if (workspaces !== null) await checkWorkspaces(storage, workspaces);
+    const { token, secret } = await storage.commit('global', (db) =>
+      createTokenAudited(db, storage.now, operatorActor(), { name, scopes, workspaces, lifetime }),
+    );
+    const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
+    const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
+    return {
+      document: { token, secret },
+      lines: [
+        secret,
+        '',
+        `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
+        `It may ${scopes.join(', ')} in ${seen}; ${end}.`,
+      ],
+    };
+  },
+});
+
+export const tokenList = defineStorageCommand({
+  name: 'token list',
+  summary: 'list all API tokens, without their secrets',
+  details: ['The last use is stored a few seconds late; a service that is killed loses the most recent ones.'],
+  arguments: {},
+  flags: {},
+  example: '--json',
+  async run(_call, storage) {
+    const tokens = await listTokens(storage);
+    const rows = tokens.map(({ id, name, state, scopes, workspaces, created_at, expires_at, last_used_at }) => [
+      id,
+      name,
+      state,
+      scopes.join(','),
+      workspaces?.join(',') ?? 'all',
+      shownTime(created_at),
+      expires_at === null ? 'never' : shownTime(expires_at),
+      last_used_at === null ? '' : shownTime(last_used_at),
+    ]);
+    return {
+      document: { tokens },
+      lines:
+        tokens.length === 0
+          ? ['There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST']
+          : table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'], rows),
+    };
+  },
+});
+
+export const tokenRevoke = defineStorageCommand({
+  name: 'token revoke',
+  summary: 'revoke an API token, at once and for good',
+  details: ['Its locks stay until they are released or expire.'],
+  arguments: {
+    id: { placeholder: 'ID', what: 'the id of the token', parse: idOf('tok', 'workspace-service token list') },
+  },
+  flags: {},
+  example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
+  async run({ arguments: { id } }, storage) {
+    const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
+    if (revocation === 'unknown') {
+      throw new Failure(
+        `There is no token ${id}. The command "workspace-service token list" shows those that there are.`,
+      );
+    }
+    return {
+      document: { id, state: 'revoked' },
+      lines: [
+        revocation === 'revoked'
+          ? `The token ${id} is revoked. Requests with it are refused.`
+          : `The token ${id} was already revoked.`,
+      ],
+    };
+  },
+});

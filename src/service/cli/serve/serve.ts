@@ -1,0 +1,173 @@
+import type { Logger } from 'pino';
+import type { Duration } from '../../../interface/duration.ts';
+import { isLoopback } from '../../../interface/loopback.ts';
+import { createGit, type Git } from '../../git/git.ts';
+import type { RateLimit } from '../../http/rate-limit.ts';
+import type { Cidr } from '../../ip-address.ts';
+import { watchFreeDisk } from '../../runtime/free-disk.ts';
+import { endAllLeases } from '../../runtime/lease.ts';
+import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
+import { type Service, startService } from '../../service.ts';
+import { offerSignInLink } from '../../sessions/sign-in-link.ts';
+import type { Storage } from '../../storage/storage.ts';
+import type { HookQuotas } from '../../webhooks/quotas.ts';
+import { createTargetCheck } from '../../webhooks/target-address.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { databaseUrl } from '../database-url.ts';
+import { openStorage, prepareDataFolder } from '../open-storage.ts';
+import { printJson, printLines } from '../output/print.ts';
+import type { ProcessIo } from '../process-io.ts';
+import type { LogLevel } from '../values.ts';
+import { version } from '../version.ts';
+import { baseUrl, dashboardUrl, listenFailure, loopbackNetworks } from './addresses.ts';
+import { checkGit } from './check-git.ts';
+import { type DevSetup, invitation, setUpDev, welcome } from './dev.ts';
+import { takeInstanceLock } from './instance-lock.ts';
+import { createLog } from './log.ts';
+import { awaitStop } from './stop-request.ts';
+
+export interface ServeSettings extends HookQuotas {
+  readonly dev: boolean;
+  readonly host: string;
+  readonly port: number;
+  readonly data: string;
+  readonly allowFileRemotes: boolean;
+  readonly windowsPaths: boolean;
+  readonly allowedHookNetworks: readonly Cidr[];
+  readonly syncTimeout: Duration;
+  readonly parallelSyncs: number;
+  /** In bytes. */
+  readonly minFreeDisk: number;
+  readonly maxLocks: number;
+  readonly maxLocksPerOwner: number;
+  readonly maxRememberedBytes: number;
+  readonly rateLimit: RateLimit;
+  readonly trustedProxies: readonly Cidr[];
+  readonly logLevel: LogLevel;
+  readonly json: boolean;
+}
+
+interface Parts {
+  readonly settings: ServeSettings;
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly io: ProcessIo;
+}
+
+/** What earlier processes have left: nobody else can be at work on a folder whose instance lock is ours. */
+async function tidyUp({ storage, git, log }: Parts): Promise<void> {
+  if (storage.dialect === 'sqlite') await endAllLeases(storage);
+  const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
+  if (forgotten.length > 0)
+    log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
+}
+
+async function listen({ settings, ...parts }: Parts): Promise<Service> {
+  const { metrics, log } = parts;
+  const { dev, host, port, data, minFreeDisk, allowedHookNetworks } = settings;
+  const allowedNetworks = [...allowedHookNetworks, ...(dev ? loopbackNetworks : [])];
+  try {
+    return await startService({
+      ...settings,
+      ...parts,
+      freeDisk: await watchFreeDisk({
+        folder: data,
+        minBytes: minFreeDisk,
+        onMeasured: (bytes) => metrics.freeDisk.set(bytes),
+        onError: (error) => log.error({ err: error }, 'the free space of the disk could not be measured'),
+      }),
+      allowFileRemotes: settings.allowFileRemotes || dev,
+      targets: createTargetCheck({ allowedNetworks }),
+      version: version(),
+    });
+  } catch (error) {
+    throw listenFailure(error, host, port);
+  }
+}
+
+interface Announced {
+  readonly port: number;
+  /** What signs the operator in to the dashboard, on the first start. */
+  readonly link: string | undefined;
+  readonly dev: DevSetup | null;
+}
+
+function announce({ settings, io, log }: Parts, { port, link, dev }: Announced): void {
+  const { host, json } = settings;
+  const base_url = baseUrl(host, port);
+  const dashboard_url = dashboardUrl(host, port);
+  const sign_in_link = link === undefined ? undefined : `${dashboard_url}sign-in?link=${link}`;
+  if (json) {
+    printJson(io.stdout, {
+      event: 'listening',
+      base_url,
+      dashboard_url,
+      version: version(),
+      ...(sign_in_link !== undefined && { sign_in_link }),
+      ...dev,
+    });
+  } else {
+    printLines(io.stdout, [
+      `workspace-service ${version()} listens on ${base_url}`,
+      `Its dashboard is at ${dashboard_url}`,
+      ...(sign_in_link === undefined ? [] : invitation(sign_in_link)),
+      ...(dev === null ? [] : welcome(base_url, dev)),
+    ]);
+  }
+  log.info({ base_url, version: version() }, 'listening');
+  if (!isLoopback(host)) {
+    log.warn(
+      { host },
+      'listening on plain HTTP, on an address that other machines may reach: put a proxy with TLS in front of it',
+    );
+  }
+}
+
+async function serveOn(parts: Parts): Promise<void> {
+  const { settings, storage, git, log, io } = parts;
+  await tidyUp(parts);
+  const stop = awaitStop(io);
+  try {
+    const service = await listen(parts);
+    try {
+      const link = await offerSignInLink(storage);
+      announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      const signal = await stop.received;
+      log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    stop.forget();
+  }
+}
+
+/** Runs the service until it is told to stop. */
+export async function serve(settings: ServeSettings, environment: NodeJS.ProcessEnv, io: ProcessIo): Promise<void> {
+  const { data, dev, allowFileRemotes, logLevel } = settings;
+  const log = createLog(logLevel, io.stderr);
+  const metrics = createMetrics();
+  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
+  const databaseIsElsewhere = databaseUrl(environment) !== null;
+  await checkGit(git);
+  prepareDataFolder(data);
+  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data);
+  try {
+    const storage = await openStorage(
+      { data, environment },
+      {
+        onCommit: (changes) => metrics.commits.observe(changes),
+        onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
+      },
+    );
+    try {
+      await serveOn({ settings, storage, git, metrics, log, io });
+    } finally {
+      await storage.close();
+    }
+  } finally {
+    releaseInstance();
+  }
+}

@@ -1,0 +1,87 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { isScope, type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
+import { type Cidr, parseCidr } from '../ip-address.ts';
+import { didYouMean } from './did-you-mean.ts';
+
+export function parseFolder(text: string): Parsed<string> {
+  if (text === '') return refused('It must be the path of a folder.');
+  if (text.includes('\0')) return refused('The path of a folder has no NUL character.');
+  return accepted(text);
+}
+
+export function parseHost(text: string): Parsed<string> {
+  return /^[A-Za-z0-9.:%_-]+$/.test(text)
+    ? accepted(text)
+    : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
+}
+
+export const wholeNumber =
+  (min: number, max: number) =>
+  (text: string): Parsed<number> => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max
+      ? accepted(number)
+      : refused(`It must be a whole number from ${min} to ${max}.`);
+  };
+
+const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);
+
+export function parseByteCount(text: string): Parsed<number> {
+  if (text === '0') return accepted(0);
+  const [, digits, unit = ''] = /^(\d{1,6})([A-Z]{1,2})$/.exec(text) ?? [];
+  return isByteUnit(unit)
+    ? accepted(Number(digits) * bytesIn[unit])
+    : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
+}
+
+const maxPerSecond = 1_000_000;
+
+/** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */
+const burstSeconds = 60;
+
+export function parseRateLimit(text: string): Parsed<RateLimit> {
+  if (text === '0') return accepted(null);
+  const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
+  const perSecond = Number(digits);
+  if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond) {
+    return refused(`It must be requests a second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`);
+  }
+  return accepted({ perSecond, burst: perSecond * burstSeconds });
+}
+
+export function parseTrustedProxy(text: string): Parsed<Cidr> {
+  const network = parseCidr(text);
+  return network.ok && network.value[1] === 0
+    ? refused('That trusts everyone, so every client could choose its own address. Name the networks of your proxies.')
+    : network;
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export function parseLogLevel(text: string): Parsed<LogLevel> {
+  const level = logLevels.find((name) => name === text);
+  return level === undefined
+    ? refused(`${didYouMean(text, logLevels)}It must be one of ${logLevels.join(', ')}.`)
+    : accepted(level);
+}
+
+export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
+
+export function parseScope(text: string): Parsed<Scope> {
+  return isScope(text)
+    ? accepted(text)
+    : refused(`${didYouMean(text, scopes)}The scopes are ${scopeLines.join(', ')}.`);
+}
+
+/** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+export const idOf =
+  (kind: 'tok' | 'hook', listedBy: string) =>
+  (text: string): Parsed<string> =>
+    new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
+      ? accepted(text)
+      : refused(`It must be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);

@@ -1,0 +1,46 @@
+const maxLineLength = 8_192;
+
+/**
+ * Cuts a stream of text into lines, at the carriage returns of progress lines too. Of a line without an end only the
+ * beginning is kept, so that it does not fill the memory.
+ */
+export function intoLines(onLine: (line: string) => void): { push(text: string): void; end(): void } {
+  let line = '';
+  const add = (text: string): void => {
+    line = (line + text).slice(0, maxLineLength);
+  };
+  const end = (): void => {
+    if (line !== '') onLine(line);
+    line = '';
+  };
+  return {
+    push(text) {
+      for (const [index, part] of text.split(/[\r\n]/).entries()) {
+        if (index > 0) end();
+        add(part);
+      }
+    },
+    end,
+  };
+}
+
+const maxWordsLength = 500;
+
+const noise = [
+  /^(remote: )?[A-Z][A-Za-z ]*: +\d/,
+  /^(remote: )?Total \d/,
+  /^(hint|warning): /,
+  /^From /,
+  /^Please make sure you have the correct access rights/,
+  /^and the repository exists\./,
+];
+
+/** The last things that git said before it failed, in one line: no progress, no advice for somebody at a terminal. */
+export function wordsOfGit(errorLines: readonly string[]): string {
+  const words = errorLines
+    .map((line) => line.replaceAll(/\p{Cc}+/gu, ' ').trim())
+    .filter((line) => line !== '' && line !== 'remote:' && !noise.some((pattern) => pattern.test(line)))
+    .slice(-3)
+    .join(' ');
+  return words.length > maxWordsLength ? `${words.slice(0, maxWordsLength)}…` : words;
+}

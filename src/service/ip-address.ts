@@ -1,0 +1,68 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+
+export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** A network: every address that begins with the same bits. */
+export type Cidr = readonly [network: IpAddress, prefix: number];
+
+/**
+ * Node decides what an address is: `ipaddr.js` alone also takes octal, hexadecimal and short spellings, which no two
+ * programs read alike. A zone (`fe80::1%eth0`) says through which interface an address is reached, not which one it is.
+ */
+export function parseIpAddress(text: string): IpAddress | undefined {
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  const [address = ''] = text.split('%');
+  if (!isIPv6(address)) return undefined;
+  // `ipaddr.js` takes `::192.0.2.7` for the mapped `::ffff:192.0.2.7`. The URL parser writes no IPv4 part.
+  return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
+}
+
+/**
+ * `::ffff:192.0.2.7` is how a socket that takes both versions names a peer of IPv4 (RFC 4291, section 2.5.5.2). Gives
+ * that peer.
+ */
+export const unmapped = (address: IpAddress): IpAddress =>
+  address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+
+/** Each address in one spelling (RFC 5952). */
+export const writeIpAddress = (address: IpAddress): string => address.toString();
+
+/** The address that the host of a URL is, if it is one and not a name. The URL parser has undone unusual spellings. */
+export function addressInHost(hostname: string): string | undefined {
+  const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return isIPv4(text) || isIPv6(text) ? text : undefined;
+}
+
+export const isInside = (address: IpAddress, [network, prefix]: Cidr): boolean =>
+  address.kind() === network.kind() && address.match(network, prefix);
+
+/** The first address of the network that the address is in. */
+export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
+  (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
+
+const form = 'A network is written as 10.0.0.0/8 or fd00::/8, and a single address as 10.0.0.1 or fd00::1.';
+
+export function parseCidr(text: string): Parsed<Cidr> {
+  const [, written = '', digits] = /^([0-9a-fA-F.:]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const address = parseIpAddress(written);
+  if (address === undefined) return refused(form);
+  const width = address.kind() === 'ipv4' ? 32 : 128;
+  const prefix = digits === undefined ? width : Number(digits);
+  if (prefix > width) return refused(`The number behind the slash is at most ${width} here. ${form}`);
+  if (networkOf(address, prefix).toString() !== address.toString()) {
+    return refused(`The address has bits set beyond its first ${prefix}: write the first address of the network.`);
+  }
+  if (prefix >= 96 && unmapped(address) !== address) {
+    return refused(`This stands for an IPv4 network: write that network itself. ${form}`);
+  }
+  return accepted([address, prefix]);
+}
+
+/** For networks that stand in the code. */
+export function cidr(text: string): Cidr {
+  const parsed = parseCidr(text);
+  if (!parsed.ok) throw new TypeError(parsed.why);
+  return parsed.value;
+}

@@ -1,0 +1,29 @@
+export interface ThrottleOptions {
+  readonly max: number;
+  readonly everyMs: number;
+}
+
+/** What passes knows how many before it did not, since the last that did. */
+export type Throttled = { readonly passes: true; readonly skipped: number } | { readonly passes: false };
+
+/** For what others can make happen as often as they like: lets so many pass in each interval, and counts the rest. */
+export function throttle({ max, everyMs }: ThrottleOptions, clock: () => number): () => Throttled {
+  let began = Number.NEGATIVE_INFINITY;
+  let passed = 0;
+  let skipped = 0;
+  return () => {
+    const now = clock();
+    if (now - began >= everyMs) {
+      began = now;
+      passed = 0;
+    }
+    if (passed >= max) {
+      skipped += 1;
+      return { passes: false };
+    }
+    passed += 1;
+    const result: Throttled = { passes: true, skipped };
+    skipped = 0;
+    return result;
+  };
+}

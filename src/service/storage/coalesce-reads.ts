@@ -1,0 +1,44 @@
+import type { Database, Now, Storage } from './storage.ts';
+
+interface Waiting<Question, Reply> {
+  readonly question: Question;
+  readonly resolve: (reply: Reply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * For what almost every request has to know: requests that arrive at the same time ask the database once. It is asked after
+ * the last of them has come, so that each hears what holds at its own moment, and nothing is kept.
+ */
+export function coalesceReads<Question, Reply>(
+  ask: (db: Database, now: Now, questions: readonly Question[]) => Promise<readonly Reply[]>,
+): (storage: Pick<Storage, 'read' | 'now'>, question: Question) => Promise<Reply> {
+  const arrived = new WeakMap<Database, Waiting<Question, Reply>[]>();
+
+  async function askAll({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<void> {
+    const waiting = arrived.get(read) ?? [];
+    arrived.delete(read);
+    try {
+      const replies = await ask(
+        read,
+        now,
+        waiting.map(({ question }) => question),
+      );
+      for (const [index, reply] of replies.entries()) waiting[index]?.resolve(reply);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  return (storage, question) =>
+    new Promise((resolve, reject) => {
+      const one = { question, resolve, reject };
+      const others = arrived.get(storage.read);
+      if (others !== undefined) {
+        others.push(one);
+        return;
+      }
+      arrived.set(storage.read, [one]);
+      setImmediate(askAll, storage);
+    });
+}

@@ -1,0 +1,121 @@
+import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import { parseBranchName } from '../git/branch-name.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { parseRemote } from '../git/remote.ts';
+import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { recordEvent } from '../webhooks/outbox.ts';
+import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
+
+/** Short enough to show progress; the lease is many times longer. */
+const renewEveryMs = 1_000;
+
+const maintenance = { timeoutMs: 10 * 60_000 };
+
+export interface SyncRunParts {
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly allowFileRemotes: boolean;
+  readonly timeoutMs: number;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  /** There are new deliveries. */
+  readonly onEvent: () => void;
+}
+
+async function fetch(
+  { git, allowFileRemotes, timeoutMs }: SyncRunParts,
+  sync: ClaimedSync,
+  signal: AbortSignal,
+  onReceived: (objects: number) => void,
+): Promise<SyncEnd> {
+  if (sync.exhausted) {
+    return {
+      kind: 'failed',
+      error: 'The sync was interrupted too often: each time, the service stopped while it ran.',
+    };
+  }
+  const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });
+  if (!remote.ok) return { kind: 'failed', error: remote.why };
+  const branch = parseBranchName(sync.branch);
+  if (!branch.ok) return { kind: 'failed', error: branch.why };
+  try {
+    const fetched = await git.fetch(sync.workspace, remote.value, branch.value, { timeoutMs, signal }, onReceived);
+    return { kind: 'succeeded', ...fetched };
+  } catch (error) {
+    if (error instanceof GitError && error.kind !== 'aborted') return { kind: 'failed', error: error.message };
+    throw error;
+  }
+}
+
+/** Ends the sync, notes what the branch has now, and tells the hooks: all of it, or nothing. */
+async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<boolean> {
+  const row = await finishSync(db, now, sync, end);
+  if (row === undefined) return false;
+  if (end.kind === 'succeeded') {
+    const values = { head: end.head, synced_at: now, received_objects: end.receivedObjects };
+    await db
+      .insertInto('synced_branches')
+      .values({ workspace_id: sync.workspace, name: sync.branch, ...values })
+      .onConflict((conflict) =>
+        conflict.columns(['workspace_id', 'name']).doUpdateSet({
+          ...values,
+          // A sync that had nothing to fetch says nothing about how much the next one will fetch.
+          received_objects: sql<number>`case when ${end.receivedObjects} > 0 then ${end.receivedObjects} else synced_branches.received_objects end`,
+        }),
+      )
+      .execute();
+  }
+  await recordEvent(
+    db,
+    now,
+    {
+      type: end.kind === 'succeeded' ? 'sync.succeeded' : 'sync.failed',
+      workspace: sync.workspace,
+      occurredAt: asTimestamp(row.finished_at ?? row.created_at),
+      data: { sync: syncOf(row) },
+    },
+    { orderingKey: `sync:${sync.branch}`, branch: sync.branch },
+  );
+  return true;
+}
+
+/** Does one claimed sync. When the service stops, or the claim is lost, it leaves the sync to whoever claims it next. */
+export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
+  const { storage, git, metrics, log, onEvent } = parts;
+  const lost = new AbortController();
+  let received = 0;
+  const stopRenewing = keepLease(
+    () => renewLease(storage, 'syncs', sync, { received_objects: received }),
+    renewEveryMs,
+    () => lost.abort(),
+  );
+  const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
+  metrics.syncsRunning.inc();
+  try {
+    const end = await fetch(parts, sync, AbortSignal.any([stopping, lost.signal]), (objects) => {
+      received = objects;
+    });
+    stopRenewing();
+    if (!(await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end)))) return;
+    metrics.syncs.inc({ status: end.kind });
+    if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
+    else log.info({ ...about, head: end.head, received_objects: end.receivedObjects }, 'a sync succeeded');
+    onEvent();
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    if (stopping.aborted) await endLease(storage, 'syncs', sync);
+    else log.warn(about, 'a sync was taken over by another instance');
+    return;
+  } finally {
+    stopRenewing();
+    metrics.syncsRunning.dec();
+  }
+  await git.maintain(sync.workspace, { ...maintenance, signal: stopping }).catch((error: unknown) => {
+    if (!stopping.aborted) log.warn({ ...about, err: error }, 'the upkeep of a mirror failed');
+  });
+}

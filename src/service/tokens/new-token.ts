@@ -1,0 +1,37 @@
+import { durationUpTo } from '../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Scope } from '../../interface/scopes.ts';
+import type { Database } from '../storage/storage.ts';
+
+const maxNameLength = 100;
+
+/** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
+const maxUncomposedLength = 4 * maxNameLength;
+
+/** The name becomes the owner of the token's locks, so people have to be able to read it. */
+export function parseTokenName(text: string): Parsed<string> {
+  const trimmed = text.trim();
+  const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();
+  if (name === '') return refused('A token needs a name: it is shown as the owner of its locks.');
+  if (name.length > maxNameLength) return refused(`A token's name has at most ${maxNameLength} characters.`);
+  if (/\p{C}/u.test(name)) return refused("A token's name must not have control or invisible characters.");
+  return accepted(name);
+}
+
+/** How long a token may live, for whoever makes one. */
+export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
+
+/** Why a token cannot have these scopes and be limited so; undefined when it can. */
+export function whyNotLimited(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
+  if (workspaces === null || !scopes.includes('admin')) return undefined;
+  return 'A token with the scope admin cannot be limited to some workspaces: it makes tokens for all of them.';
+}
+
+/** A mistyped id would make a token that sees nothing, and that would see a workspace made later by that name. */
+export async function unknownWorkspaces(
+  db: Database,
+  ids: readonly string[],
+): Promise<{ readonly unknown: readonly string[]; readonly known: readonly string[] }> {
+  const known = (await db.selectFrom('workspaces').select('id').orderBy('id').execute()).map(({ id }) => id);
+  return { unknown: ids.filter((id) => !known.includes(id)), known };
+}

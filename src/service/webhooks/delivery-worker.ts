@@ -1,0 +1,191 @@
+import type { Logger } from 'pino';
+import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { startWorker, type Worker } from '../runtime/worker.ts';
+import type { Storage } from '../storage/storage.ts';
+import { deliver, type Outcome } from './deliver.ts';
+import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';
+import { deliveryRequest } from './delivery-request.ts';
+import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
+import { receiverOf } from './hooks.ts';
+import type { ReceiverAnswer } from './receiver-answer.ts';
+import { nextAttemptAfter } from './retry-schedule.ts';
+import type { TargetCheck } from './target-address.ts';
+
+export interface DeliveryParts {
+  readonly storage: Storage;
+  readonly targets: TargetCheck;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+}
+
+export interface DeliveryTerms {
+  readonly timeoutMs: number;
+  readonly renewEveryMs: number;
+  /** Milliseconds from the last attempt to the next one; undefined when the delivery is given up. */
+  readonly schedule: (attemptsMade: number) => number | undefined;
+}
+
+const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+
+/** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
+const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
+
+type Attempted = Outcome | { readonly kind: 'impossible'; readonly why: string };
+
+async function attempt(
+  targets: TargetCheck,
+  { hook, event }: ClaimedDelivery,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<Attempted> {
+  const request = deliveryRequest(receiverOf(hook), event, new Date());
+  // The hook was registered again in another format, which cannot express an event that is still under way.
+  if (!request.ok) return { kind: 'impossible', why: request.why };
+  return deliver(request.value, { check: targets, timeoutMs, signal });
+}
+
+/** Undefined when the attempt was called off, which says nothing about the receiver. */
+function endOf(
+  outcome: Attempted,
+  { attempts, again, ageMs }: ClaimedDelivery,
+  schedule: DeliveryTerms['schedule'],
+): DeliveryEnd | undefined {
+  const later = (why: string, atLeastSeconds = 0): DeliveryEnd => {
+    const wait = schedule(attempts + 1);
+    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', why };
+    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), why };
+  };
+  switch (outcome.kind) {
+    case 'delivered':
+      return { kind: 'delivered' };
+    case 'gone':
+      return { kind: 'gone', why: 'The receiver answered 410: it wants no more deliveries.' };
+    case 'failed':
+      return later(outcome.why, outcome.retryAfterSeconds);
+    case 'refused-target':
+      return later(outcome.why);
+    case 'impossible':
+      return { kind: 'given-up', why: outcome.why };
+    case 'cancelled':
+      return undefined;
+  }
+}
+
+function answerOf(outcome: Attempted): ReceiverAnswer | null {
+  switch (outcome.kind) {
+    case 'delivered':
+    case 'gone':
+    case 'failed':
+      return outcome.answer ?? null;
+    case 'refused-target':
+    case 'impossible':
+    case 'cancelled':
+      return null;
+  }
+}
+
+/** Makes one attempt at a claimed delivery, and puts down what came of it. */
+export async function runDelivery(
+  { storage, targets, metrics, log }: DeliveryParts,
+  delivery: ClaimedDelivery,
+  stopping: AbortSignal,
+  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = usualTerms,
+): Promise<void> {
+  const lost = new AbortController();
+  const stopRenewing = keepLease(
+    () => renewLease(storage, 'deliveries', delivery),
+    renewEveryMs,
+    () => lost.abort(),
+  );
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  const begun = performance.now();
+  const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
+  const made = { durationMs: performance.now() - begun, answer: answerOf(outcome) };
+  const end = endOf(outcome, delivery, schedule);
+  if (end === undefined) {
+    await endLease(storage, 'deliveries', delivery);
+    return;
+  }
+  const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
+  if (
+    !(await storage.commit({ workspace: delivery.hook.workspace_id }, (db) =>
+      settleDelivery(db, storage.now, delivery, end, made),
+    ))
+  ) {
+    log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
+    return;
+  }
+  metrics.deliveries.inc({ outcome: end.kind });
+  if (end.kind !== 'delivered') {
+    log.warn(
+      { ...about, attempt: delivery.attempts + 1, outcome: end.kind, why: end.why },
+      'a webhook was not delivered',
+    );
+  }
+}
+
+/** How long it is believed which hooks have something due: new ones wait no longer than this for their turn. */
+const dueForMs = 50;
+
+export interface DeliveriesOptions extends DeliveryParts {
+  readonly pollMs: number;
+  readonly onError: (error: unknown) => void;
+  readonly terms?: DeliveryTerms;
+}
+
+interface Attempt {
+  readonly delivery: ClaimedDelivery;
+  readonly underWay: AttemptUnderWay;
+}
+
+/** Makes deliveries as they become due, together with all other instances. */
+export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveriesOptions): Worker {
+  const slots = createDeliverySlots();
+  let due = new Map<string, DueHook>();
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  async function readDue(): Promise<void> {
+    const hooks = await dueHooks(parts.storage);
+    due = new Map(hooks.map((hook) => [hook.id, hook]));
+    readAt = performance.now();
+  }
+
+  /** Claims for the hook whose turn it is, of those that are known to have something due. */
+  async function claimKnown(): Promise<Attempt | undefined> {
+    for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
+      const delivery = await claimDelivery(parts.storage, hook.id);
+      if (delivery !== undefined) return { delivery, underWay: slots.begin(hook) };
+      due.delete(hook.id);
+    }
+    return undefined;
+  }
+
+  const worker = startWorker<Attempt>({
+    parallel: maxUnderWay,
+    pollMs,
+    onError,
+    async claim() {
+      if (!slots.hasRoom()) return undefined;
+      if (performance.now() - readAt < dueForMs) {
+        const attempt = await claimKnown();
+        if (attempt !== undefined) return attempt;
+      }
+      await readDue();
+      return claimKnown();
+    },
+    async run({ delivery, underWay }, stopping) {
+      const timer = setTimeout(() => {
+        underWay.becameSlow();
+        worker.wake();
+      }, slowAfterMs);
+      try {
+        await runDelivery(parts, delivery, stopping, terms);
+      } finally {
+        clearTimeout(timer);
+        underWay.ended();
+      }
+    },
+  });
+  return worker;
+}

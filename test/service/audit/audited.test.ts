@@ -1,0 +1,100 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Actor } from '../../../src/service/audit/audit.ts';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { createTokenAudited, revokeTokenAudited } from '../../../src/service/tokens/audited.ts';
+import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import {
+  addWorkspace,
+  addWorkspaceAudited,
+  listWorkspaces,
+  removeWorkspaceAudited,
+} from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
+const ci = { name: 'ci', scopes: ['sync'], workspaces: ['game'], lifetime: { seconds: 3_600 } } as const;
+const game = { id: 'game', remote: 'https://ada:s3cret-word@git.example.com/game.git' };
+
+describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  beforeEach(async () => {
+    database = await kind.open();
+    storage = database.storage;
+  });
+  afterEach(() => database.remove());
+
+  const told = async () => (await readAudit(storage, { limit: 10 })).entries.map(({ sequence, at, ...entry }) => entry);
+  const byAda = { actor: 'ada', token_id: 'tok_ada', address: '192.0.2.7' };
+
+  test('a token that was made, with what it may do and without its secret', async () => {
+    const { token, secret } = await storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci));
+    const { id, name, scopes, workspaces, expires_at } = token;
+    expect(expires_at).not.toBeNull();
+    expect(await told()).toEqual([
+      { ...byAda, action: 'token.created', detail: { token: id, name, scopes, workspaces, expires_at } },
+    ]);
+    expect(JSON.stringify(await told())).not.toContain(secret);
+  });
+
+  test('a token that was revoked, once', async () => {
+    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
+    const revoke = (id: string) => storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, id));
+    expect(await revoke('tok_none')).toBe('unknown');
+    expect(await revoke(token.id)).toBe('revoked');
+    expect(await revoke(token.id)).toBe('already-revoked');
+    expect(await told()).toEqual([{ ...byAda, action: 'token.revoked', detail: { token: token.id, name: 'ci' } }]);
+  });
+
+  test('a workspace that was added and removed, without the password of its remote', async () => {
+    const add = () => storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, game));
+    const remove = () => storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
+    expect([await add(), await add()]).toEqual([true, false]);
+    expect([await remove(), await remove()]).toEqual([{ kind: 'removed' }, { kind: 'unknown' }]);
+    const detail = { workspace: 'game', remote: 'https://git.example.com/game.git' };
+    expect(await told()).toEqual([
+      { ...byAda, action: 'workspace.removed', detail },
+      { ...byAda, action: 'workspace.added', detail },
+    ]);
+  });
+
+  test('nothing of a workspace that stays, because it has a lock', async () => {
+    const lock = {
+      workspace_id: 'game',
+      path: 'a',
+      id: 'lock_1',
+      type: 'exclusive',
+      token_id: 't',
+      owner: 'o',
+      fence: 1,
+    };
+    await storage.commit('global', async (db) => {
+      await addWorkspace(db, storage.now, game);
+      await db
+        .insertInto('locks')
+        .values({ ...lock, acquired_at: 0, expires_at: Date.now() + 3_600_000 })
+        .execute();
+    });
+    const removal = await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
+    expect(removal).toEqual({ kind: 'locked', locks: 1 });
+    expect(await told()).toEqual([]);
+  });
+
+  test('and nothing is done that it cannot tell', async () => {
+    const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, game));
+    await storage.commit('global', (db) => sql`drop table audit`.execute(db));
+    for (const change of [
+      storage.commit('global', (db) => createTokenAudited(db, storage.now, actor, ci)),
+      storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actor, token.id)),
+      storage.commit('global', (db) => addWorkspaceAudited(db, storage.now, actor, { ...game, id: 'other' })),
+      storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game')),
+    ]) {
+      await expect(change).rejects.toThrow('audit');
+    }
+    expect(await listTokens(storage)).toEqual([token]);
+    expect((await listWorkspaces(storage.read)).map(({ id }) => id)).toEqual(['game']);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Actor, type AuditAction, recordAudit } from '../../../src/service/audit/audit.ts';
+import { type AuditQuery, type RecordedEntry, readAudit } from '../../../src/service/audit/read-audit.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
+
+const ada: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
+/** Another token of the same name. */
+const otherAda: Actor = { name: 'ada', tokenId: 'tok_other', address: '2001:db8::7' };
+const operator: Actor = { name: 'operator:root', tokenId: null, address: null };
+
+const actors = [ada, otherAda, operator];
+const actions: readonly AuditAction[] = ['token.created', 'lock.force-released', 'hook.removed'];
+
+describe.each(databaseKinds)('the audit on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  const recorded: RecordedEntry[] = [];
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    for (let n = 0; n < 60; n += 1) {
+      const actor = actors[n % actors.length] ?? ada;
+      const action = actions[(n * 7) % actions.length] ?? 'token.created';
+      await storage.commit('global', (db) =>
+        recordAudit(db, storage.now, { actor, action, detail: { n, nested: [null, { n }] } }),
+      );
+    }
+    const { entries } = await readAudit(storage, { limit: 100 });
+    recorded.push(...entries);
+  });
+  afterAll(() => database.remove());
+
+  test('is read from the newest to the oldest, with all that was recorded', () => {
+    expect(recorded.map(({ detail }) => detail)).toEqual(
+      Array.from({ length: 60 }, (_, index) => ({ n: 59 - index, nested: [null, { n: 59 - index }] })),
+    );
+    expect(recorded.at(-2)).toEqual({
+      sequence: expect.any(Number),
+      at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      actor: 'ada',
+      token_id: 'tok_other',
+      address: '2001:db8::7',
+      action: 'lock.force-released',
+      detail: { n: 1, nested: [null, { n: 1 }] },
+    });
+  });
+
+  test('has pages that are, put together, what was asked for, each entry once', async () => {
+    const query = fc.record({
+      limit: fc.integer({ min: 1, max: 70 }),
+      action: fc.option(fc.constantFrom(...actions), { nil: undefined }),
+      actor: fc.option(fc.constantFrom('ada', 'tok_ada', 'tok_other', 'operator:root', 'nobody'), { nil: undefined }),
+    });
+    const pagesOf = async (asked: AuditQuery): Promise<(readonly RecordedEntry[])[]> => {
+      const { entries, next } = await readAudit(storage, asked);
+      // A page that leads to itself would never end.
+      expect(next ?? 0).toBeLessThan(asked.before ?? Number.POSITIVE_INFINITY);
+      return [entries, ...(next === undefined ? [] : await pagesOf({ ...asked, before: next }))];
+    };
+    await fc.assert(
+      fc.asyncProperty(query, async (asked) => {
+        const pages = await pagesOf(asked);
+        expect(pages.flat()).toEqual(
+          recorded.filter(
+            ({ action, actor, token_id }) =>
+              (asked.action ?? action) === action && [actor, token_id, undefined].includes(asked.actor),
+          ),
+        );
+        for (const page of pages.slice(0, -1)) expect(page).toHaveLength(asked.limit);
+        // No page is there for nothing.
+        if (pages.length > 1) expect(pages.at(-1)).not.toEqual([]);
+      }),
+      { numRuns: runs(30, 500) },
+    );
+  });
+
+  test('goes back only as far as is asked for, by the clock of the database', async () => {
+    const old = { actor: 'long ago', action: 'token.created', detail: '{}' };
+    await storage.commit('global', (db) =>
+      db
+        .insertInto('audit')
+        .values({ ...old, at: Date.now() - 7_200_000 })
+        .execute(),
+    );
+    const actorsSince = async (seconds: number) =>
+      new Set((await readAudit(storage, { limit: 100, since: { seconds } })).entries.map(({ actor }) => actor));
+    expect(await actorsSince(3_600)).toEqual(new Set(['ada', 'operator:root']));
+    expect(await actorsSince(10_800)).toEqual(new Set(['long ago', 'ada', 'operator:root']));
+  });
+
+  test.each([
+    ['{"a":1', { unreadable: '{"a":1' }],
+    ['[1]', { unreadable: '[1]' }],
+    ['null', { unreadable: 'null' }],
+    ['{"a":1}', { a: 1 }],
+  ])('shows an entry of another hand, too: %s', async (detail, shown) => {
+    await storage.commit('global', (db) =>
+      db.insertInto('audit').values({ at: storage.now, actor: 'x', action: 'moon.landed', detail }).execute(),
+    );
+    const { entries } = await readAudit(storage, { limit: 1 });
+    expect(entries).toMatchObject([{ action: 'moon.landed', token_id: null, detail: shown }]);
+  });
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { parseCidr, parseIpAddress, writeIpAddress } from '../../src/service/ip-address.ts';
+import { whyOf } from './webhooks/samples.ts';
+
+test.each(['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::/0', '::1', '::1/128', 'fd00::/8', 'FD00::/8', '192.168.4.0/22'])(
+  '%s is a network',
+  (text) => {
+    expect(parseCidr(text).ok).toBe(true);
+  },
+);
+
+test.each([
+  '',
+  '10.0.0.0/',
+  '10.0.0.0/33',
+  '10.0.0.0/-1',
+  '10.0.0.0/8/8',
+  '10.0.0/8',
+  '010.0.0.0/8',
+  ' 10.0.0.0/8',
+  'fd00::/129',
+  'fd00:::/8',
+  'fe80::1%eth0',
+  'localhost',
+  'all',
+])('%j is none', (text) => {
+  expect(parseCidr(text).ok).toBe(false);
+});
+
+test('a network whose address has more bits than its prefix is a slip, and said to be one', () => {
+  expect(whyOf(parseCidr('10.0.0.1/8'))).toContain('beyond its first 8');
+  expect(whyOf(parseCidr('fd00::1/8'))).toContain('beyond its first 8');
+});
+
+test('a mapped network would not hold the addresses it seems to hold', () => {
+  expect(whyOf(parseCidr('::ffff:10.0.0.0/104'))).toContain('IPv4');
+});
+
+test.each([
+  ['::192.0.2.7', '::c000:207'],
+  ['::ffff:192.0.2.7', '::ffff:c000:207'],
+  ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+  ['fe80::1%eth0', 'fe80::1'],
+  ['192.0.2.7', '192.0.2.7'],
+])('%s is written as %s', (text, written) => {
+  const address = parseIpAddress(text);
+  expect(address && writeIpAddress(address)).toBe(written);
+});
+
+test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', '1.2.3', 'localhost', ''])(
+  '%j is no address, whatever other programs read in it',
+  (text) => {
+    expect(parseIpAddress(text)).toBeUndefined();
+  },
+);

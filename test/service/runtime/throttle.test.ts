@@ -1,0 +1,31 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { throttle } from '../../../src/service/runtime/throttle.ts';
+
+test('however often something happens, it is told so many times in an interval, and what is told counts the rest', () => {
+  const pauses = fc.array(fc.nat({ max: 40 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(pauses, fc.integer({ min: 1, max: 5 }), (steps, most) => {
+      let now = 0;
+      const next = throttle({ max: most, everyMs: 100 }, () => now);
+      const told: number[] = [];
+      let counted = 0;
+      let skippedAtEnd = 0;
+      for (const step of steps) {
+        now += step;
+        const entry = next();
+        if (entry.passes) {
+          told.push(now);
+          counted += 1 + entry.skipped;
+          skippedAtEnd = 0;
+        } else skippedAtEnd += 1;
+      }
+      expect(counted + skippedAtEnd).toBe(steps.length);
+      // An interval begins with what is told in it: any other span of its length touches two of them.
+      for (const at of told) {
+        expect(told.filter((other) => other >= at && other < at + 100).length).toBeLessThanOrEqual(2 * most);
+      }
+      if (steps.length > 0) expect(told.length).toBeGreaterThan(0);
+    }),
+  );
+});

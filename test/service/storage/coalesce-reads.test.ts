@@ -1,0 +1,85 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { coalesceReads } from '../../../src/service/storage/coalesce-reads.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+
+async function openAny(): Promise<Storage> {
+  const [kind] = realDatabaseKinds;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  const { storage, remove } = await kind.open();
+  onTestFinished(remove);
+  return storage;
+}
+
+test('questions that are asked at the same time are asked once, and each gets its own reply', async () => {
+  const storage = await openAny();
+  const asked: (readonly number[])[] = [];
+  const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
+    asked.push(numbers);
+    return numbers.map((number) => number * 2);
+  });
+  expect(await Promise.all([3, 1, 2].map((number) => double(storage, number)))).toEqual([6, 2, 4]);
+  expect(asked).toEqual([[3, 1, 2]]);
+});
+
+test('a question that comes while others are being answered is not answered with what they found', async () => {
+  const storage = await openAny();
+  let value = 'old';
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
+  const read = coalesceReads(async (_db, _now, questions: readonly string[]) => {
+    const seen = value;
+    begin();
+    await answering;
+    return questions.map(() => seen);
+  });
+  const first = read(storage, 'first');
+  await begun;
+  value = 'new';
+  const second = read(storage, 'second');
+  answer();
+  expect(await Promise.all([first, second])).toEqual(['old', 'new']);
+});
+
+test('questions to different databases have nothing to do with each other', async () => {
+  const [one, other] = [await openAny(), await openAny()];
+  const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
+  const [first, second] = await Promise.all([which(one, ''), which(other, '')]);
+  expect([first === one.read, second === other.read]).toEqual([true, true]);
+});
+
+test('when the database does not answer, all who have asked hear of it, and those after them ask anew', async () => {
+  const storage = await openAny();
+  let fails = true;
+  const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
+    if (fails) throw new Error('The database does not answer.');
+    return questions;
+  });
+  const ended = await Promise.allSettled(['a', 'b'].map((question) => ask(storage, question)));
+  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  fails = false;
+  expect(await ask(storage, 'c')).toBe('c');
+});
+
+test('each of many tokens is known as itself, and one that was just revoked is refused among them', async () => {
+  const storage = await openAny();
+  const made = await storage.commit('global', async (db) => {
+    const tokens = [];
+    for (const name of ['ada', 'bob', 'cyd']) {
+      tokens.push(await createToken(db, storage.now, { name, scopes: ['sync'], workspaces: null, lifetime: null }));
+    }
+    return tokens;
+  });
+  const secrets = [...made, ...made].map(({ secret }) => secret);
+  const bearers = async () =>
+    (await Promise.all([...secrets, 'wsa_unknown'].map((secret) => authenticate(storage, secret)))).map(
+      (authentication) => (authentication.kind === 'known' ? authentication.bearer.name : authentication.why),
+    );
+  const unknown = 'The API token is not known here.';
+  expect(await bearers()).toEqual(['ada', 'bob', 'cyd', 'ada', 'bob', 'cyd', unknown]);
+  const bob = made[1]?.token.id ?? '';
+  await storage.commit('global', (db) => revokeToken(db, storage.now, bob));
+  const revoked = 'The API token "bob" has been revoked.';
+  expect(await bearers()).toEqual(['ada', revoked, 'cyd', 'ada', revoked, 'cyd', unknown]);
+});
