@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 let parent: string;
 beforeAll(async () => {
@@ -61,7 +62,7 @@ describe('a service that is told to stop', () => {
       request.end();
       expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
       expect(await service.command.ended()).toBe(0);
-      const { stdout } = await runCommand(['lock', 'list', 'sample', '--json'], { folder: service.folder });
+      const { stdout } = await runMain(['lock', 'list', 'sample', '--json'], commandEnvironment(service.folder));
       expect(JSON.parse(stdout).locks).toMatchObject([{ path: 'Content/Slow.uasset' }]);
     },
   );
