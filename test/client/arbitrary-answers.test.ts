@@ -13,6 +13,7 @@ import { refusalOf, retryAfterOf, unusable } from '../../src/client/refusal.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { isStillRunning } from '../../src/client/still-running.ts';
 import { syncStateOf } from '../../src/client/sync-state.ts';
+import { runs } from '../support/runs.ts';
 import { game, hero, start, token, ttl } from './test-client.ts';
 
 const unseen = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u;
@@ -130,7 +131,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       expect(syncStateOf(JSON.stringify(value), {})).toMatch(/^(going-on|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500, 10_000) },
   );
 });
 
@@ -220,6 +221,6 @@ test('whatever bytes come over the connection, every operation ends, and ends as
       }
       client.dispose();
     }),
-    { numRuns: 150 },
+    { numRuns: runs(40, 1_000) },
   );
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -13,11 +14,13 @@ async function takenByGrace(stage: Stage) {
   return stage.take(hero, { token: grace.secret, origin: 'https://ci.example.com/runs/7' });
 }
 
-describe.each<[string, Manner]>([
+const manners: readonly (readonly [string, Manner])[] = [
   ['gives an ETag', {}],
   ['gives neither ETag nor id', { givesNoProof: true }],
   ['says nothing when it grants a lock', { givesNoProof: true, saysNothing: true }],
-])('with a service that %s, a lock that expired during the job', (_, manner) => {
+];
+
+describe.each(forms(manners, 0, 2))('with a service that %s, a lock that expired during the job', (_, manner) => {
   test('and is somebody else’s by now is left alone; an error says when it was lost, and to whom', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);

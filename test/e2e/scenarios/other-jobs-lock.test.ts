@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Manner } from '../../support/fault-proxy.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -11,12 +13,14 @@ async function lockedByAnother(stage: Stage) {
   return stage.lockOn(hero);
 }
 
-describe.each([
+const manners: readonly (readonly [string, Manner])[] = [
   ['with ETags', {}],
   ['with ids alone', { givesNoTag: true }],
   ['without ETags and ids', { givesNoProof: true }],
   ['that says nothing of a lock', { givesNoProof: true, saysNothing: true }],
-])('with a service %s', (_, manner) => {
+];
+
+describe.each(forms(manners, 0, 3))('with a service %s', (_, manner) => {
   test('a lock that was unlocked, and then taken by another job, stands when the first job ends', async () => {
     const stage = await openStage();
     await stage.proxy(manner);

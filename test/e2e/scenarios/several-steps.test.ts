@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -88,19 +89,22 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
   });
 
-  test.each([403, 404, 405, 501])('goes by what it knows itself where it may not look: %s', async (status) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    await job.run(locking('a', { ttl: '1h' }));
-    await job.run(locking('b', { ttl: '1s' }));
-    await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
-    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
-    const held = await job.run(locking('a', { wait: '10m' }));
-    expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
-    // The service has the last word on one whose time is over.
-    await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
-  });
+  test.each(forms([403, 404, 405, 501], 0))(
+    'goes by what it knows itself where it may not look: %s',
+    async (status) => {
+      const stage = await openStage();
+      const proxy = await stage.proxy();
+      const job = await stage.job();
+      await job.run(locking('a', { ttl: '1h' }));
+      await job.run(locking('b', { ttl: '1s' }));
+      await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
+      proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
+      const held = await job.run(locking('a', { wait: '10m' }));
+      expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
+      // The service has the last word on one whose time is over.
+      await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
+    },
+  );
 
   test('takes it after an unlock', async () => {
     const stage = await openStage();
