@@ -89,34 +89,6 @@ test('a lock that somebody released by force, and somebody else took, is an erro
 });
 
 describe('a lock that was lost while the job ran', () => {
-  /** One of the locks of a job is somebody else's by the end of it. */
-  async function losing(stage: Stage, inputs: Readonly<Record<string, string>>) {
-    const job = await stage.job();
-    await job.run(locking([hero, 'a', 'b'], inputs));
-    await stage.release(hero);
-    return { job, theirs: await takenByGrace(stage) };
-  }
-
-  test('fails the job, after everything else was released', async () => {
-    const stage = await openStage();
-    const { job, theirs } = await losing(stage, {});
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    expect(post?.log).toContain('Released 2 locks at the end of the job, 1 lost to another holder.');
-    expect(await stage.locks()).toEqual([theirs]);
-  });
-
-  test('with on-lost: warn, is a warning', async () => {
-    const stage = await openStage();
-    const { job, theirs } = await losing(stage, { 'on-lost': 'warn' });
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost while the job`) },
-    ]);
-    expect(await stage.locks()).toEqual([theirs]);
-  });
-
   test.each([
     ['the word that the step has saved, if it is to warn', { saved: 'warn', input: 'fail', conclusion: 'success' }],
     ['the word that the step has saved, if it is to fail', { saved: 'fail', input: 'warn', conclusion: 'failure' }],

@@ -71,20 +71,6 @@ describe.each(forms(manners, 0, 3))('with a service %s', (_, manner) => {
     await job.post();
     expect(await stage.lockOn(hero)).toEqual(theirs);
   });
-
-  test('an unlock of a path that the job did not get is absent once nobody has it any more', async () => {
-    const stage = await openStage();
-    await stage.proxy(manner);
-    await lockedByAnother(stage);
-    const job = await stage.job();
-    await job.run(locking(hero));
-    await stage.release(hero);
-    await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'absent', released: '[]' },
-      annotations: [],
-    });
-  });
 });
 
 test('an unlock of a path that the job did not get is held where nobody tells it by whom', async () => {
@@ -109,15 +95,6 @@ test('an unlock of a path that the job wanted, but never came to ask for, leaves
   await expect(job.run(locking(['a', 'b', hero]))).resolves.toMatchObject({ outputs: { status: 'held' } });
   await expect(job.run(unlocking({ path: `a\nb\n${hero}` }))).resolves.toMatchObject({ outputs: { status: 'held' } });
   expect(new Set(await stage.locks())).toEqual(new Set(theirs));
-});
-
-test('an unlock of a path that the job has nothing to do with releases the lock that is there', async () => {
-  const stage = await openStage();
-  await stage.take(hero);
-  const job = await stage.job();
-  await job.run(locking('b'));
-  await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
-  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b']);
 });
 
 test('an unlock by the output of the lock step is seen by the post-step, too', async () => {

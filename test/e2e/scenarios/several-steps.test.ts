@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
@@ -65,18 +65,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
   });
 
-  test('waits for it where another job has taken it meanwhile', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    await stage.release('a');
-    await stage.take('a', { origin: 'https://ci.example.com/runs/7' });
-    const step = await job.step(locking('a', { wait: '10m' }));
-    await step.waitForLog('Waiting, 10 min left');
-    await stage.release('a');
-    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success' });
-  });
-
   test('asks for it where the list is in trouble, and contends like a stranger', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
@@ -105,14 +93,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
       await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
     },
   );
-
-  test('takes it after an unlock', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    await job.run(unlocking({ path: 'a' }));
-    await expect(job.run(locking('a'))).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-  });
 });
 
 test('another job with the same step is a stranger', async () => {

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { type Fault, isReleasing, type Manner, type Passing } from '../../support/fault-proxy.ts';
+import { isReleasing, type Manner, type Passing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job, StepOptions } from '../../support/runner/job.ts';
 import { forms } from '../../support/runs.ts';
@@ -39,36 +39,6 @@ const manners: readonly (readonly [string, Manner])[] = [
 describe.each(forms(manners, 0, 3))(
   'with a service that %s, an unlock of a path that the job never locked',
   (_, manner) => {
-    test.each<[string, Fault]>([
-      ['cut', { kind: 'done-then-cut' }],
-      ['answered with 502', { kind: 'done-then-answer', status: 502 }],
-      ['cut short', { kind: 'done-then-truncated' }],
-    ])('whose answer is %s leaves alone who has taken the path in between', async (_how, fault) => {
-      const stage = await openStage();
-      await stage.take(hero);
-      const proxy = await stage.proxy(manner);
-      const released = Promise.withResolvers<void>();
-      const taken = Promise.withResolvers<void>();
-      let seen = 0;
-      proxy.meet((passing) => {
-        if (isReleasing(passing)) seen += 1;
-        if (seen === 0) return undefined;
-        if (!isReleasing(passing) || seen > 1) return { kind: 'held-back', until: taken.promise };
-        released.resolve();
-        return fault;
-      });
-      const job = await stage.job();
-      const step = await job.step(unlocking({ path: hero }));
-      await released.promise;
-      await expect.poll(() => stage.locks()).toEqual([]);
-      // With the same token: nothing but the condition of the request keeps it.
-      const theirs = await stage.take(hero);
-      taken.resolve();
-      const { outputs } = await step.finished;
-      expect(await stage.locks()).toEqual([theirs]);
-      expect(['released', 'held']).toContain(outputs['status']);
-    });
-
     test.each(['odd', 'even'])('leaves alone whoever comes later, with a fault at every %s request', async (which) => {
       const stage = await openStage();
       await stage.take(hero);
