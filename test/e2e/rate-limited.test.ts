@@ -75,15 +75,6 @@ describe('a service that takes five requests a second', () => {
     expect(await scene.locked(workspace)).toEqual([]);
   });
 
-  test('gives several jobs of one token all their locks, and keeps none when they end', async () => {
-    const { workspace, job } = await behindALimit(100);
-    const jobs = await Promise.all([job(), job(), job(), job()]);
-    const results = await Promise.all(jobs.map((one, number) => one.run(locking(`${number}/`, 50))));
-    for (const result of results) expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '50' } });
-    for (const one of jobs) await expect(one.post()).resolves.toMatchObject([{ annotations: [] }]);
-    expect(await scene.locked(workspace)).toEqual([]);
-  });
-
   test('that then refuses everything but releases keeps no lock', async () => {
     const onward = passOn(scene.service.port);
     let refusing = false;

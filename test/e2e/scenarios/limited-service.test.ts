@@ -64,7 +64,7 @@ describe('with the settings that the service has when nobody sets any', () => {
         [4, 1_800],
         [1, 9_000],
       ]
-    : [[2, everyForm ? 1_200 : 450]];
+    : [[2, everyForm ? 1_200 : 200]];
 
   test.each(together)(
     '%i jobs that lock %i paths each with one token do not meet its rate limit, and leave nothing',

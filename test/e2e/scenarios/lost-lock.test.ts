@@ -89,12 +89,14 @@ test('a lock that somebody released by force, and somebody else took, is an erro
 });
 
 describe('a lock that was lost while the job ran', () => {
-  test.each([
+  const words = [
     ['the word that the step has saved, if it is to warn', { saved: 'warn', input: 'fail', conclusion: 'success' }],
     ['the word that the step has saved, if it is to fail', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
     ['the input, where the step could save none', { saved: undefined, input: 'warn', conclusion: 'success' }],
     ['the safe side, where neither can be read', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
-  ])('goes by %s', async (_, { saved, input, conclusion }) => {
+  ] as const;
+
+  test.each(forms(words, 0, 3))('goes by %s', async (_, { saved, input, conclusion }) => {
     const stage = await openStage();
     const job = await stage.job();
     const step = await job.run(locking(hero));

@@ -21,7 +21,7 @@ const clocks: readonly (readonly [string, Clocks])[] = [
   ['the service is an hour behind', { machine: 0, service: -hour }],
 ];
 
-describe.each(forms(clocks, 0, 3))('when the clock of %s', (_, { machine, service }) => {
+describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }) => {
   async function play(manner: Manner = {}) {
     const stage = await openStage();
     const proxy = await stage.proxy({ ...manner, clockAheadMs: service });
