@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forms } from '../../support/runs.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
@@ -51,7 +52,7 @@ const stopping = ({ command }: ServiceProcess): Promise<string> =>
   command.logLine((line) => line.includes('"msg":"stopping'));
 
 describe('a service that is told to stop', () => {
-  test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+  test.concurrent.each(forms(['SIGTERM', 'SIGINT'] as const, 0))(
     'by %s answers what has begun, and ends with 0',
     async (signal) => {
       const service = await startService(signal);
@@ -78,10 +79,12 @@ describe('a service that is told to stop', () => {
     expect(await service.command.ended()).toBe(0);
   });
 
-  test.concurrent.each([
+  const endings = [
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('and then once more by %s ends at once, with %d', async (signal, code) => {
+  ] as const;
+
+  test.concurrent.each(forms(endings, 1))('and then once more by %s ends at once, with %d', async (signal, code) => {
     const service = await startService(`twice-${signal}`);
     const { socket } = await beginRequest(service);
     socket.on('error', () => undefined);

@@ -106,7 +106,7 @@ describe('the estimate', () => {
           expect(again).toEqual({ objects: 0, exact: true });
         }
       }),
-      { numRuns: runs(2, 20) },
+      { numRuns: runs(1, 20) },
     );
   });
 
