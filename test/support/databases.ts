@@ -70,7 +70,10 @@ async function startPGlite(): Promise<PGlite> {
     await rename(mine, emptyCluster);
     return server;
   }
-  if (!existsSync(emptyCluster)) return PGlite.create();
+  if (!existsSync(emptyCluster)) {
+    await rm(mine, { force: true });
+    return PGlite.create();
+  }
   return PGlite.create({ loadDataDir: await openAsBlob(emptyCluster) });
 }
 
