@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: 4,
     // A worker keeps what it has compiled, PostgreSQL in WebAssembly above all. No test changes what others share.
     isolate: false,
+    // The code of PostgreSQL in WebAssembly runs too briefly to be worth optimizing.
+    execArgv: ['--liftoff-only'],
     // Tests wait for events, not for time: the limit only ends a test that hangs.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -19,6 +19,8 @@ const all = [
   'test/e2e/scenarios/**/*.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/webhooks/{deliver-limits,delivery-slots,quotas}.test.ts',
+  'test/interface/*.test.ts',
+  'test/linear/*.test.ts',
   'test/fire/*.test.ts',
   'test/bench/simulate/*.test.ts',
 ];

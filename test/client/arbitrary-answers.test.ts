@@ -10,6 +10,7 @@ import { isOwnError, refusalOf, retryAfterOf, unusable } from '../../src/client/
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
 import { syncStateOf } from '../../src/client/sync.ts';
+import { runs } from '../support/runs.ts';
 import { game, hero, start, token, ttl } from './test-client.ts';
 
 const whole = (bytes: Uint8Array) => ({ bytes, tooLarge: false, endIsUnsure: false });
@@ -129,7 +130,7 @@ test('no answer is too strange to be read, or to be told in one harmless line', 
       expect(syncStateOf(JSON.stringify(value), {})).toMatch(/^(going-on|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(500, 10_000) },
   );
 });
 
@@ -219,6 +220,6 @@ test('whatever bytes come over the connection, every operation ends, and ends as
       }
       client.dispose();
     }),
-    { numRuns: 150 },
+    { numRuns: runs(40, 1_000) },
   );
 });

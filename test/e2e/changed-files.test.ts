@@ -12,6 +12,7 @@ import { createHistory, type GitHubFile, type Tree } from '../support/other-serv
 import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import type { StepResult } from '../support/runner/step.ts';
+import { forms } from '../support/runs.ts';
 import { stable } from '../support/stable.ts';
 import { openScene, type SceneJob, type SceneJobOptions } from './scene.ts';
 
@@ -353,7 +354,7 @@ describe('before any request it is said', () => {
   });
 });
 
-describe('GitHub refuses', () => {
+describe.each(forms(['GitHub refuses']))('%s', () => {
   const refusedWith = async (instead: Answer, event: JobEvent = pullRequest): Promise<StepResult> => {
     const { run } = await guard({ instead: () => instead }, { event });
     const result = await run();
@@ -408,7 +409,7 @@ const first = (times: number, answer: Answer): NonNullable<GitHubApiOptions['ins
 
 const busy = { message: 'You have exceeded a secondary rate limit. Please wait.' };
 
-describe('GitHub is in trouble', () => {
+describe.each(forms(['GitHub is in trouble']))('%s', () => {
   test.each<[string, Answer]>([
     ['a failure', htmlPage(502)],
     ['a limit with 403', json(403, busy, { 'retry-after': '0' })],
@@ -466,7 +467,7 @@ describe('GitHub is in trouble', () => {
   });
 });
 
-describe('the token goes to no other server', () => {
+describe.each(forms(['the token goes to no other server']))('%s', () => {
   async function other() {
     return startOtherServer(json(200, []));
   }

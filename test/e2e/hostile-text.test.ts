@@ -3,6 +3,7 @@ import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { commandNames, parseCommand } from '../support/runner/workflow-command.ts';
+import { forms } from '../support/runs.ts';
 import { pictureLine, summaryShape } from '../support/summary-shape.ts';
 import { everyOperation, refusingWith, sayingEverywhere } from './every-operation.ts';
 
@@ -48,7 +49,7 @@ function expectNothingInjected(result: StepResult): void {
   expect(result.rawSummary).not.toMatch(/@octocat|#1\b|javascript:(?!<wbr>)/);
 }
 
-describe.each(texts)('a service that says %j', (text) => {
+describe.each(forms(texts, 2))('a service that says %j', (text) => {
   test('wherever it can, says it and does nothing', async () => {
     for (const answer of [sayingEverywhere(text), refusingWith(text)]) {
       const server = await startOtherServer(answer);

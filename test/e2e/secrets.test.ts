@@ -8,6 +8,7 @@ import { pullRequestEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
+import { forms } from '../support/runs.ts';
 import { everyOperation, refusingWith, sayingEverywhere } from './every-operation.ts';
 
 // Each has signs that look different in JSON, in a URL and in HTML.
@@ -81,16 +82,19 @@ const ways: readonly (readonly [name: string, answer: typeof refusingWith, spell
   ['in Base64, with a refusal', refusingWith, base64],
 ];
 
-test.each(ways)('secrets that the service sends back %s are nowhere to be found', async (_name, answer, spell) => {
-  const job = await jobAt(withWhatItGot(answer, spell));
-  for (const step of everyOperation) {
-    const result = await job.run({ with: { ...step, ...(step['operation'] === 'register-hook' && secretsOfHook) } });
-    // It did speak with the service.
-    expect(result.written.length).toBeGreaterThan(1);
-    expectNoSecretIn(await everythingLeft(job, result));
-  }
-  for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
-});
+test.each(forms(ways, 0, 6))(
+  'secrets that the service sends back %s are nowhere to be found',
+  async (_name, answer, spell) => {
+    const job = await jobAt(withWhatItGot(answer, spell));
+    for (const step of everyOperation) {
+      const result = await job.run({ with: { ...step, ...(step['operation'] === 'register-hook' && secretsOfHook) } });
+      // It did speak with the service.
+      expect(result.written.length).toBeGreaterThan(1);
+      expectNoSecretIn(await everythingLeft(job, result));
+    }
+    for (const result of await job.post()) expectNoSecretIn(await everythingLeft(job, result));
+  },
+);
 
 /** Ways in which GitHub, or what stands before it, can give back the token that it got. */
 const givenBack: readonly (readonly [name: string, answer: (text: string) => Answer])[] = [
@@ -112,7 +116,7 @@ const givenBack: readonly (readonly [name: string, answer: (text: string) => Ans
   ],
 ];
 
-describe.each(givenBack)('the token of GitHub, given back %s', (_name, answer) => {
+describe.each(forms(givenBack, 3))('the token of GitHub, given back %s', (_name, answer) => {
   test.each(['as it is', 'in Base64'])('%s, is nowhere to be found', async (spelling) => {
     const api = await startGitHubApi({ instead: () => answer(spelling === 'as it is' ? token : base64(token)) });
     const server = await startOtherServer(sayingEverywhere('x'));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/interface/duration.ts';
 import { maxTtl, minTtl, parseTtl } from '../../src/interface/ttl.ts';
+import { runs } from '../support/runs.ts';
 import { codeUnits } from './texts.ts';
 
 const secondsIn: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -22,7 +23,7 @@ describe('a duration', () => {
       fc.property(duration, (value) => {
         expect(parseDuration(formatDuration(value))).toEqual({ ok: true, value });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -125,7 +126,7 @@ describe('a duration', () => {
           expect(parseDuration(text).ok).toBe(/^[0-9]+[smhd]$/.test(text));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 });
@@ -144,7 +145,7 @@ describe('the lifetime of a lock', () => {
           expect(ttl).toEqual(allowed ? { ok: true, value } : { ok: false, why: limits });
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 

@@ -11,6 +11,7 @@ import {
   parseLockPath,
 } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
+import { runs } from '../support/runs.ts';
 import { anyText, pathLike } from './texts.ts';
 
 const reason = {
@@ -56,7 +57,7 @@ describe('a lock path', () => {
         const once = parseLockPath(text);
         if (once.ok) expect(parseLockPath(once.value)).toEqual(once);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -65,7 +66,7 @@ describe('a lock path', () => {
       fc.property(anyText, (text) => {
         expect(parseLockPath(text.normalize('NFD'))).toEqual(parseLockPath(text.normalize('NFC')));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
     expect(parseLockPath('cafe\u0301.psd')).toEqual({ ok: true, value: 'café.psd' });
   });
@@ -76,7 +77,7 @@ describe('a lock path', () => {
         const parsed = parseLockPath(text);
         if (parsed.ok) expect(parsed.value).toBe(text.normalize('NFC'));
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
     expect(parseLockPath('Art/HERO.psd')).not.toEqual(parseLockPath('art/hero.psd'));
   });
@@ -89,7 +90,7 @@ describe('a lock path', () => {
         expect(parsed.value).not.toMatch(/[\\\p{Cc}\p{Cs}]/u);
         for (const segment of parsed.value.split('/')) expect(['', '.', '..']).not.toContain(segment);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -191,7 +192,7 @@ describe('a lock path', () => {
           if (!parsed.ok) expect(allReasons).toContain(parsed.why);
         }
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 });
@@ -211,7 +212,7 @@ describe.each(encodings)('a lock path in a URL, as %s', (_, encode) => {
         expect(sent).toBe(encode(path));
         expect(lockPathFromUrl(sent)).toEqual({ ok: true, value: path });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -220,7 +221,7 @@ describe.each(encodings)('a lock path in a URL, as %s', (_, encode) => {
       fc.property(lockPath, (path) => {
         expect(encode(path)).toMatch(/^[A-Za-z0-9\-_.!~*'()%/]+$/);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 });
@@ -243,7 +244,7 @@ describe('the path of a URL', () => {
           expect(lockPathFromUrl(encodeURIComponent(text))).toEqual(parseHeldPath(text));
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -284,7 +285,7 @@ describe('a path as a person writes it', () => {
         expect(parseLockPath(written.value)).toEqual(written);
         expect(canonicalLockPath(written.value)).toEqual(written);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(600, 10_000) },
     );
   });
 
@@ -293,7 +294,7 @@ describe('a path as a person writes it', () => {
       fc.property(withoutDrive, (path) => {
         expect(canonicalLockPath(path)).toEqual({ ok: true, value: path });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 
@@ -305,7 +306,7 @@ describe('a path as a person writes it', () => {
         const written = before + path.replaceAll('/', () => between.next().value);
         expect(canonicalLockPath(written)).toEqual({ ok: true, value: path });
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(300, 5_000) },
     );
   });
 

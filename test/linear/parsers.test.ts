@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { forms } from '../support/runs.ts';
 import { foldersWithoutRows, type Parser, parsers, type Shape, withoutRow } from './parsers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,11 +30,16 @@ const units = [
 ];
 
 /** What every parser is given: one thing again and again, by itself, and with an end that makes a pattern go back. */
-const everyShape: readonly Shape[] = units.flatMap((unit): Shape[] => [
-  ['', unit, ''],
-  ['', unit, 'x'],
-  ['a', unit, '\u0001'],
-]);
+const everyShape: readonly Shape[] = units.flatMap((unit): readonly Shape[] =>
+  forms<Shape>(
+    [
+      ['', unit, ''],
+      ['', unit, 'x'],
+      ['a', unit, '\u0001'],
+    ],
+    2,
+  ),
+);
 
 type Grow = (length: number) => string;
 

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, openAsBlob } from 'node:fs';
+import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { PGlite } from '@electric-sql/pglite';
 import { PGliteDialect } from 'kysely';
 import pg from 'pg';
@@ -48,6 +51,60 @@ declare global {
 globalThis.idlePGlites ??= [];
 const idle = globalThis.idlePGlites;
 
+/** What PostgreSQL makes of an empty folder. To make it takes seconds of the processor, to read it a fraction of one. */
+const emptyCluster = fileURLToPath(new URL('../../node_modules/.cache/pglite-empty-cluster.tar', import.meta.url));
+
+async function startPGlite(): Promise<PGlite> {
+  const mine = `${emptyCluster}.being-made`;
+  await mkdir(dirname(emptyCluster), { recursive: true });
+  // One worker makes it, the others wait for it: not for long, in case that one was killed.
+  for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 20_000; waitedMs += 100) {
+    const file = await open(mine, 'wx').catch(() => undefined);
+    if (file === undefined) {
+      await setTimeout(100);
+      continue;
+    }
+    const server = await PGlite.create();
+    await file.writeFile((await server.dumpDataDir('none')).stream());
+    await file.close();
+    await rename(mine, emptyCluster);
+    return server;
+  }
+  if (!existsSync(emptyCluster)) {
+    await rm(mine, { force: true });
+    return PGlite.create();
+  }
+  return PGlite.create({ loadDataDir: await openAsBlob(emptyCluster) });
+}
+
+/** A server that no other test uses, and that `giveBack` empties for the next. */
+export async function borrowPGlite(): Promise<{ readonly server: PGlite; giveBack(): Promise<void> }> {
+  const server = idle.pop() ?? (await startPGlite());
+  return {
+    server,
+    async giveBack() {
+      await server.exec('drop schema public cascade; create schema public');
+      await server.exec('discard all');
+      idle.push(server);
+    },
+  };
+}
+
+/** What uses the server by this ends before the server does. */
+export const lentPGlite = (server: PGlite): PGliteDialect =>
+  new PGliteDialect({
+    pglite: {
+      waitReady: server.waitReady,
+      get ready() {
+        return server.ready;
+      },
+      closed: false,
+      query: (statement, parameters, options) => server.query(statement, parameters, options),
+      transaction: (work) => server.transaction(work),
+      close: async () => undefined,
+    },
+  });
+
 /** LISTEN and NOTIFY of the only connection there is. */
 export function pgliteBroadcast(server: PGlite): Parameters<typeof openPostgresDialect>[1] {
   return {
@@ -65,28 +122,13 @@ export function pgliteBroadcast(server: PGlite): Parameters<typeof openPostgresD
 const pglite: DatabaseKind = {
   name: 'PGlite',
   async open(onCommit) {
-    const server = idle.pop() ?? new PGlite();
-    // The storage that uses it ends before it does.
-    const lent = new PGliteDialect({
-      pglite: {
-        waitReady: server.waitReady,
-        get ready() {
-          return server.ready;
-        },
-        closed: false,
-        query: (statement, parameters, options) => server.query(statement, parameters, options),
-        transaction: (work) => server.transaction(work),
-        close: async () => undefined,
-      },
-    });
-    const storage = await openPostgresDialect(lent, pgliteBroadcast(server), onCommit);
+    const { server, giveBack } = await borrowPGlite();
+    const storage = await openPostgresDialect(lentPGlite(server), pgliteBroadcast(server), onCommit);
     return {
       storage,
       async remove() {
         await storage.close();
-        await server.exec('drop schema public cascade; create schema public');
-        await server.exec('discard all');
-        idle.push(server);
+        await giveBack();
       },
     };
   },

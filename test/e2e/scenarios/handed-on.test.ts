@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { killedHavingWritten } from '../../support/preload.ts';
-import { locking, manyPaths, openStage, unlocking, useService } from './stage.ts';
+import { locking, openStage, unlocking, useService } from './stage.ts';
 
 useService();
 
@@ -57,18 +57,6 @@ test('a job that is killed as soon as its locks outlive it has told which they a
   await expect(second.run(unlocking({ locks: outputs['locks'] ?? '' }))).resolves.toMatchObject({
     outputs: { status: 'released', released: JSON.stringify(['a', 'b']) },
   });
-});
-
-test('a thousand locks are handed on, too: by their file, within the job', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
-  const { outputs } = await job.run(locking(manyPaths(1_000), keeping));
-  expect(outputs['locks']).toBe('');
-  await expect(job.run(unlocking({ 'locks-file': outputs['locks_file'] ?? '' }))).resolves.toMatchObject({
-    conclusion: 'success',
-    outputs: { status: 'released' },
-  });
-  expect(await stage.locks()).toEqual([]);
 });
 
 test('what tells nothing of a lock but its path releases nothing', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, manyPaths, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -34,7 +35,7 @@ const damages: readonly (readonly [string, (job: Job) => Promise<unknown>])[] = 
   ['is a folder', replaceLedger],
 ];
 
-describe.each(damages)('when the ledger %s', (_, damage) => {
+describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
   test('the post-step says so, and releases what can be proven', async () => {
     const stage = await openStage();
     const job = await stage.job();

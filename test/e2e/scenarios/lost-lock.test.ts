@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -12,11 +13,13 @@ async function takenByGrace(stage: Stage) {
   return stage.take(hero, { token: grace.secret, origin: 'https://ci.example.com/runs/7' });
 }
 
-describe.each<[string, Manner]>([
+const manners: readonly (readonly [string, Manner])[] = [
   ['gives an ETag', {}],
   ['gives neither ETag nor id', { givesNoProof: true }],
   ['says nothing when it grants a lock', { givesNoProof: true, saysNothing: true }],
-])('with a service that %s, a lock that expired during the job', (_, manner) => {
+];
+
+describe.each(forms(manners, 0, 2))('with a service that %s, a lock that expired during the job', (_, manner) => {
   test('and is somebody else’s by now is left alone; an error says when it was lost, and to whom', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy(manner);
@@ -85,40 +88,14 @@ test('a lock that somebody released by force, and somebody else took, is an erro
 });
 
 describe('a lock that was lost while the job ran', () => {
-  /** One of the locks of a job is somebody else's by the end of it. */
-  async function losing(stage: Stage, inputs: Readonly<Record<string, string>>) {
-    const job = await stage.job();
-    await job.run(locking([hero, 'a', 'b'], inputs));
-    await stage.release(hero);
-    return { job, theirs: await takenByGrace(stage) };
-  }
-
-  test('fails the job, after everything else was released', async () => {
-    const stage = await openStage();
-    const { job, theirs } = await losing(stage, {});
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
-    expect(post?.log).toContain('Released 2 locks at the end of the job, 1 lost to another holder.');
-    expect(await stage.locks()).toEqual([theirs]);
-  });
-
-  test('with on-lost: warn, is a warning', async () => {
-    const stage = await openStage();
-    const { job, theirs } = await losing(stage, { 'on-lost': 'warn' });
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'success', exitCode: 0 });
-    expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringContaining(`The lock on ${hero} was lost while the job`) },
-    ]);
-    expect(await stage.locks()).toEqual([theirs]);
-  });
-
-  test.each([
+  const words = [
     ['the word that the step has saved, if it is to warn', { saved: 'warn', input: 'fail', conclusion: 'success' }],
     ['the word that the step has saved, if it is to fail', { saved: 'fail', input: 'warn', conclusion: 'failure' }],
     ['the input, where the step could save none', { saved: undefined, input: 'warn', conclusion: 'success' }],
     ['the safe side, where neither can be read', { saved: 'nothing', input: 'nothing', conclusion: 'failure' }],
-  ])('goes by %s', async (_, { saved, input, conclusion }) => {
+  ] as const;
+
+  test.each(forms(words, 0, 3))('goes by %s', async (_, { saved, input, conclusion }) => {
     const stage = await openStage();
     const job = await stage.job();
     const step = await job.run(locking(hero));

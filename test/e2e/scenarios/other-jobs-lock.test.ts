@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Manner } from '../../support/fault-proxy.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -11,12 +13,14 @@ async function lockedByAnother(stage: Stage) {
   return stage.lockOn(hero);
 }
 
-describe.each([
+const manners: readonly (readonly [string, Manner])[] = [
   ['with ETags', {}],
   ['with ids alone', { givesNoTag: true }],
   ['without ETags and ids', { givesNoProof: true }],
   ['that says nothing of a lock', { givesNoProof: true, saysNothing: true }],
-])('with a service %s', (_, manner) => {
+];
+
+describe.each(forms(manners, 0, 3))('with a service %s', (_, manner) => {
   test('a lock that was unlocked, and then taken by another job, stands when the first job ends', async () => {
     const stage = await openStage();
     await stage.proxy(manner);
@@ -67,20 +71,6 @@ describe.each([
     await job.post();
     expect(await stage.lockOn(hero)).toEqual(theirs);
   });
-
-  test('an unlock of a path that the job did not get is absent once nobody has it any more', async () => {
-    const stage = await openStage();
-    await stage.proxy(manner);
-    await lockedByAnother(stage);
-    const job = await stage.job();
-    await job.run(locking(hero));
-    await stage.release(hero);
-    await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'absent', released: '[]' },
-      annotations: [],
-    });
-  });
 });
 
 test('an unlock of a path that the job did not get is held where nobody tells it by whom', async () => {
@@ -105,15 +95,6 @@ test('an unlock of a path that the job wanted, but never came to ask for, leaves
   await expect(job.run(locking(['a', 'b', hero]))).resolves.toMatchObject({ outputs: { status: 'held' } });
   await expect(job.run(unlocking({ path: `a\nb\n${hero}` }))).resolves.toMatchObject({ outputs: { status: 'held' } });
   expect(new Set(await stage.locks())).toEqual(new Set(theirs));
-});
-
-test('an unlock of a path that the job has nothing to do with releases the lock that is there', async () => {
-  const stage = await openStage();
-  await stage.take(hero);
-  const job = await stage.job();
-  await job.run(locking('b'));
-  await expect(job.run(unlocking({ path: hero }))).resolves.toMatchObject({ outputs: { status: 'released' } });
-  expect((await stage.locks()).map(({ path }) => path)).toEqual(['b']);
 });
 
 test('an unlock by the output of the lock step is seen by the post-step, too', async () => {

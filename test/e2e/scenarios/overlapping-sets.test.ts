@@ -2,13 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLocking } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
+import { everyForm, runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { locking, openStage, soak, useService } from './stage.ts';
 
 useService();
 
 const jobCount = soak ? 8 : 4;
-const rounds = soak ? 20 : 3;
+const rounds = runs(everyForm ? 3 : 2, 20);
 
 test(`${jobCount} jobs that lock overlapping sets in different orders, ${rounds} times, all finish, and no two hold a path at a time`, {
   timeout: 900_000,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { forms } from '../../support/runs.ts';
+import { locking, openStage, useService } from './stage.ts';
 
 useService();
 
@@ -64,18 +65,6 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
   });
 
-  test('waits for it where another job has taken it meanwhile', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    await stage.release('a');
-    await stage.take('a', { origin: 'https://ci.example.com/runs/7' });
-    const step = await job.step(locking('a', { wait: '10m' }));
-    await step.waitForLog('Waiting, 10 min left');
-    await stage.release('a');
-    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success' });
-  });
-
   test('asks for it where the list is in trouble, and contends like a stranger', async () => {
     const stage = await openStage();
     const proxy = await stage.proxy();
@@ -88,27 +77,22 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
   });
 
-  test.each([403, 404, 405, 501])('goes by what it knows itself where it may not look: %s', async (status) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    await job.run(locking('a', { ttl: '1h' }));
-    await job.run(locking('b', { ttl: '1s' }));
-    await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
-    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
-    const held = await job.run(locking('a', { wait: '10m' }));
-    expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
-    // The service has the last word on one whose time is over.
-    await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
-  });
-
-  test('takes it after an unlock', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
-    await job.run(locking('a'));
-    await job.run(unlocking({ path: 'a' }));
-    await expect(job.run(locking('a'))).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-  });
+  test.each(forms([403, 404, 405, 501], 0))(
+    'goes by what it knows itself where it may not look: %s',
+    async (status) => {
+      const stage = await openStage();
+      const proxy = await stage.proxy();
+      const job = await stage.job();
+      await job.run(locking('a', { ttl: '1h' }));
+      await job.run(locking('b', { ttl: '1s' }));
+      await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
+      proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
+      const held = await job.run(locking('a', { wait: '10m' }));
+      expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
+      // The service has the last word on one whose time is over.
+      await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
+    },
+  );
 });
 
 test('another job with the same step is a stranger', async () => {

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
+import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
+import { createToken } from '../../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Job, type JobOptions, openJob } from '../../support/runner/job.ts';
 import { ask } from '../../support/running-service.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 
 /** A lock as another job, a person or a script would take it: with the token of the jobs unless told otherwise. */
 export interface Taking {
@@ -45,25 +49,33 @@ let runs = 20_000;
  */
 export function useShippedService(...settings: readonly string[]): ShippedService {
   let service: ServiceProcess | undefined;
+  let storage: Storage | undefined;
   let buildBot = '';
   let graces = '';
   const running = (): ServiceProcess => {
     if (service === undefined) throw new Error('The service is not running yet.');
     return service;
   };
-  async function command(...args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await runCommand(args, { folder: running().folder });
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
-    return stdout;
-  }
-  const newToken = async (name: string): Promise<string> =>
-    JSON.parse(await command('token', 'create', '--name', name, '--scopes', 'locks:write,sync', '--json')).secret;
+  /** Beside the service, as its commands do it, and without a process for each. */
+  const change = <T>(work: (db: Database, now: Storage['now']) => Promise<T>): Promise<T> => {
+    if (storage === undefined) throw new Error('The storage is not open yet.');
+    const { now } = storage;
+    return storage.commit('global', (db) => work(db, now));
+  };
+  const newToken = async (name: string): Promise<string> => {
+    const wanted = { name, scopes: ['locks:write', 'sync'], workspaces: null, lifetime: null } as const;
+    return (await change((db, now) => createToken(db, now, wanted))).secret;
+  };
 
   beforeAll(async () => {
     service = await startServiceProcess({ args: settings });
+    storage = await openSqlite({ folder: service.folder });
     [buildBot, graces] = await Promise.all([newToken('build-bot'), newToken('grace')]);
   });
-  afterAll(() => service?.stop());
+  afterAll(async () => {
+    await storage?.close();
+    await service?.stop();
+  });
 
   return {
     async workspace({ ownToken = false } = {}) {
@@ -71,7 +83,8 @@ export function useShippedService(...settings: readonly string[]): ShippedServic
       const token = ownToken ? await newToken('build-bot') : buildBot;
       runs += 1;
       const workspace = `w${runs}`;
-      await command('workspace', 'add', workspace, '--remote', 'https://git.example.com/assets.git', '--no-check');
+      const remote = 'https://git.example.com/assets.git';
+      await change((db, now) => addWorkspace(db, now, { id: workspace, remote }));
       const address = `/workspaces/${workspace}/locks`;
       const onPath = (path: string): string => `${address}/${encodeURIComponent(path)}`;
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Manner, once, startFaultProxy } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import { startJob } from '../../support/runner/start-job.ts';
+import { forms } from '../../support/runs.ts';
 import { type SyncService, startSyncService } from './model/sync-service.ts';
 
 let service: SyncService;
@@ -18,26 +19,31 @@ const refusing = (status: number, seconds: number): Fault => ({
 
 /** Longer than a sync of a few files takes on a machine that is busy, and shorter than what the service asks for. */
 const waitSeconds = 40;
-const speed = 10;
+const speed = 5;
 
-test.each<[string, Manner, readonly Fault[]]>([
+const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   ['each answer asks to come again after the wait', { retryAfter: 90 }, []],
   ['the first look is refused with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
   ['the first look is refused with 503 for longer than the wait', {}, [refusing(503, 90)]],
   ['the first two looks are refused with 429 for half of the wait', {}, [refusing(429, 18), refusing(429, 18)]],
-])('a sync that ends within the wait is seen to have ended, though %s', async (name, manner, faults) => {
-  const branch = `last-look-${name.length}-${faults.length}`;
-  service.remote.commit({ branch, files: { readme: name } });
-  const proxy = await startFaultProxy(service.port, manner);
-  onTestFinished(() => proxy.close());
-  proxy.meet(once(({ method }) => method === 'GET', ...faults));
-  const job = await startJob({
-    env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
-  });
-  const result = await job.run({
-    with: { operation: 'sync', branch, wait: `${waitSeconds}s` },
-    env: { NODE_OPTIONS: fasterTime(speed) },
-  });
-  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded', branch } });
-  expect(await service.head(branch)).toBe(service.remote.head(branch));
-});
+];
+
+test.each(forms(slowAnswers, 0, 2))(
+  'a sync that ends within the wait is seen to have ended, though %s',
+  async (name, manner, faults) => {
+    const branch = `last-look-${name.length}-${faults.length}`;
+    service.remote.commit({ branch, files: { readme: name } });
+    const proxy = await startFaultProxy(service.port, manner);
+    onTestFinished(() => proxy.close());
+    proxy.meet(once(({ method }) => method === 'GET', ...faults));
+    const job = await startJob({
+      env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
+    });
+    const result = await job.run({
+      with: { operation: 'sync', branch, wait: `${waitSeconds}s` },
+      env: { NODE_OPTIONS: fasterTime(speed) },
+    });
+    expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded', branch } });
+    expect(await service.head(branch)).toBe(service.remote.head(branch));
+  },
+);

@@ -5,8 +5,6 @@ import type { Lock } from '../../../src/interface/resources.ts';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
-import type { StepResult } from '../../support/runner/step.ts';
-import { collapseGroups } from '../../support/runner/step-log.ts';
 import { type Shipped, useShippedService } from './shipped.ts';
 import { unlocking } from './stage.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
@@ -52,40 +50,8 @@ async function sixMaps(place: Shipped, folder: string, proxy = place.proxy()): P
   return { job, own, others };
 }
 
-/** What a reader sees of them who opens no group. */
-const linesOnOthers = ({ log }: StepResult): readonly string[] =>
-  collapseGroups(log)
-    .split('\n')
-    .filter((line) => /left alone/i.test(line));
-
 const onlyOthersLeft = async (place: Shipped, folder: string, others: readonly Lock[]): Promise<void> =>
   expect((await place.locks()).filter(({ path }) => path.includes(`/${folder}/`))).toEqual(others);
-
-test('an unlock with a pattern releases what this job holds, and says in one line that it leaves the others alone', async () => {
-  const place = await shipped.workspace();
-  const { job, own, others } = await sixMaps(place, 'a');
-  const result = await job.run(unlocking({ path: maps }));
-  expect(result, result.log).toMatchObject({
-    conclusion: 'success',
-    outputs: { status: 'released', released: JSON.stringify(own) },
-  });
-  await onlyOthersLeft(place, 'a', others);
-  expect(linesOnOthers(result), result.log).toHaveLength(1);
-  for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-  await onlyOthersLeft(place, 'a', others);
-});
-
-test('an unlock with a pattern, by a job that holds nothing there, releases nothing and fails nothing', async () => {
-  const place = await shipped.workspace();
-  const job = await place.job();
-  await checkOut(job, 'Content/Maps/Cave.umap', 'Content/Maps/City.umap');
-  const theirs = [await place.take('Content/Maps/Cave.umap'), await place.take('Content/Maps/City.umap')];
-  const result = await job.run(unlocking({ path: maps }));
-  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { released: '[]' } });
-  expect(result.outputs['status']).toMatch(/^(absent|held)$/);
-  expect(linesOnOthers(result), result.log).toHaveLength(1);
-  expect(await place.locks()).toEqual(theirs);
-});
 
 test('an unlock with a pattern and a path releases the lock on the path, whoever took it, and what this job holds of the rest', async () => {
   const place = await shipped.workspace();
@@ -95,18 +61,6 @@ test('an unlock with a pattern and a path releases the lock on the path, whoever
   expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
   expect(JSON.parse(result.outputs['released'] ?? '[]')).toEqual([...own, named]);
   await onlyOthersLeft(place, 'a', others.slice(1));
-});
-
-test('an unlock with a pattern and force releases every lock on a matching file that the token may release', async () => {
-  const place = await shipped.workspace();
-  const job = await place.job();
-  await checkOut(job, 'Content/Maps/Cave.umap', 'Content/Maps/City.umap');
-  await place.take('Content/Maps/Cave.umap');
-  await place.take('Content/Maps/City.umap', { token: place.graces });
-  const admin = { WORKSPACE_TOKEN: place.admins };
-  const result = await job.run({ ...unlocking({ path: maps, force: 'true' }), env: admin });
-  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
-  expect(await place.locks()).toEqual([]);
 });
 
 describe.each(manners)('with a service that %s', (_, manner: Manner) => {

@@ -2,9 +2,10 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { type Fault, isReleasing, type Manner, type Passing } from '../../support/fault-proxy.ts';
+import { isReleasing, type Manner, type Passing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job, StepOptions } from '../../support/runner/job.ts';
+import { forms } from '../../support/runs.ts';
 import { locking, manyPaths, openStage, type Stage, unlocking, useService } from './stage.ts';
 
 useService();
@@ -35,78 +36,51 @@ const manners: readonly (readonly [string, Manner])[] = [
   ['tells locks apart by nothing at all', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
 ];
 
-describe.each(manners)('with a service that %s, an unlock of a path that the job never locked', (_, manner) => {
-  test.each<[string, Fault]>([
-    ['cut', { kind: 'done-then-cut' }],
-    ['answered with 502', { kind: 'done-then-answer', status: 502 }],
-    ['cut short', { kind: 'done-then-truncated' }],
-  ])('whose answer is %s leaves alone who has taken the path in between', async (_how, fault) => {
-    const stage = await openStage();
-    await stage.take(hero);
-    const proxy = await stage.proxy(manner);
-    const released = Promise.withResolvers<void>();
-    const taken = Promise.withResolvers<void>();
-    let seen = 0;
-    proxy.meet((passing) => {
-      if (isReleasing(passing)) seen += 1;
-      if (seen === 0) return undefined;
-      if (!isReleasing(passing) || seen > 1) return { kind: 'held-back', until: taken.promise };
-      released.resolve();
-      return fault;
+describe.each(forms(manners, 0, 3))(
+  'with a service that %s, an unlock of a path that the job never locked',
+  (_, manner) => {
+    test.each(['odd', 'even'])('leaves alone whoever comes later, with a fault at every %s request', async (which) => {
+      const stage = await openStage();
+      await stage.take(hero);
+      const proxy = await stage.proxy(manner);
+      const taken = Promise.withResolvers<Lock>();
+      let requests = 0;
+      let released = false;
+      // Somebody takes the path as soon as it is free, and before anything more is answered.
+      async function takeOnceFree(): Promise<Lock> {
+        await expect.poll(() => stage.locks()).toEqual([]);
+        return stage.take(hero);
+      }
+      proxy.meet((passing) => {
+        requests += 1;
+        const strikes = requests % 2 === (which === 'odd' ? 1 : 0);
+        if (released) return strikes ? { kind: 'cut' } : { kind: 'held-back', until: taken.promise };
+        if (!isReleasing(passing)) return strikes ? { kind: 'done-then-cut' } : undefined;
+        released = true;
+        takeOnceFree().then(taken.resolve, taken.reject);
+        return strikes ? { kind: 'done-then-cut' } : { kind: 'done-then-held-back', until: taken.promise };
+      });
+      const job = await stage.job();
+      const { outputs } = await job.run({ ...unlocking({ path: hero }), env: { NODE_OPTIONS: fasterTime(10) } });
+      const theirs = await taken.promise;
+      expect(await stage.locks()).toEqual([theirs]);
+      expect(['released', 'held']).toContain(outputs['status']);
     });
-    const job = await stage.job();
-    const step = await job.step(unlocking({ path: hero }));
-    await released.promise;
-    await expect.poll(() => stage.locks()).toEqual([]);
-    // With the same token: nothing but the condition of the request keeps it.
-    const theirs = await stage.take(hero);
-    taken.resolve();
-    const { outputs } = await step.finished;
-    expect(await stage.locks()).toEqual([theirs]);
-    expect(['released', 'held']).toContain(outputs['status']);
-  });
 
-  test.each(['odd', 'even'])('leaves alone whoever comes later, with a fault at every %s request', async (which) => {
-    const stage = await openStage();
-    await stage.take(hero);
-    const proxy = await stage.proxy(manner);
-    const taken = Promise.withResolvers<Lock>();
-    let requests = 0;
-    let released = false;
-    // Somebody takes the path as soon as it is free, and before anything more is answered.
-    async function takeOnceFree(): Promise<Lock> {
-      await expect.poll(() => stage.locks()).toEqual([]);
-      return stage.take(hero);
-    }
-    proxy.meet((passing) => {
-      requests += 1;
-      const strikes = requests % 2 === (which === 'odd' ? 1 : 0);
-      if (released) return strikes ? { kind: 'cut' } : { kind: 'held-back', until: taken.promise };
-      if (!isReleasing(passing)) return strikes ? { kind: 'done-then-cut' } : undefined;
-      released = true;
-      takeOnceFree().then(taken.resolve, taken.reject);
-      return strikes ? { kind: 'done-then-cut' } : { kind: 'done-then-held-back', until: taken.promise };
+    test.each(['true', 'false'])('releases the lock that is there, with force: %s', async (force) => {
+      const stage = await openStage();
+      await stage.take(hero);
+      const proxy = await stage.proxy(manner);
+      const job = await stage.job();
+      await expect(job.run(unlocking({ path: hero, force }))).resolves.toMatchObject({
+        conclusion: 'success',
+        outputs: { status: 'released', released: JSON.stringify([hero]) },
+      });
+      expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+      expect(await stage.locks()).toEqual([]);
     });
-    const job = await stage.job();
-    const { outputs } = await job.run({ ...unlocking({ path: hero }), env: { NODE_OPTIONS: fasterTime(10) } });
-    const theirs = await taken.promise;
-    expect(await stage.locks()).toEqual([theirs]);
-    expect(['released', 'held']).toContain(outputs['status']);
-  });
-
-  test.each(['true', 'false'])('releases the lock that is there, with force: %s', async (force) => {
-    const stage = await openStage();
-    await stage.take(hero);
-    const proxy = await stage.proxy(manner);
-    const job = await stage.job();
-    await expect(job.run(unlocking({ path: hero, force }))).resolves.toMatchObject({
-      conclusion: 'success',
-      outputs: { status: 'released', released: JSON.stringify([hero]) },
-    });
-    expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
-    expect(await stage.locks()).toEqual([]);
-  });
-});
+  },
+);
 
 describe('an unlock of a path that the job never locked', () => {
   test.each(['true', 'false'])('names the lock that it has found, with force: %s', async (force) => {
@@ -131,7 +105,7 @@ describe('an unlock of a path that the job never locked', () => {
     expect(proxy.passed.filter(isReleasing)).toEqual([]);
   });
 
-  test.each([403, 404, 405, 501])(
+  test.each(forms([403, 404, 405, 501], 0))(
     'is sent once where the service does not let it look (%s), whatever becomes of the answer',
     async (status) => {
       const stage = await openStage();

@@ -3,6 +3,7 @@ import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { startJob } from '../../support/runner/start-job.ts';
+import { everyForm, runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { locking, openStage, soak, useService } from './stage.ts';
 
@@ -135,10 +136,11 @@ test('what a waiting step could not give back at once does not stand in its own 
   expect(await stage.locks()).toEqual([]);
 });
 
-test(`${soak ? 32 : 8} jobs that wait for one path all get it, one at a time, and do not come all at once`, {
+const jobCount = runs(everyForm ? 8 : 4, 32);
+
+test(`${jobCount} jobs that wait for one path all get it, one at a time, and do not come all at once`, {
   timeout: 600_000,
 }, async () => {
-  const jobCount = soak ? 32 : 8;
   const times = soak ? 1 : 8;
   const stage = await openStage();
   const theirs = await stage.take(hero);

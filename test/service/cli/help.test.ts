@@ -7,9 +7,9 @@ import { readOnly, runMain } from './run-main.ts';
 const named = commands.map((command) => ({ command, name: command.name, words: command.name.split(' ') }));
 const groups = [...new Set(named.flatMap(({ words }) => (words.length > 1 ? words.slice(0, 1) : [])))];
 
-describe.concurrent.each(named)('workspace-service $name', ({ command, name, words }) => {
+describe.each(named)('workspace-service $name', ({ command, name, words }) => {
   test('tells with --help how it is used, and ends with 0', async () => {
-    const { code, stdout, stderr } = await runCommand([...words, '--help']);
+    const { code, stdout, stderr } = await runMain([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.split('\n')[0]).toMatch(new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]$`));
     for (const { placeholder } of Object.values(command.arguments)) expect(stdout).toContain(`  ${placeholder} `);
@@ -48,7 +48,7 @@ describe.concurrent.each(named)('workspace-service $name', ({ command, name, wor
   });
 
   test('refuses a flag that it does not have with 2, and says where to look', async () => {
-    const { code, stdout, stderr } = await runCommand([...words, '--nonsense']);
+    const { code, stdout, stderr } = await runMain([...words, '--nonsense']);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^workspace-service: "--nonsense" is not a flag of /);
     expect(stderr.split('\n').at(-2)).toBe(`See: workspace-service ${name} --help`);
@@ -105,6 +105,15 @@ describe('a command that there is not', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(hint);
   });
+});
+
+test('the installed command is the one that is tested here', async () => {
+  for (const args of [
+    ['token', '--help'],
+    ['token', 'create', '--nonsense'],
+  ]) {
+    expect(await runCommand(args)).toEqual(await runMain(args));
+  }
 });
 
 test('the version is that of the package', async () => {

@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
-import {
-  type CommandResult,
-  runCommand,
-  type ServiceProcess,
-  startServiceProcess,
-} from '../../support/service-process.ts';
+import { type CommandResult, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 export interface InService {
   service(): ServiceProcess;
@@ -22,7 +18,7 @@ export interface InService {
   lock(path: string, given?: { readonly ttl?: string; readonly origin?: string }): Promise<Reply>;
 }
 
-/** One service as its own process for all tests of a file, with commands beside it. */
+/** One service as its own process for all tests of a file, with commands beside it in the process of the test. */
 export function besideService(): InService {
   let service: ServiceProcess;
   let parent: string;
@@ -35,7 +31,7 @@ export function besideService(): InService {
     await service.stop();
     await rm(parent, { recursive: true, force: true, maxRetries: 3 });
   });
-  const run = (...args: readonly string[]) => runCommand(args, { folder: service.folder });
+  const run = (...args: readonly string[]) => runMain(args, commandEnvironment(service.folder));
   const asAdmin: InService['ask'] = (method, path, given) =>
     ask(service.baseUrl, method, path, { token: service.token, ...given });
   return {

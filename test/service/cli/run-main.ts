@@ -1,7 +1,15 @@
+import { tmpdir } from 'node:os';
 import { main } from '../../../src/service/cli/main.ts';
 import type { ProcessIo } from '../../../src/service/cli/process-io.ts';
 import { type ProgramContext, runProgram } from '../../../src/service/cli/program.ts';
 import type { CommandResult } from '../../support/service-process.ts';
+
+/** What the installed command is given in tests: nothing else of the environment they run in. */
+export const commandEnvironment = (folder: string): NodeJS.ProcessEnv => ({
+  PATH: process.env['PATH'],
+  HOME: tmpdir(),
+  WORKSPACE_SERVICE_DATA: folder,
+});
 
 async function captured(
   run: (io: ProcessIo) => Promise<number>,

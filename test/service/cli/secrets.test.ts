@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -26,7 +27,7 @@ async function session(): Promise<{ service: ServiceProcess; commands: string; c
   receiver.behave({ does: 'answer', status: 500 }, { does: 'reset' }, { does: 'answer', status: 410 });
   const written: string[] = [];
   const run = async (...args: string[]) => {
-    const { stdout, stderr } = await runCommand(args, { folder });
+    const { stdout, stderr } = await runMain(args, commandEnvironment(folder));
     written.push(stdout, stderr);
     return stdout;
   };

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
-import { type CommandOptions, type CommandResult, runCommand } from '../../support/service-process.ts';
+import { type CommandResult, runCommand } from '../../support/service-process.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 let parent: string;
 beforeAll(async () => {
@@ -15,8 +16,13 @@ afterAll(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
 
 const folderNamed = (name: string): string => join(parent, name);
 
-async function startIn(folder: string, options: CommandOptions = {}, args: string[] = []): Promise<CommandResult> {
-  const result = await runCommand(['serve', '--port', '0', ...args], { folder, ...options });
+/** A service that does not start leaves nothing behind, so it needs no process of its own. */
+async function startIn(
+  folder: string,
+  environment: NodeJS.ProcessEnv = {},
+  args: readonly string[] = [],
+): Promise<CommandResult> {
+  const result = await runMain(['serve', '--port', '0', ...args], { ...commandEnvironment(folder), ...environment });
   expect(result.stdout).toBe('');
   return result;
 }
@@ -27,10 +33,9 @@ const refused = (sentence: string): CommandResult => ({
   stderr: expect.stringMatching(new RegExp(`^workspace-service: [^\\n]*${sentence}[^\\n]*\\n$`)),
 });
 
-describe.concurrent('serve says in one sentence that it cannot start', () => {
+describe('serve says in one sentence that it cannot start', () => {
   test('without git', async () => {
-    const options = { environment: { PATH: folderNamed('nothing') } };
-    expect(await startIn(folderNamed('a'), options)).toEqual(refused('no git on the PATH'));
+    expect(await startIn(folderNamed('a'), { PATH: folderNamed('nothing') })).toEqual(refused('no git on the PATH'));
   });
 
   test.each([
@@ -41,9 +46,8 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
     await mkdir(bin);
     await writeFile(join(bin, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     const environment = { PATH: `${bin}:${process.env['PATH']}` };
-    expect(
-      await startIn(folderNamed(`folder for git that ${name}`), { environment }, ['--dev', '--log-level=silent']),
-    ).toEqual(refused(sentence));
+    const folder = folderNamed(`folder for git that ${name}`);
+    expect(await startIn(folder, environment, ['--dev', '--log-level=silent'])).toEqual(refused(sentence));
   });
 
   test('on a port that is in use', async () => {
@@ -96,13 +100,13 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
 
   test('on a database of a newer version, as every other command does', async () => {
     const folder = folderNamed('newer');
-    await runCommand(['token', 'create', '--name=a', '--scopes=sync'], { folder });
+    await runMain(['token', 'create', '--name=a', '--scopes=sync'], commandEnvironment(folder));
     const database = new DatabaseSync(join(folder, 'service.db'));
     database.exec('update schema_version set version = 9999');
     database.close();
     const sentence = 'made by a newer version of the service \\(its schema is 9999, this version knows \\d+\\)';
     expect(await startIn(folder)).toEqual(refused(sentence));
-    expect(await runCommand(['token', 'list'], { folder })).toEqual(refused(sentence));
+    expect(await runMain(['token', 'list'], commandEnvironment(folder))).toEqual(refused(sentence));
   });
 
   test.each([
@@ -115,10 +119,9 @@ describe.concurrent('serve says in one sentence that it cannot start', () => {
     ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket that the address names does not exist'],
     ['postgres:///db?host=/nowhere/s3cret', 'a file or socket that the address names does not exist'],
   ])('with the DATABASE_URL %s, which it does not repeat', async (DATABASE_URL, sentence) => {
-    const options = { environment: { DATABASE_URL } };
-    const serve = await startIn(folderNamed('e'), options);
+    const serve = await startIn(folderNamed('e'), { DATABASE_URL });
     expect(serve).toEqual(refused(sentence));
-    const list = await runCommand(['token', 'list'], options);
+    const list = await runMain(['token', 'list'], { DATABASE_URL });
     expect(list).toEqual(refused(sentence));
     expect(serve.stderr + list.stderr).not.toMatch(/s3cret|ada|127\.0/);
   });

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { forms } from '../../support/runs.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { commandEnvironment, runMain } from './run-main.ts';
 
 let parent: string;
 beforeAll(async () => {
@@ -50,7 +52,7 @@ const stopping = ({ command }: ServiceProcess): Promise<string> =>
   command.logLine((line) => line.includes('"msg":"stopping'));
 
 describe('a service that is told to stop', () => {
-  test.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
+  test.concurrent.each(forms(['SIGTERM', 'SIGINT'] as const, 0))(
     'by %s answers what has begun, and ends with 0',
     async (signal) => {
       const service = await startService(signal);
@@ -61,7 +63,7 @@ describe('a service that is told to stop', () => {
       request.end();
       expect(await text(request.socket)).toMatch(/^HTTP\/1\.1 201 /);
       expect(await service.command.ended()).toBe(0);
-      const { stdout } = await runCommand(['lock', 'list', 'sample', '--json'], { folder: service.folder });
+      const { stdout } = await runMain(['lock', 'list', 'sample', '--json'], commandEnvironment(service.folder));
       expect(JSON.parse(stdout).locks).toMatchObject([{ path: 'Content/Slow.uasset' }]);
     },
   );
@@ -77,10 +79,12 @@ describe('a service that is told to stop', () => {
     expect(await service.command.ended()).toBe(0);
   });
 
-  test.concurrent.each([
+  const endings = [
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('and then once more by %s ends at once, with %d', async (signal, code) => {
+  ] as const;
+
+  test.concurrent.each(forms(endings, 1))('and then once more by %s ends at once, with %d', async (signal, code) => {
     const service = await startService(`twice-${signal}`);
     const { socket } = await beginRequest(service);
     socket.on('error', () => undefined);

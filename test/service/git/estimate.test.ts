@@ -9,6 +9,7 @@ import { processesNaming } from '../../support/git-processes.ts';
 import { type Commit, createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
 import { fakeSsh } from '../../support/git-ssh.ts';
+import { runs } from '../../support/runs.ts';
 
 const branches = ['main', 'one', 'two/three'] as const;
 
@@ -43,12 +44,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 describe('the estimate', () => {
   test('is what the fetch then transfers, in whatever way the history came about', async () => {
     const folder = await temporaryFolder();
-    let runs = 0;
+    let tries = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 30 }), async (steps) => {
-        runs += 1;
-        const repository = createRepository(folder, `remote-${runs}.git`);
-        const git = gitIn(join(folder, `data-${runs}`));
+        tries += 1;
+        const repository = createRepository(folder, `remote-${tries}.git`);
+        const git = gitIn(join(folder, `data-${tries}`));
         const remote = remoteAt(`file://${repository.path}`);
         repository.commit({ branch: 'main', files: { a: 'first' } });
         repository.commit(
@@ -105,7 +106,7 @@ describe('the estimate', () => {
           expect(again).toEqual({ objects: 0, exact: true });
         }
       }),
-      { numRuns: 5 },
+      { numRuns: runs(1, 20) },
     );
   });
 

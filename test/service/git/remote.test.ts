@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRemote, shownRemote } from '../../../src/service/git/remote.ts';
 import { accessSettings } from '../../../src/service/git/remote-access.ts';
 import { remoteAt } from '../../support/git-service.ts';
+import { runs } from '../../support/runs.ts';
 
 const parse = (text: string) => parseRemote(text, { allowFile: true });
 
@@ -143,7 +144,7 @@ describe('the address of a remote', () => {
         }
         expect(parse(address)).toEqual({ ok: true, value: { kind, address } });
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(500, 10_000) },
     );
   });
 });

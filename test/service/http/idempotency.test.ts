@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
+describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
   let service: RunningService;
   let token: string;
 

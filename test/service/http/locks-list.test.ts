@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('the list of locks on $name', (kind) => {
+describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   let service: RunningService;
   let token: string;
 

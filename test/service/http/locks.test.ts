@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('locks on $name', (kind) => {
+describe.each(realDatabaseKinds)('locks on $name', (kind) => {
   let service: RunningService;
   let ada: string;
   let bob: string;

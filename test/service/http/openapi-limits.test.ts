@@ -5,6 +5,7 @@ import { parseDuration } from '../../../src/interface/duration.ts';
 import { maxTtl } from '../../../src/interface/ttl.ts';
 import { pathMess } from '../../interface/texts.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
 import { anyDatabase } from './any-database.ts';
 import { describedApi } from './described-app.ts';
 import { type DescribedField, describedFields, type FieldSchema } from './described-fields.ts';
@@ -178,7 +179,7 @@ describe.each(anyDatabase)('what the OpenAPI document says of requests is what t
         expect(answer.status).not.toBe(400);
         expect(fieldsRefusedBy(answer)).not.toContain(field.name);
       });
-      await fc.assert(property, { numRuns: 25 });
+      await fc.assert(property, { numRuns: runs(6, 100) });
     },
   );
 
@@ -207,7 +208,7 @@ describe.each(anyDatabase)('what the OpenAPI document says of requests is what t
       expectProblem(answer, 'invalid-request');
       expect(fieldsRefusedBy(answer)).toEqual([field.name]);
     });
-    await fc.assert(property, { numRuns: 50 });
+    await fc.assert(property, { numRuns: runs(20, 200) });
   });
 });
 

@@ -4,7 +4,7 @@ import { parseRateLimit } from '../../../src/service/cli/values.ts';
 import { createRateLimiter, type RateLimit } from '../../../src/service/http/rate-limit.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
 import { describedApp } from './described-app.ts';
@@ -270,7 +270,7 @@ describe.each(anyDatabase)('a token that asks too much', (kind) => {
   });
 });
 
-describe.each(databaseKinds)('a token that has used up its limit, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
   let service: RunningService;
   let workspace: string;
   /** Too slow to fill up while a test runs. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { Answer } from '../../../src/service/contract/answer.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 
-describe.each(databaseKinds)('asking for a path that somebody holds, on $name', (kind) => {
+describe.each(realDatabaseKinds)('asking for a path that somebody holds, on $name', (kind) => {
   let service: RunningService;
   let token: string;
 
@@ -68,7 +68,7 @@ describe.each(databaseKinds)('asking for a path that somebody holds, on $name', 
   });
 });
 
-describe.each(databaseKinds)('a key that two instances see at once, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a key that two instances see at once, on $name', (kind) => {
   test('is answered by both with what one of them has done, though that stands in the way of the other', async () => {
     const { storage, remove } = await kind.open();
     try {

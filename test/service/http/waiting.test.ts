@@ -5,7 +5,7 @@ import { startServer } from '../../../src/service/http/server.ts';
 import { type LockWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
 import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
 import { ask as askOnce, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { anyDatabase } from './any-database.ts';
 import { describedApp } from './described-app.ts';
@@ -42,7 +42,7 @@ function asker(service: RunningService, token: string, workspace: string) {
 
 const pathsIn = ({ body }: Reply): readonly string[] => body.locks.map(({ path }: { path: string }) => path);
 
-describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
+describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   let service: RunningService;
   let token: string;
   let workspace: string;
@@ -170,7 +170,7 @@ describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
   });
 });
 
-describe.each(databaseKinds)('a thousand who wait for a path, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (kind) => {
   test('ask nothing of the database, and one that comes later is answered at once', async () => {
     let looks = 0;
     const counting: KyselyPlugin = {

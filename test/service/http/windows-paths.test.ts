@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 
@@ -25,7 +25,7 @@ async function started(kind: DatabaseKind, windowsPaths: boolean) {
   return { service, newWorkspace: async () => asker(service, secret, await service.workspace()) };
 }
 
-describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   let service: RunningService;
   let newWorkspace: () => Promise<ReturnType<typeof asker>>;
   beforeAll(async () => {
@@ -132,7 +132,7 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
   });
 });
 
-describe.each(databaseKinds)('a service that is made one for Windows, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a service that is made one for Windows, on $name', (kind) => {
   /** One database that services are started on, one after the other. */
   async function onOneDatabase(use: (shared: DatabaseKind) => Promise<void>): Promise<void> {
     const { storage, remove } = await kind.open();
@@ -173,7 +173,7 @@ describe.each(databaseKinds)('a service that is made one for Windows, on $name',
   });
 });
 
-describe.each(databaseKinds)('a service as shipped, on $name', (kind) => {
+describe.each(realDatabaseKinds)('a service as shipped, on $name', (kind) => {
   test('takes the case of letters for a difference, and all names', async () => {
     const { service, newWorkspace } = await started(kind, false);
     try {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
+import { runs } from '../../support/runs.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -81,7 +82,7 @@ test('every job that a wake-up follows is done once, and never more than allowed
         await worker.stop();
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 1_000) },
   );
 });
 
@@ -157,7 +158,7 @@ test('errors of a claim or of a job are told, and the work goes on at the next w
         await worker.stop();
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(40, 500) },
   );
 });
 
@@ -218,7 +219,7 @@ test('a stop interrupts what runs, waits for it, and begins nothing that is left
         expect(begun).toBe(after);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 1_000) },
   );
 });
 

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { PGlite } from '@electric-sql/pglite';
-import { Kysely, PGliteDialect, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
@@ -15,7 +14,9 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import {
+  borrowPGlite,
   createPostgresDatabase,
+  lentPGlite,
   pgliteBroadcast,
   postgresServer,
   temporaryDataFolder,
@@ -66,23 +67,10 @@ async function oldPostgres(server: string): Promise<OldDatabase> {
 }
 
 async function oldPGlite(): Promise<OldDatabase> {
-  const server = new PGlite();
-  const query: PGlite['query'] = (text, parameters, options) => server.query(text, parameters, options);
-  const lent = () =>
-    new PGliteDialect({
-      pglite: {
-        waitReady: server.waitReady,
-        ready: true,
-        closed: false,
-        query,
-        transaction: (work) => server.transaction(work),
-        close: async () => undefined,
-      },
-    });
-  await server.waitReady;
-  const before = new Kysely<Tables>({ dialect: lent() });
+  const { server, giveBack } = await borrowPGlite();
+  const before = new Kysely<Tables>({ dialect: lentPGlite(server) });
   await migrate(before, 'postgres', oneCounter);
-  return { before, open: () => openPostgresDialect(lent(), pgliteBroadcast(server)), remove: () => server.close() };
+  return { before, open: () => openPostgresDialect(lentPGlite(server), pgliteBroadcast(server)), remove: giveBack };
 }
 
 const kinds = [

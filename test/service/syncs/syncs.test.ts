@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
 
 describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   let service: RunningService;
@@ -125,8 +126,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(20));
     const replies: Reply[] = [];
-    // A thousand on SQLite; PGlite is one slow connection, and shows the same with fewer.
-    const together = kind.name === 'PGlite' ? 20 : 100;
+    const together = runs(30, 100);
     for (let wave = 0; wave < 10; wave += 1) {
       replies.push(...(await Promise.all(Array.from({ length: together }, () => trigger(workspace, 'main')))));
     }
@@ -140,7 +140,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
 
   test('a trigger while a sync of the branch runs queues another, which runs after it', async () => {
     const { workspace, remote } = await workspaceWithRepository();
-    remote.commit(...manyCommits(3000));
+    remote.commit(...manyCommits(1500));
     const first = await trigger(workspace, 'main');
     await expect
       .poll(async () => (await service.ask('GET', first.headers.get('location') ?? '', { token })).body.status, {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -12,7 +12,7 @@ const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: nul
 /** Between two readings of the clock of the database, with the few milliseconds that rounding takes. */
 const slack = 5;
 
-describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
+describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
   let database: TestDatabase;
   let storage: Storage;
   beforeAll(async () => {

@@ -6,7 +6,12 @@ import {
   type DeliveryEnd,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
-import { createPostgresDatabase, type DatabaseKind, databaseKinds, postgresServer } from '../../support/databases.ts';
+import {
+  createPostgresDatabase,
+  type DatabaseKind,
+  postgresServer,
+  realDatabaseKinds,
+} from '../../support/databases.ts';
 import { claimNext } from './claim-next.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
@@ -16,7 +21,7 @@ import { patient } from './patience.ts';
 
 const url = 'https://a.example.com/';
 
-describe.each(databaseKinds)('deliveries of several instances on $name', (kind) => {
+describe.each(realDatabaseKinds)('deliveries of several instances on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   async function claim(): Promise<ClaimedDelivery> {

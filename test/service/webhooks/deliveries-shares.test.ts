@@ -5,13 +5,13 @@ import { maxUnprovenPerWorkspace } from '../../../src/service/webhooks/delivery-
 import { startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
 import { recordEvent } from '../../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { localCheck, receiver } from './delivering.ts';
 import { hookedStorage } from './hooked-storage.ts';
 import { patient } from './patience.ts';
 import { succeeded } from './samples.ts';
 
-describe.each(databaseKinds)('the shares of several instances on $name', (kind) => {
+describe.each(realDatabaseKinds)('the shares of several instances on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   test('a delivery of another workspace goes out while all receivers of one stay silent, to each no more than one an instance', async () => {

@@ -7,14 +7,14 @@ import { findHook, type HookRow } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook } from '../../../src/service/webhooks/pause-hook.ts';
 import type { ReceiverAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { claimNext } from './claim-next.ts';
 import { actor, hookedStorage, made } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/?key=s3cret'];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
+describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   async function rowOf(id: string): Promise<HookRow> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { type ReceiverAnswer, storedAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { claimNext } from './claim-next.ts';
 import { receiver, statusOnly } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
@@ -15,7 +15,7 @@ const whole: ReceiverAnswer = {
   bodyIsCut: true,
 };
 
-describe.each(databaseKinds)('the last attempt at a delivery on $name', (kind) => {
+describe.each(realDatabaseKinds)('the last attempt at a delivery on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   const last = async () => {

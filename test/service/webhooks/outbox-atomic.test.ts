@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { type RawBuilder, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { hookedService } from './hooked-service.ts';
 import { patient } from './patience.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 
-describe.each(databaseKinds)('an event and what it tells of, on $name', (kind) => {
+describe.each(realDatabaseKinds)('an event and what it tells of, on $name', (kind) => {
   const service = hookedService(kind);
 
   /** Makes a statement fail that would add a second row with the same value. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries, settleDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { auditOf } from './audited.ts';
 import { claimNext } from './claim-next.ts';
 import { receiver } from './delivering.ts';
@@ -12,7 +12,7 @@ import { actor, hookedStorage, made } from './hooked-storage.ts';
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
 const day = 24 * 60 * 60 * 1_000;
 
-describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
+describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   const pause = (id: string, workspace = 'game') => {

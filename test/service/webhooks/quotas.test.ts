@@ -6,7 +6,7 @@ import { type DeliveryEnd, settleDelivery } from '../../../src/service/webhooks/
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { claimNext } from './claim-next.ts';
@@ -17,7 +17,7 @@ const workspace = 'game';
 
 type Step = 'acquire' | 'delivered' | 'retry' | 'given-up' | 'gone' | 'send again' | 'recount';
 
-describe.each(databaseKinds)('the quotas of hooks on $name', (kind) => {
+describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   afterEach(() => setHookQuotas(hooked().storage, defaultHookQuotas));

@@ -7,7 +7,7 @@ import {
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
-import { databaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { auditOf } from './audited.ts';
 import { claimNext } from './claim-next.ts';
@@ -20,7 +20,7 @@ const url = 'https://a.example.com/p4th-secret?key=s3cret';
 const retry: DeliveryEnd = { kind: 'retry', why: 'no', afterMs: 3_600_000 };
 const delivered: DeliveryEnd = { kind: 'delivered' };
 
-describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
+describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
   const again = (hook: string, delivery: string, workspace = 'game') => {

@@ -1,5 +1,5 @@
 import { atLeast, atMost, exactly, type Limit } from '../../../bench/benchmark.ts';
-import { runs } from '../runs.ts';
+import { everyForm, runs } from '../runs.ts';
 
 /** Every figure of `npm run test:soak`, with its limit, by the test that measures it. */
 
@@ -25,7 +25,7 @@ const enough = 'Less would be a rehearsal.';
 
 const nobodyWaits = atMost(1_000, 'What one sends keeps nobody else waiting for more than a moment.');
 
-const waitingJobs = runs(8, 32);
+const waitingJobs = runs(everyForm ? 8 : 4, 32);
 
 export const declared = {
   'test/e2e/scenarios/waiting.test.ts': {
@@ -38,7 +38,7 @@ export const declared = {
     'their requests for it each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
   },
   'test/e2e/scenarios/overlapping-sets.test.ts': {
-    'overlapping sets that were locked': count(exactly(runs(12, 160), 'All of them.')),
+    'overlapping sets that were locked': count(exactly(runs(everyForm ? 12 : 8, 160), 'All of them.')),
     'paths that two held at a time, or with a lower fence than before': none(invariant),
     'requests for a lock, of each job and second of its time': count(
       atMost(runs(20, 2), 'Who waits pauses for a second at first, and longer each time; few jobs hardly wait.'),

@@ -1,0 +1,22 @@
+import { defineConfig } from 'vitest/config';
+import everyday from './vitest.config.ts';
+
+/** What other commands run, because it is slow and seldom breaks. `.ci/run` calls them all. */
+const elsewhere = [
+  // npm run test:docs
+  'test/{docs,demo,workflows,bench}/**',
+  'test/package.test.ts',
+  // npm run test:browser
+  'test/browser/**',
+  'test/service/dashboard/browser/**',
+  // npm run test:fire
+  'test/fire/**',
+  // npm run test:e2e
+  'test/runner/**',
+  'test/e2e/{changed-files-connections,connections,rate-limited,run-api,summary-off}.test.ts',
+];
+
+/** `npm test`: all that a change is likely to break, in its short forms. */
+export default defineConfig({
+  test: { ...everyday.test, exclude: [...(everyday.test?.exclude ?? []), ...elsewhere] },
+});
