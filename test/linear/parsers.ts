@@ -38,7 +38,6 @@ import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { originOf } from '../../src/service/api/origin.ts';
 import { preferredWait } from '../../src/service/api/prefer.ts';
-import { parseAuditActor } from '../../src/service/audit/read-audit.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/assets/lock-list.js';
@@ -58,9 +57,10 @@ import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
-import { parseCidr, parseIpAddress } from '../../src/service/ip-address.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
+import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
+import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
@@ -555,12 +555,12 @@ export const parsers: readonly Parser[] = [
     shapes: [['wsa_', 'a', '']],
   },
   { of: ['src/service/tokens/new-token.ts parseTokenName'], parse: parseTokenName },
-  { of: ['src/service/ip-address.ts parseCidr'], parse: parseCidr },
+  { of: ['src/service/platform/ip-address.ts parseCidr'], parse: parseCidr },
   {
     of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
     parse: (text) => parseExtraHeaders({ [text]: 'a', b: text }),
   },
-  { of: ['src/service/ip-address.ts parseIpAddress'], parse: parseIpAddress },
+  { of: ['src/service/platform/ip-address.ts parseIpAddress'], parse: parseIpAddress },
   {
     of: ['src/service/webhooks/receiver-answer.ts wholeAnswer'],
     parse: (text) =>

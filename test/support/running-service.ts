@@ -7,7 +7,7 @@ import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
 import { createGit } from '../../src/service/git/git.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
-import { parseCidr } from '../../src/service/ip-address.ts';
+import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import { endlessDisk, type FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';

@@ -1,26 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import type { AuditAction } from './audit.ts';
-
-/** Longer than any name, also of the people who use the command. */
-const maxActorLength = 1_024;
-
-/** Whose entries are looked for. The secret of a token is easily taken for its id: it is refused before it can be repeated. */
-export function parseAuditActor(text: string): Parsed<string> {
-  if (looksLikeTokenSecret(text)) {
-    return refused(
-      'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
-    );
-  }
-  if (text.length > maxActorLength) return refused('No name is that long.');
-  return /\p{Cc}/u.test(text) ? refused('A name has no control characters.') : accepted(text.normalize('NFC'));
-}
 
 export interface RecordedEntry {
   /** Grows with each entry; not without gaps. */

@@ -1,5 +1,5 @@
+import { systemErrorText } from '../platform/system-errors.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
-import { systemErrorText } from '../system-errors.ts';
 import { Failure } from './failure.ts';
 
 const form = 'It must be postgres://user:password@host:port/database.';

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
+import { sqliteErrorText, systemErrorText } from '../platform/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
 import { databaseFile, openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
-import { sqliteErrorText, systemErrorText } from '../system-errors.ts';
 import { databaseUrl, postgresFailure } from './database-url.ts';
 import { Failure } from './failure.ts';
 import { quoted } from './output/print.ts';

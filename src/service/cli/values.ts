@@ -1,7 +1,7 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { isScope, type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
-import { type Cidr, parseCidr } from '../ip-address.ts';
+import { type Cidr, parseCidr } from '../platform/ip-address.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 export function parseFolder(text: string): Parsed<string> {

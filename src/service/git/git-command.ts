@@ -1,5 +1,5 @@
 import { formatDuration } from '../../interface/duration.ts';
-import { systemErrorText } from '../system-errors.ts';
+import { systemErrorText } from '../platform/system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';

@@ -1,4 +1,4 @@
-import { systemErrorText } from '../system-errors.ts';
+import { systemErrorText } from '../platform/system-errors.ts';
 
 export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch' | 'busy';
 

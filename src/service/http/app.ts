@@ -4,7 +4,7 @@ import { type Context, type ErrorHandler, Hono } from 'hono';
 import { routePath } from 'hono/route';
 import type { Logger } from 'pino';
 import { problemAnswer, Refusal, unavailable } from '../contract/problem.ts';
-import type { Cidr } from '../ip-address.ts';
+import type { Cidr } from '../platform/ip-address.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { databaseTrouble, isOrphaned } from '../storage/unavailable.ts';
 import { createClientAddress } from './client-address.ts';

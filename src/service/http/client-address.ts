@@ -1,5 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import { type Cidr, type IpAddress, isInside, parseIpAddress, unmapped, writeIpAddress } from '../ip-address.ts';
+import {
+  type Cidr,
+  type IpAddress,
+  isInside,
+  parseIpAddress,
+  unmapped,
+  writeIpAddress,
+} from '../platform/ip-address.ts';
 
 /** How the address of a peer is shown: one of IPv4 as such, also where the socket takes both versions. */
 export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');

@@ -1,4 +1,4 @@
-import { sqliteErrorText } from '../system-errors.ts';
+import { sqliteErrorText } from '../platform/system-errors.ts';
 
 /** SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. */
 const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$/;

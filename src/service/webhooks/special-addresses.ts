@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { cidr, type IpAddress, isInside } from '../ip-address.ts';
+import { cidr, type IpAddress, isInside } from '../platform/ip-address.ts';
 
 /**
  * What the IANA special-purpose address registries (RFC 6890) do not call globally reachable, and multicast. The ranges that

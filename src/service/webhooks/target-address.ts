@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { unlessAborted } from '../../interface/timers.ts';
-import { addressInHost, type Cidr, isInside, parseIpAddress } from '../ip-address.ts';
+import { addressInHost, type Cidr, isInside, parseIpAddress } from '../platform/ip-address.ts';
 import { reachedBy, specialKindOf } from './special-addresses.ts';
 
 /** All addresses of a name. It rejects, or gives none, when the name does not resolve. */

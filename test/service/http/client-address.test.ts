@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { parseTrustedProxy } from '../../../src/service/cli/values.ts';
 import { createClientAddress } from '../../../src/service/http/client-address.ts';
-import { parseIpAddress, writeIpAddress } from '../../../src/service/ip-address.ts';
+import { parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { anyDatabase } from './any-database.ts';

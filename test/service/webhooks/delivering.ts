@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import { parseCidr } from '../../../src/service/ip-address.ts';
+import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import type { Outcome } from '../../../src/service/webhooks/deliver.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { addressInHost, type Cidr, parseCidr } from '../../../src/service/ip-address.ts';
+import { addressInHost, type Cidr, parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
 import { valueIn } from './samples.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseCidr } from '../../../src/service/ip-address.ts';
+import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/webhooks/target.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { valueIn, whyOf } from './samples.ts';

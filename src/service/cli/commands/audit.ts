@@ -1,14 +1,9 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { auditActions, isAuditAction } from '../../audit/audit.ts';
-import {
-  type AuditPage,
-  type AuditQuery,
-  parseAuditActor,
-  type RecordedEntry,
-  readAudit,
-} from '../../audit/read-audit.ts';
+import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { optional, withDefault } from '../flags.ts';
 import { table } from '../output/table.ts';

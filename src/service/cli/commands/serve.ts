@@ -1,5 +1,5 @@
 import { durationUpTo } from '../../../interface/duration.ts';
-import { parseCidr } from '../../ip-address.ts';
+import { parseCidr } from '../../platform/ip-address.ts';
 import { defineCommand } from '../command.ts';
 import { list, toggle, withDefault } from '../flags.ts';
 import { commonFlags } from '../storage-command.ts';

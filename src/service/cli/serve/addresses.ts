@@ -1,4 +1,4 @@
-import { cidr } from '../../ip-address.ts';
+import { cidr } from '../../platform/ip-address.ts';
 import { Failure } from '../failure.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);

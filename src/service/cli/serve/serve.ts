@@ -3,7 +3,7 @@ import type { Duration } from '../../../interface/duration.ts';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
-import type { Cidr } from '../../ip-address.ts';
+import type { Cidr } from '../../platform/ip-address.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';

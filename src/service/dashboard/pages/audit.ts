@@ -1,14 +1,9 @@
 import { html } from 'hono/html';
 import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
-import {
-  type AuditPage,
-  type AuditQuery,
-  parseAuditActor,
-  type RecordedEntry,
-  readAudit,
-} from '../../audit/read-audit.ts';
+import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
 import { invalid } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
+import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { option } from '../elements/fields.ts';
 import { empty, faint, literal, literals, type Markup, userText, verbatim } from '../elements/text.ts';

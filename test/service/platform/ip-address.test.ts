@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { parseCidr, parseIpAddress, writeIpAddress } from '../../src/service/ip-address.ts';
-import { whyOf } from './webhooks/samples.ts';
+import { parseCidr, parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
+import { whyOf } from '../webhooks/samples.ts';
 
 test.each(['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::/0', '::1', '::1/128', 'fd00::/8', 'FD00::/8', '192.168.4.0/22'])(
   '%s is a network',

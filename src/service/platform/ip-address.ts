@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
