@@ -108,7 +108,7 @@ describe('Retry-After', () => {
     const server = await startOtherServer(nothing(429, { 'retry-after': '9'.repeat(400) }));
     const client = testClient(server.baseUrl);
     const { message } = await errorOf(client.listWorkspaces(client.within()));
-    expect(message).toMatch(/ The service asks to wait for \d+[smhd], and less time is left \(/);
+    expect(message).toMatch(/ The service asks to wait for \d+ d \d+ h, and less time is left \(/);
   });
 
   test.each([
@@ -158,7 +158,7 @@ describe('Retry-After', () => {
     expect(error.failure).toMatchObject({ kind: 'deadline', retryAfterMs: 600_000, last: { status: 429 } });
     expect(error).toMatchObject({ status: 429 });
     expect(error.message).toBe(
-      'Slow down. The service asks to wait for 10m, and less time is left (GET /v1/workspaces: 429 Too Many Requests).',
+      'Slow down. The service asks to wait for 10 min, and less time is left (GET /v1/workspaces: 429 Too Many Requests).',
     );
   });
 });
