@@ -93,7 +93,7 @@ function nameOf(change) {
 /* harmony export */   N: () => (/* binding */ connect),
 /* harmony export */   a: () => (/* binding */ tellRetries)
 /* harmony export */ });
-/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(4828);
+/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2683);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4393);
 /* harmony import */ var _report_words_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(1046);
 /* harmony import */ var _version_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(4596);
@@ -151,7 +151,7 @@ const connect = ({ baseUrl, token, requestTimeout, retries }, origin, log) => (0
     ...(origin !== undefined && { origin }),
     onWarning: log.warn,
     onRetry: tellRetries(log),
-    onPaced: tellPace(log),
+    onThrottled: tellPace(log),
 });
 
 
@@ -193,8 +193,8 @@ __webpack_require__.d(__webpack_exports__, {
   run: () => (/* binding */ run)
 });
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 14 modules
-var client_client = __webpack_require__(4828);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 9 modules
+var client_client = __webpack_require__(2683);
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
 var duration = __webpack_require__(4393);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/connect.js
@@ -1098,7 +1098,7 @@ function createListener({ client, clock, signal, log, workspace }) {
                     hasWaited = true;
                     if (isTooQuick(began))
                         return 'nothing';
-                    const left = (0,words/* span */.Ln)((waitEnds - clock()) / 1_000);
+                    const left = (0,duration/* span */.Ln)((waitEnds - clock()) / 1_000);
                     log.line(`${heldText(path, result.holder, client.serverNow(), true)}. Waiting, ${left} left.`);
                     break;
                 }
@@ -1187,7 +1187,6 @@ function windingUp(clock, patienceMs, cancelled) {
 
 
 
-
 /** What is not settled by then is the post-step's. */
 const giveBackMs = 10_000;
 const wait_for_all_firstPauseMs = 1_000;
@@ -1262,7 +1261,7 @@ async function waitForAll(parts, paths, wait) {
         const why = round.kind === 'held'
             ? `${heldText(round.holding.path, round.holding.holder, client.serverNow(), true)}.`
             : round.error.message;
-        log.line(`${why} Waiting, ${(0,words/* span */.Ln)(left / 1_000)} left.`);
+        log.line(`${why} Waiting, ${(0,duration/* span */.Ln)(left / 1_000)} left.`);
         const until = deadline - reservedMs;
         if (round.kind === 'held' && (await listen(round.holding.path, until, deadline)) === 'free')
             continue;
@@ -1518,7 +1517,9 @@ async function follow(parts, { started, address, tookMs, }, within) {
         // A look before the last, with all its retries, leaves the last its time.
         const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
         const lookBegan = clock();
-        const look = await client.syncStatus(address, { ...within, deadline }, { paced: !lookedLast }).catch(passingError);
+        const look = await client
+            .syncStatus(address, { ...within, deadline }, { throttled: !lookedLast })
+            .catch(passingError);
         previousTookMs = clock() - lookBegan;
         if (look instanceof client_client/* ServiceError */._7) {
             unseen = look;
@@ -1563,7 +1564,7 @@ async function waitForEnd(parts, task, started, tookMs) {
             const { unseen } = followed;
             const what = unseen === undefined
                 ? `has not ended within ${(0,duration/* formatDuration */.a3)(wait)}: it is ${progressText(last)}.`
-                : `was not seen to end within ${(0,duration/* formatDuration */.a3)(wait)}: when it was last seen it was ${progressText(last)}. After that, ${unseen.message}`;
+                : `was not seen to end within ${(0,duration/* formatDuration */.a3)(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.message}`;
             const advice = 'The service goes on with it. Raise `wait` to wait longer.';
             return failedAt(last, `The sync of ${branch} ${what} ${advice}`);
         }
@@ -1860,8 +1861,8 @@ async function unlock(parts, { workspace, force }, toRelease, service) {
 var parsed = __webpack_require__(9296);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
 var json = __webpack_require__(5395);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/base-url.js + 1 modules
-var base_url = __webpack_require__(3364);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/loopback.js
+var loopback = __webpack_require__(672);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/changed-files/change.js
 var change = __webpack_require__(2661);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/source.js
@@ -1901,7 +1902,7 @@ function parseApiUrl(text, allowHttp) {
     if (url === null || !/^https?:$/.test(url.protocol)) {
         return (0,parsed/* refused */.J)("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
     }
-    if (url.protocol === 'http:' && !allowHttp && !(0,base_url/* isLoopback */.U)(url.hostname)) {
+    if (url.protocol === 'http:' && !allowHttp && !(0,loopback/* isLoopback */.U)(url.hostname)) {
         return (0,parsed/* refused */.J)(`The interface of GitHub is at ${url.origin}: plain http would show the token to everybody on the way. Set \`allow-http: true\` if the network is yours alone.`);
     }
     return (0,parsed/* accepted */.q)(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
@@ -2266,17 +2267,27 @@ const version = '0.1.0';
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   D7: () => (/* binding */ objectIn),
-/* harmony export */   DM: () => (/* binding */ largestBody),
+/* harmony export */   G4: () => (/* binding */ maxBodyBytes),
+/* harmony export */   JN: () => (/* binding */ readAnswer),
+/* harmony export */   hO: () => (/* binding */ parseLinks),
 /* harmony export */   oJ: () => (/* binding */ isSuccess),
-/* harmony export */   rR: () => (/* binding */ headerOf),
-/* harmony export */   x8: () => (/* binding */ readBody)
+/* harmony export */   rR: () => (/* binding */ headerOf)
 /* harmony export */ });
-/* harmony import */ var _html_to_text_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7986);
 /* harmony import */ var _json_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(5395);
+/* harmony import */ var _service_text_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(9960);
 
 
-const largestBody = 10 * 1_024 * 1_024;
-const longestExcerpt = 200;
+const maxBodyBytes = 10 * 1_024 * 1_024;
+const maxExcerptLength = 200;
+/** Throws when the answer was cut off on its way. */
+function readAnswer(received, texts) {
+    const { status, headers, endIsUnsure } = received;
+    const body = readBody(received, headers, texts);
+    const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
+    if (endIsUnsure && claimsJson && body.kind === 'other')
+        throw new Error('the answer was cut in its middle');
+    return { status, headers, body };
+}
 /** JSON is known by itself: many servers name it `text/plain` or not at all. */
 function readBody({ bytes, tooLarge }, headers, texts) {
     const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
@@ -2287,7 +2298,7 @@ function readBody({ bytes, tooLarge }, headers, texts) {
     const text = new TextDecoder().decode(bytes);
     if (text.trim() === '')
         return { kind: 'empty' };
-    const excerpt = texts.excerpt(text, longestExcerpt);
+    const excerpt = texts.excerpt(text, maxExcerptLength);
     if (tooLarge)
         return { kind: 'too-large', excerpt };
     const parsed = (0,_json_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJson */ .qF)(text, texts.data);
@@ -2295,7 +2306,7 @@ function readBody({ bytes, tooLarge }, headers, texts) {
         return { kind: 'json', value: parsed.value, byteLength: bytes.length };
     const type = texts.line(headers['content-type'] ?? '', 80);
     const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
-    return { kind: 'other', why, excerpt, isHtml: (0,_html_to_text_js__WEBPACK_IMPORTED_MODULE_0__/* .looksLikeHtml */ .t)(text) };
+    return { kind: 'other', why, excerpt, isHtml: (0,_service_text_js__WEBPACK_IMPORTED_MODULE_0__/* .looksLikeHtml */ .te)(text) };
 }
 const isSuccess = ({ status }) => status >= 200 && status < 300;
 /** What an object in the body says; nothing where there is none. */
@@ -2306,337 +2317,40 @@ function headerOf({ headers }, name) {
     const [first] = Array.isArray(value) ? value : [value];
     return first?.trim() === '' ? undefined : first?.trim();
 }
+const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
+/** The targets of a Link header (RFC 8288) by their relations; of several with the same relation the first. */
+function parseLinks(header) {
+    const targets = new Map();
+    // A target, and its parameters: texts in quotes among them can have commas and semicolons.
+    for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:[^,"<]|"[^"]*")*)/g)) {
+        const [, quoted, plain] = relation.exec(parameters) ?? [];
+        for (const name of (quoted ?? plain ?? '').toLowerCase().split(/\s+/)) {
+            if (name !== '' && !targets.has(name))
+                targets.set(name, target);
+        }
+    }
+    return targets;
+}
 
 
 /***/ }),
 
-/***/ 3810:
+/***/ 719:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
 // EXPORTS
 __webpack_require__.d(__webpack_exports__, {
-  E: () => (/* binding */ createSendOnce),
-  m: () => (/* binding */ endedBy)
+  j: () => (/* binding */ createCall),
+  l: () => (/* binding */ expectSuccess)
 });
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
-var answer = __webpack_require__(3203);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/connection-failure.js
-const neverConnected = new Set([
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'EADDRNOTAVAIL',
-    'EPROTO',
-]);
-/** What breaks before a request can be sent, but is named like what breaks after. */
-const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
-/** As OpenSSL and Node name what is wrong with a certificate. */
-const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
-const longestWords = 300;
-/** It is about a flag of the command line, which whoever reads this did not write. */
-const tipOfNode = /; if the root CA is installed locally.*$/s;
-/** When a name has several addresses, the errors of all of them come in one that has no words of its own. */
-const wordsOf = (error) => error instanceof AggregateError && error.message === ''
-    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
-    : error.message;
-const textAt = (error, name) => {
-    const value = Reflect.get(error, name);
-    return typeof value === 'string' ? value : undefined;
-};
-function connectionFailure(thrown, texts) {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    const code = textAt(error, 'code');
-    const untrusted = code !== undefined && certificate.test(code);
-    const unconnected = untrusted ||
-        textAt(error, 'syscall') === 'connect' ||
-        (code !== undefined && neverConnected.has(code)) ||
-        unconnectedWords.test(error.message);
-    const words = texts.line(wordsOf(error).replace(tipOfNode, ''), longestWords);
-    return {
-        kind: 'connection',
-        code,
-        words: code === undefined || words.includes(code) ? words : `${words} (${code})`,
-        mayHaveArrived: !unconnected,
-        untrusted,
-    };
-}
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/time-limit.js
-var time_limit = __webpack_require__(3450);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/attempt.js
-
-
-
-const truncated = (words) => ({
-    kind: 'connection',
-    code: undefined,
-    words,
-    mayHaveArrived: true,
-    untrusted: false,
-});
-function attemptOf(received, texts, sentAt) {
-    const { status, headers, endIsUnsure } = received;
-    const body = (0,answer/* readBody */.x8)(received, headers, texts);
-    const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
-    if (endIsUnsure && claimsJson && body.kind === 'other') {
-        return { kind: 'lost', failure: truncated('the answer was cut in its middle'), mayBeDone: true, sentAt };
-    }
-    return { kind: 'answered', answer: { status, headers, body }, sentAt };
-}
-const endedBy = (operation, sentAt) => ({
-    kind: 'ended',
-    by: operation.ending() === 'deadline' ? 'deadline' : 'aborted',
-    sentAt,
-});
-const createSendOnce = ({ connection, timeoutMs, clock }) => async (request, { texts, operation, answerDelayMs }) => {
-    const sentAt = clock();
-    const limitMs = timeoutMs + answerDelayMs;
-    const limit = (0,time_limit/* startTimeLimit */.r5)(limitMs, 'timeout', [operation]);
-    try {
-        const received = await (0,time_limit/* unlessAborted */.Wh)(connection.send(request, limit.signal), limit.signal);
-        if (received !== undefined)
-            return attemptOf(received, texts, sentAt);
-    }
-    catch (error) {
-        if (!limit.signal.aborted) {
-            const failure = connectionFailure(error, texts);
-            return { kind: 'lost', failure, mayBeDone: failure.mayHaveArrived, sentAt };
-        }
-    }
-    finally {
-        limit.lift();
-    }
-    if (limit.ending() !== 'timeout')
-        return endedBy(operation, sentAt);
-    return { kind: 'lost', failure: { kind: 'timeout', limitMs }, mayBeDone: true, sentAt };
-};
-
-
-/***/ }),
-
-/***/ 5751:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-
-// EXPORTS
-__webpack_require__.d(__webpack_exports__, {
-  j: () => (/* binding */ createCall)
-});
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/gate.js
-/** Lets so many in at once; the others wait in the order in which they came. */
-function createGate(size) {
-    let free = size;
-    const waiting = new Set();
-    function leaveOnce() {
-        let inside = true;
-        return () => {
-            if (!inside)
-                return;
-            inside = false;
-            const [next] = waiting;
-            if (next === undefined)
-                free += 1;
-            else
-                next();
-        };
-    }
-    return {
-        /** Undefined when the signal was aborted first. */
-        async enter(signal) {
-            if (signal.aborted)
-                return undefined;
-            if (free > 0) {
-                free -= 1;
-                return leaveOnce();
-            }
-            return new Promise((resolve) => {
-                const giveUp = () => {
-                    waiting.delete(admit);
-                    resolve(undefined);
-                };
-                const admit = () => {
-                    waiting.delete(admit);
-                    signal.removeEventListener('abort', giveUp);
-                    resolve(leaveOnce());
-                };
-                waiting.add(admit);
-                signal.addEventListener('abort', giveUp, { once: true });
-            });
-        },
-    };
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/admission.js
-
-/** Lets requests to their connections: as many at once as there are, and as fast as the service will take them. */
-function createAdmission({ maxConnections, throttle, clock, sleep, onPaced }) {
-    const connections = createGate(maxConnections);
-    /** Only the first of those that are paced waits for the time and for a connection; the others for their turn. */
-    const line = createGate(1);
-    /** The pace is an estimate: who would run out of time for it asks the service instead. */
-    function delayMs(deadline) {
-        const now = clock();
-        const delay = throttle.delayMs(now);
-        return now + delay < deadline ? delay : Math.max(0, throttle.refusedUntil() - now);
-    }
-    async function enterPaced({ deadline, signal }) {
-        let limited = false;
-        while (!signal.aborted) {
-            const leave = await connections.enter(signal);
-            if (leave === undefined)
-                break;
-            const delay = delayMs(deadline);
-            if (delay === 0) {
-                throttle.sent(clock());
-                return { kind: 'admitted', leave };
-            }
-            // What is not paced may have the connection meanwhile.
-            leave();
-            if (clock() + delay >= deadline)
-                return { kind: 'too-late', delayMs: delay };
-            limited = true;
-            if (throttle.refusedUntil() <= clock())
-                onPaced(delay);
-            await sleep(delay, signal);
-        }
-        return { kind: 'ended', limited };
-    }
-    return async (entrant) => {
-        const { paced, signal } = entrant;
-        const leave = await (paced ? line : connections).enter(signal);
-        if (leave === undefined)
-            return { kind: 'ended', limited: paced && throttle.delayMs(clock()) > 0 };
-        return paced ? enterPaced(entrant).finally(leave) : { kind: 'admitted', leave };
-    };
-}
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/attempt.js + 1 modules
-var attempt = __webpack_require__(3810);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/backoff.js
-const first = 500;
-const longest = 10_000;
-/** Everybody who was sent away at the same moment was told the same time to wait. */
-const spread = 250;
-/** How long to wait after so many failed attempts, unless the server has said it. */
-function backoff(failed, retryAfterMs, random) {
-    const half = Math.min(longest, first * 2 ** (failed - 1)) / 2;
-    if (retryAfterMs === undefined)
-        return half + random() * half;
-    return Math.max(retryAfterMs + random() * spread, half);
-}
-
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/timers.js
+var timers = __webpack_require__(671);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
 var client_answer = __webpack_require__(3203);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
-var refusal = __webpack_require__(9711);
-;// CONCATENATED MODULE: ./build/bundle/compiled/interface/problem.js
-/** RFC 9457. `type` is the prefix and one of these names, so that a program can tell problems of one status apart. */
-const problemTypePrefix = 'urn:workspace-automation:problem:';
-const problems = {
-    'malformed-request': { status: 400, title: 'The request cannot be read' },
-    unauthorized: { status: 401, title: 'A valid API token is needed' },
-    'insufficient-scope': { status: 403, title: 'The token lacks a scope' },
-    'lock-of-another-token': { status: 403, title: 'The lock belongs to another token' },
-    'cross-site': { status: 403, title: 'The form came from somewhere else' },
-    'not-found': { status: 404, title: 'There is nothing here' },
-    'method-not-allowed': { status: 405, title: 'This address does not know the method' },
-    'request-timeout': { status: 408, title: 'The request took too long to arrive' },
-    locked: { status: 409, title: 'The path is locked' },
-    'request-in-progress': { status: 409, title: 'The same request is still running' },
-    'lock-changed': { status: 412, title: 'This is not the lock that is there' },
-    'body-too-large': { status: 413, title: 'The request body is too large' },
-    'unsupported-media-type': { status: 415, title: 'The request body is not JSON' },
-    'invalid-request': { status: 422, title: 'The request is not valid' },
-    'idempotency-key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
-    'quota-exceeded': { status: 422, title: 'There is as much of this as there may be' },
-    'rate-limited': { status: 429, title: 'Too many requests' },
-    'headers-too-large': { status: 431, title: 'The request headers are too large' },
-    'internal-error': { status: 500, title: 'The service made a mistake' },
-    unavailable: { status: 503, title: 'The service cannot do this now' },
-};
-const problemMediaType = 'application/problem+json';
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/error-words.js
-var error_words = __webpack_require__(7979);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
-var json = __webpack_require__(5395);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/known-lock.js
-var known_lock = __webpack_require__(1192);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/still-running.js
-
-
-
-
-
-const ours = `${problemTypePrefix}request-in-progress`;
-/**
- * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
- * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
- */
-function isStillRunning(answer, keyMayHaveArrived) {
-    if (answer.status !== 409)
-        return false;
-    const body = (0,client_answer/* objectIn */.D7)(answer);
-    const type = (0,json/* nameIn */.ZC)(body['type']) ?? '';
-    if (type.startsWith(problemTypePrefix))
-        return type === ours;
-    if ((0,known_lock/* holderIn */.Mz)(answer) !== undefined)
-        return false;
-    const words = `${type} ${(0,error_words/* rawWordsOf */.bM)(body) ?? ''}`;
-    if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words))
-        return true;
-    return keyMayHaveArrived && (0,client_answer/* headerOf */.rR)(answer, 'retry-after') !== undefined;
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/judgement.js
-
-
-
-const worthRetrying = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
-function reasonOf(status, stillRunning, retryAfterMs = 0) {
-    if (stillRunning)
-        return 'still-running';
-    if (status === 429)
-        return 'limited';
-    return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
-}
-function judgeAnswer(answer, context, keyMayHaveArrived) {
-    if ((0,client_answer/* isSuccess */.oJ)(answer))
-        return { kind: 'end', answer };
-    const { status } = answer;
-    const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-    if (!stillRunning && !worthRetrying(status))
-        return { kind: 'end', answer };
-    const failure = (0,refusal/* refusalOf */.Of)(answer, context);
-    const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-    const reason = reasonOf(status, stillRunning, retryAfterMs);
-    // What stands in front of a service also answers when the service has done it all.
-    const mayBeDone = stillRunning || status >= 500;
-    return { kind: 'again', reason, failure, mayBeDone, retryAfterMs };
-}
-/** What an attempt means for the operation: its end, or another attempt. */
-function judge(tried, context, keyMayHaveArrived) {
-    switch (tried.kind) {
-        case 'answered':
-            return judgeAnswer(tried.answer, context, keyMayHaveArrived);
-        case 'lost': {
-            const { failure, mayBeDone } = tried;
-            if (failure.kind === 'connection' && failure.untrusted)
-                return { kind: 'stop', failure, mayBeDone };
-            return { kind: 'again', reason: 'failed', failure, mayBeDone, retryAfterMs: undefined };
-        }
-        case 'ended': {
-            const failure = tried.by === 'aborted' ? { kind: 'aborted' } : { kind: 'deadline', last: undefined, retryAfterMs: undefined };
-            return { kind: 'stop', failure, mayBeDone: tried.sentAt !== undefined };
-        }
-    }
-}
-
+// EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
+var connection = __webpack_require__(2073);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/rate-limit.js
 /** What is longer says nothing that pacing could use. */
 const maxFieldLength = 1_000;
@@ -2701,8 +2415,101 @@ function byHeaders(headers, serverNow) {
 /** What cannot be read says nothing. */
 const rateLimitIn = (headers, serverNow) => byField(headers) ?? byHeaders(headers, serverNow);
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js + 2 modules
-var service_error = __webpack_require__(8141);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
+var refusal = __webpack_require__(3004);
+;// CONCATENATED MODULE: ./build/bundle/compiled/interface/problem.js
+/** RFC 9457. `type` is the prefix and one of these names, so that a program can tell problems of one status apart. */
+const problemTypePrefix = 'urn:workspace-automation:problem:';
+const problems = {
+    'malformed-request': { status: 400, title: 'The request cannot be read' },
+    unauthorized: { status: 401, title: 'A valid API token is needed' },
+    'insufficient-scope': { status: 403, title: 'The token lacks a scope' },
+    'lock-of-another-token': { status: 403, title: 'The lock belongs to another token' },
+    'cross-site': { status: 403, title: 'The form came from somewhere else' },
+    'not-found': { status: 404, title: 'There is nothing here' },
+    'method-not-allowed': { status: 405, title: 'This address does not know the method' },
+    'request-timeout': { status: 408, title: 'The request took too long to arrive' },
+    locked: { status: 409, title: 'The path is locked' },
+    'request-in-progress': { status: 409, title: 'The same request is still running' },
+    'lock-changed': { status: 412, title: 'This is not the lock that is there' },
+    'body-too-large': { status: 413, title: 'The request body is too large' },
+    'unsupported-media-type': { status: 415, title: 'The request body is not JSON' },
+    'invalid-request': { status: 422, title: 'The request is not valid' },
+    'idempotency-key-reused': { status: 422, title: 'The idempotency key belongs to another request' },
+    'quota-exceeded': { status: 422, title: 'There is as much of this as there may be' },
+    'rate-limited': { status: 429, title: 'Too many requests' },
+    'headers-too-large': { status: 431, title: 'The request headers are too large' },
+    'internal-error': { status: 500, title: 'The service made a mistake' },
+    unavailable: { status: 503, title: 'The service cannot do this now' },
+};
+const problemMediaType = 'application/problem+json';
+
+// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
+var json = __webpack_require__(5395);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/known-lock.js
+var known_lock = __webpack_require__(1192);
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/retry.js
+
+
+
+
+
+const isTransient = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+function reasonOf(status, stillRunning, retryAfterMs = 0) {
+    if (stillRunning)
+        return 'still-running';
+    if (status === 429)
+        return 'limited';
+    return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
+}
+function judgeAnswer(answer, context, keyMayHaveArrived) {
+    const { status } = answer;
+    const stillRunning = isStillRunning(answer, keyMayHaveArrived);
+    if (!stillRunning && !isTransient(status))
+        return { kind: 'answered', answer };
+    const failure = (0,refusal/* refusalOf */.Of)(answer, context);
+    const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+    return {
+        kind: 'failed',
+        failure,
+        // A proxy in front of the service also answers so when the service has done it all.
+        mayBeDone: stillRunning || status >= 500,
+        reason: reasonOf(status, stillRunning, retryAfterMs),
+        retryAfterMs,
+    };
+}
+/**
+ * Whether a 409 says that an earlier request with the same Idempotency-Key is still at work. Where it names neither
+ * that nor a lock, this is only believed of a key that can have arrived before: for a new one it would be a riddle.
+ */
+function isStillRunning(answer, keyMayHaveArrived) {
+    if (answer.status !== 409)
+        return false;
+    const body = (0,client_answer/* objectIn */.D7)(answer);
+    const type = (0,json/* nameIn */.ZC)(body['type']) ?? '';
+    if (type.startsWith(problemTypePrefix))
+        return type === `${problemTypePrefix}request-in-progress`;
+    if ((0,known_lock/* holderIn */.Mz)(answer) !== undefined)
+        return false;
+    const words = `${type} ${(0,refusal/* rawWordsOf */.bM)(body) ?? ''}`;
+    if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words))
+        return true;
+    return keyMayHaveArrived && (0,client_answer/* headerOf */.rR)(answer, 'retry-after') !== undefined;
+}
+const firstBackoffMs = 500;
+const maxBackoffMs = 10_000;
+/** Those who were refused together were told the same time to wait, and must not come back at the same moment. */
+const jitterMs = 250;
+/** How long to wait after so many failed attempts, unless the server has said it. */
+function backoff(failed, retryAfterMs, random) {
+    const half = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
+    if (retryAfterMs === undefined)
+        return half + random() * half;
+    return Math.max(retryAfterMs + random() * jitterMs, half);
+}
+
+// EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js
+var service_error = __webpack_require__(3925);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-text.js
 var service_text = __webpack_require__(9960);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/throttle.js
@@ -2719,8 +2526,6 @@ const blindSpacingMs = 200;
 const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
-/** Those who were told the same time do not come back at the same moment. */
-const spreadMs = 250;
 function createThrottle(random) {
     let policy;
     /** What the last answer said, less what it may not have counted yet. What comes back meanwhile is not reckoned with. */
@@ -2761,12 +2566,12 @@ function createThrottle(random) {
             refusals = 0;
             caution = Math.max(1, caution * cautionPerAnswer);
         },
-        saw(status, now) {
+        observe(status, now) {
             policy = status.policy ?? policy;
             // The service may not have counted yet what is under way.
             remaining = status.remaining - underWay;
             const { resetMs = 0 } = status;
-            pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * spreadMs : now;
+            pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
         },
         refused(sentAt, retryAfterMs, now) {
             if (sentAt >= refusedAt) {
@@ -2780,6 +2585,80 @@ function createThrottle(random) {
             refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => drawn));
             return refusedUntil - now;
         },
+    };
+}
+/** Lets so many in at once, the others in the order in which they came; undefined when the signal was aborted first. */
+function createSemaphore(size) {
+    let free = size;
+    const waiting = new Set();
+    function release() {
+        const [next] = waiting;
+        if (next === undefined)
+            free += 1;
+        else
+            next();
+    }
+    return async (signal) => {
+        if (signal.aborted)
+            return undefined;
+        if (free > 0) {
+            free -= 1;
+            return release;
+        }
+        return new Promise((resolve) => {
+            const giveUp = () => {
+                waiting.delete(enter);
+                resolve(undefined);
+            };
+            const enter = () => {
+                waiting.delete(enter);
+                signal.removeEventListener('abort', giveUp);
+                resolve(release);
+            };
+            waiting.add(enter);
+            signal.addEventListener('abort', giveUp, { once: true });
+        });
+    };
+}
+/** Admits requests: as many at once as there are connections, and as fast as the service takes them. */
+function createAdmission({ maxConnections, throttle, clock, sleep, onThrottled }) {
+    const enterConnection = createSemaphore(maxConnections);
+    /** Only the first of those that are throttled waits for the time and for a connection; the others for their turn. */
+    const enterQueue = createSemaphore(1);
+    /** The pace is an estimate: a request that would run out of time for it asks the service instead. */
+    function delayMs(deadline) {
+        const now = clock();
+        const delay = throttle.delayMs(now);
+        return now + delay < deadline ? delay : Math.max(0, throttle.refusedUntil() - now);
+    }
+    async function admitThrottled({ deadline, signal }) {
+        let limited = false;
+        while (!signal.aborted) {
+            const release = await enterConnection(signal);
+            if (release === undefined)
+                break;
+            const delay = delayMs(deadline);
+            if (delay === 0) {
+                throttle.sent(clock());
+                return { kind: 'admitted', release };
+            }
+            // What is not throttled may have the connection meanwhile.
+            release();
+            if (clock() + delay >= deadline)
+                return { kind: 'too-late', delayMs: delay };
+            limited = true;
+            if (throttle.refusedUntil() <= clock())
+                onThrottled(delay);
+            await sleep(delay, signal);
+        }
+        return { kind: 'aborted', limited };
+    }
+    return async (request) => {
+        const { throttled, signal } = request;
+        const release = await (throttled ? enterQueue : enterConnection)(signal);
+        if (release === undefined)
+            return { kind: 'aborted', limited: throttled && throttle.delayMs(clock()) > 0 };
+        return throttled ? admitThrottled(request).finally(release) : { kind: 'admitted', release };
     };
 }
 
@@ -2796,134 +2675,150 @@ var time_limit = __webpack_require__(3450);
 
 
 
+/** Throws what a call failed with, if it did. */
+function expectSuccess(result) {
+    if (result.kind === 'given-up')
+        throw result.error;
+    if (!(0,client_answer/* isSuccess */.oJ)(result.answer))
+        throw result.refuse(result.answer);
+    return result;
+}
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** RFC 9110 section 5.5. */
 const unsendableHeader = (headers) => Object.keys(headers).find((name) => !fieldValue.test(headers[name] ?? ''));
-const pathOf = (target) => target.replace(/\?.*$/s, '');
-function createCall(parts) {
-    const { baseUrl, clock, serverClock, random, sleep } = parts;
+/** Every request goes through here: it waits for the rate limit, is sent, and sent again until an answer counts. */
+function createCall(options) {
+    const { baseUrl, clock, serverClock, random, sleep } = options;
     const throttle = createThrottle(random);
-    const admit = createAdmission({ ...parts, throttle });
+    const admit = createAdmission({ ...options, throttle });
     // All spellings of a secret take a while to make, and most requests have none of their own.
-    const usualTexts = (0,service_text/* createServiceText */.T)(parts.secrets);
+    const defaultTexts = (0,service_text/* createServiceText */.T2)(options.secrets);
     /** The last answer that refused a request for the rate limit. */
     let limitedBy;
-    const wireOf = ({ method, target, headers, body }) => ({
-        method,
-        target,
-        headers: { ...parts.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
-        body: body === undefined ? null : JSON.stringify(body),
-    });
-    function heed(tried, texts, paced) {
-        if (tried.kind !== 'answered')
-            return;
-        const { answer, sentAt } = tried;
-        serverClock.saw(answer.headers);
-        parts.onAnswer(answer, texts);
+    /** What an answer says of the rate limit counts before the next request gets the connection. */
+    function observe(answer, sentAt, texts, throttled) {
+        serverClock.observe(answer.headers);
+        options.onAnswer(answer, texts);
         const status = rateLimitIn(answer.headers, serverClock.now());
         if (status !== undefined)
-            throttle.saw(status, clock());
-        if (!paced)
+            throttle.observe(status, clock());
+        if (!throttled)
             return;
         if (answer.status === 429)
             throttle.refused(sentAt, (0,refusal/* retryAfterOf */.sT)(answer, serverClock.now()), clock());
         else
             throttle.served();
     }
-    /** What an answer says of the limit counts before the next request gets the connection. */
-    async function tryOnce(wire, context, paced, leave) {
-        try {
-            const tried = await parts.sendOnce(wire, context).finally(() => paced && throttle.ended());
-            heed(tried, context.texts, paced);
-            return tried;
-        }
-        finally {
-            leave();
-        }
-    }
-    async function run(request, { deadline }, limit) {
-        const { attempts: most, answerDelayMs = 0 } = request;
-        const wire = wireOf(request);
-        const path = pathOf(request.target);
-        const { secrets: ownSecrets = [] } = request;
-        const texts = ownSecrets.length === 0 ? usualTexts : (0,service_text/* createServiceText */.T)([...parts.secrets, ...ownSecrets]);
-        const retries = most === 'once' ? 0 : parts.retries;
+    async function send(request, { deadline }, limit) {
+        const { method, target, headers, body, secrets = [], answerDelayMs = 0 } = request;
+        const sent = {
+            method,
+            target,
+            headers: { ...options.headers, ...(body && { 'content-type': 'application/json' }), ...headers },
+            body: body === undefined ? null : JSON.stringify(body),
+        };
+        const texts = secrets.length === 0 ? defaultTexts : (0,service_text/* createServiceText */.T2)([...options.secrets, ...secrets]);
+        const timeoutMs = options.timeoutMs + answerDelayMs;
+        const once = request.attempts === 'once';
+        const retries = once ? 0 : options.retries;
         // To give back is never held up by what is still to be asked for.
-        const paced = request.paced ?? request.method !== 'DELETE';
-        let sentAt;
+        const throttled = request.throttled ?? method !== 'DELETE';
+        let firstSentAt;
         let attempts = 0;
-        let failed = 0;
-        let counted = 0;
+        let failures = 0;
+        let countedFailures = 0;
         let mayBeDone = request.keySentBefore === true;
         let last;
-        const fail = (failure) => new service_error/* ServiceError */._({ method: request.method, path, attempts }, failure);
-        const context = () => ({ baseUrl, texts, serverNow: serverClock.now() });
-        const refuse = (answer) => fail((0,refusal/* refusalOf */.Of)(answer, context()));
-        const course = () => ({ texts, sentAt: sentAt ?? clock(), mayBeDone, fail, refuse });
-        const giveUp = (failure) => ({ kind: 'given-up', error: fail(failure), ...course() });
-        const unsendable = unsendableHeader(wire.headers);
+        const fail = (failure) => new service_error/* ServiceError */._({ method, path: target.replace(/\?.*$/s, ''), attempts }, failure);
+        const refusalContext = () => ({ baseUrl, texts, serverNow: serverClock.now() });
+        const refuse = (answer) => fail((0,refusal/* refusalOf */.Of)(answer, refusalContext()));
+        const context = () => ({ texts, sentAt: firstSentAt ?? clock(), mayBeDone, fail, refuse });
+        const giveUp = (failure) => ({ kind: 'given-up', error: fail(failure), ...context() });
+        const giveUpInterrupted = (limited = false) => giveUp(limit.signal.aborted && !limit.isOver()
+            ? { kind: 'aborted' }
+            : { kind: 'deadline', last, retryAfterMs: undefined, limited });
+        /** Undefined when the whole call was interrupted first. */
+        async function attempt() {
+            const sentAt = clock();
+            const attemptLimit = (0,time_limit/* startTimeLimit */.r)(timeoutMs, [limit.signal], options.startTimer);
+            let answer;
+            try {
+                answer = await (0,timers/* unlessAborted */.W)(options.send(sent, attemptLimit.signal, texts), attemptLimit.signal);
+            }
+            catch (error) {
+                if (!attemptLimit.isOver() && limit.signal.aborted)
+                    return undefined;
+                const failure = attemptLimit.isOver()
+                    ? { kind: 'timeout', limitMs: timeoutMs }
+                    : (0,connection/* connectionFailure */.Dx)(error, texts);
+                const arrived = failure.kind === 'timeout' || failure.mayHaveArrived;
+                const reason = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+                return { kind: 'failed', failure, mayBeDone: arrived, reason, retryAfterMs: undefined };
+            }
+            finally {
+                attemptLimit.stop();
+                if (throttled)
+                    throttle.ended();
+            }
+            observe(answer, sentAt, texts, throttled);
+            return judgeAnswer(answer, refusalContext(), mayBeDone);
+        }
+        const unsendable = unsendableHeader(sent.headers);
         if (unsendable !== undefined) {
-            return giveUp({
-                kind: 'unsendable',
-                why: `the header ${unsendable} would have characters that no header can have`,
-            });
+            return giveUp({ kind: 'unsendable', why: `the header ${unsendable} has characters that no header can have` });
         }
         for (;;) {
-            if (limit.ending() === 'aborted')
-                return giveUp({ kind: 'aborted' });
-            if (clock() >= deadline || limit.signal.aborted)
-                return giveUp({ kind: 'deadline', last, retryAfterMs: undefined });
-            const admission = await admit({ paced, deadline, signal: limit.signal });
+            if (limit.signal.aborted || clock() >= deadline)
+                return giveUpInterrupted();
+            const admission = await admit({ throttled, deadline, signal: limit.signal });
             if (admission.kind === 'too-late') {
                 const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
                 return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
             }
-            const limited = (admission.kind === 'ended' && admission.limited) || undefined;
-            if (limited)
-                last ??= limitedBy;
-            const tried = admission.kind === 'admitted'
-                ? await tryOnce(wire, { texts, operation: limit, answerDelayMs }, paced, admission.leave)
-                : (0,attempt/* endedBy */.m)(limit, undefined);
-            sentAt ??= tried.sentAt;
-            if (tried.sentAt !== undefined)
-                attempts += 1;
-            const judgement = judge(tried, context(), mayBeDone);
-            if (judgement.kind === 'end')
-                return { kind: 'answered', answer: judgement.answer, ...course() };
-            const { failure } = judgement;
-            mayBeDone ||= judgement.mayBeDone;
-            if (judgement.kind === 'stop')
-                return giveUp(failure.kind === 'deadline' ? { ...failure, last, limited } : failure);
-            const { reason, retryAfterMs } = judgement;
+            if (admission.kind === 'aborted') {
+                if (admission.limited)
+                    last ??= limitedBy;
+                return giveUpInterrupted(admission.limited);
+            }
+            firstSentAt ??= clock();
+            attempts += 1;
+            const ended = await attempt().finally(admission.release);
+            if (ended?.kind === 'answered')
+                return { ...ended, ...context() };
+            mayBeDone ||= ended?.mayBeDone ?? true;
+            if (ended === undefined)
+                return giveUpInterrupted();
+            const { failure, reason, retryAfterMs } = ended;
             last = failure;
-            failed += 1;
+            failures += 1;
             if (reason === 'failed')
-                counted += 1;
-            if (counted > retries || (most === 'once' && mayBeDone))
+                countedFailures += 1;
+            if (reason === undefined || countedFailures > retries || (once && mayBeDone))
                 return giveUp(failure);
-            // All that are paced wait for the limit together, where they are admitted.
-            const waitsTogether = paced && reason === 'limited';
+            // All that are refused for the rate limit wait for it together, where they are admitted.
+            const waitsTogether = throttled && reason === 'limited';
             if (waitsTogether && failure.kind === 'refused')
                 limitedBy = failure;
-            const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failed, retryAfterMs, random);
+            const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
             const timeLeft = deadline - clock();
             if (delayMs >= timeLeft) {
                 const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
-                return giveUp({ kind: 'deadline', last: failure, retryAfterMs: asked });
+                return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
             }
-            parts.onRetry({ method: request.method, path, attempts, delayMs, reason, why: fail(failure).message });
+            const { path, message } = fail(failure);
+            options.onRetry({ method, path, attempts, delayMs, reason, why: message });
             if (!waitsTogether)
                 await sleep(delayMs, limit.signal);
         }
     }
     return async (request, within) => {
-        const outers = [parts.closed, ...(within.signal ? [within.signal] : [])].map(time_limit/* abortedBy */.LR);
-        const limit = (0,time_limit/* startTimeLimit */.r5)(within.deadline - clock(), 'deadline', outers, parts.startTimer);
+        const outer = [options.closed, ...(within.signal ? [within.signal] : [])];
+        const limit = (0,time_limit/* startTimeLimit */.r)(within.deadline - clock(), outer, options.startTimer);
         try {
-            return await run(request, within, limit);
+            return await send(request, within, limit);
         }
         finally {
-            limit.lift();
+            limit.stop();
         }
     };
 }
@@ -2931,7 +2826,7 @@ function createCall(parts) {
 
 /***/ }),
 
-/***/ 4828:
+/***/ 2683:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -2939,8 +2834,8 @@ function createCall(parts) {
 __webpack_require__.d(__webpack_exports__, {
   _7: () => (/* reexport */ service_error/* ServiceError */._),
   UU: () => (/* binding */ createClient),
-  yy: () => (/* reexport */ sleep),
-  LW: () => (/* reexport */ server_clock/* steadyClock */.LW)
+  yy: () => (/* reexport */ time_limit/* sleep */.y),
+  LW: () => (/* reexport */ client_clock/* steadyClock */.LW)
 });
 
 // UNUSED EXPORTS: parseWorkspaceId
@@ -2949,76 +2844,74 @@ __webpack_require__.d(__webpack_exports__, {
 var duration = __webpack_require__(4393);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
 var client_answer = __webpack_require__(3203);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/clock.js
+var client_clock = __webpack_require__(5064);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/known-lock.js
 var known_lock = __webpack_require__(1192);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
-var refusal = __webpack_require__(9711);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/timestamp.js
-var timestamp = __webpack_require__(3885);
+var refusal = __webpack_require__(3004);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/acquire-lock.js
 
 
 
 
 
-/** When the lock was taken at the earliest, by the clock of the server: when the request set out. */
-const earliestGrant = ({ sentAt }, clock, serverNow) => serverNow() - (clock() - sentAt);
-function createAcquireLock({ call, addresses, clock, serverNow }) {
-    function taken(course, { path, type, ttl }) {
-        const { answer, texts } = course;
-        const told = (0,known_lock/* readLock */.mF)((0,known_lock/* unwrapped */.DE)((0,client_answer/* objectIn */.D7)(answer)), path, texts);
-        const since = told.acquired_at === undefined ? earliestGrant(course, clock, serverNow) : Date.parse(told.acquired_at);
+const createAcquireLock = ({ call, addresses, clock, serverNow }) => {
+    function acquired({ answer, texts, sentAt }, { path, type, ttl }) {
+        const lock = (0,known_lock/* readLock */.mF)((0,known_lock/* unwrapped */.DE)((0,client_answer/* objectIn */.D7)(answer)), path, texts);
+        // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
+        const earliest = serverNow() - (clock() - sentAt);
+        const acquiredAt = lock.acquired_at === undefined ? earliest : Date.parse(lock.acquired_at);
         return {
-            ...told,
-            // What was asked for is what it is called by; `raw` has what the service calls it.
-            path,
-            type: told.type ?? type,
-            etag: (0,known_lock/* etagOf */.Nk)(answer) ?? told.etag,
-            expires_at: told.expires_at ?? (0,timestamp/* timestamp */.v)(since + (0,duration/* milliseconds */.Rz)(ttl)),
-            expiry: told.expires_at === undefined ? 'computed' : 'stated',
+            kind: 'acquired',
+            lock: {
+                ...lock,
+                // What was asked for is what it is called by; `raw` has what the service calls it.
+                path,
+                type: lock.type ?? type,
+                etag: (0,known_lock/* etagOf */.Nk)(answer) ?? lock.etag,
+                expires_at: lock.expires_at ?? (0,client_clock/* timestamp */.vE)(acquiredAt + (0,duration/* milliseconds */.Rz)(ttl)),
+                expiry: lock.expires_at === undefined ? 'computed' : 'stated',
+            },
+            replayed: isReplayed(answer),
         };
     }
-    function held(course, path) {
-        const { answer, texts, mayBeDone } = course;
+    function held({ answer, texts, mayBeDone, refuse }, path) {
         const holder = (0,known_lock/* holderIn */.Mz)(answer);
         return {
             kind: 'held',
             holder: holder && (0,known_lock/* readLock */.mF)(holder, path, texts),
             retryAfterMs: (0,refusal/* retryAfterOf */.sT)(answer, serverNow()),
             mayBeOurs: mayBeDone,
-            error: course.refuse(answer),
+            error: refuse(answer),
         };
-    }
-    const without = (error, mayBeDone) => ({
-        kind: mayBeDone ? 'unclear' : 'failed',
-        error,
-    });
-    function judge(course, request) {
-        const { answer, texts, mayBeDone } = course;
-        if ((0,client_answer/* isSuccess */.oJ)(answer)) {
-            const wrong = (0,refusal/* unusableThoughOptional */.h)(answer, texts);
-            if (wrong !== undefined)
-                return without(course.fail(wrong), true);
-            return { kind: 'acquired', lock: taken(course, request), replayed: isReplayed(answer) };
-        }
-        if (answer.status === 409 || answer.status === 423)
-            return held(course, request.path);
-        return without(course.refuse(answer), mayBeDone || sendsElsewhereWhenDone(answer));
     }
     return async (request, within) => {
         const { workspace, path, type, ttl, idempotencyKey, keySentBefore = false } = request;
-        const outcome = await call({
+        const result = await call({
             method: 'POST',
             target: addresses.locks(workspace),
             headers: { 'idempotency-key': idempotencyKey },
             body: { path, type, ttl: (0,duration/* formatDuration */.a3)(ttl) },
             keySentBefore,
         }, within);
-        return outcome.kind === 'answered' ? judge(outcome, request) : without(outcome.error, outcome.mayBeDone);
+        const without = (error, mayBeDone = result.mayBeDone) => ({
+            kind: mayBeDone ? 'unclear' : 'failed',
+            error,
+        });
+        if (result.kind === 'given-up')
+            return without(result.error);
+        const { answer, texts } = result;
+        if ((0,client_answer/* isSuccess */.oJ)(answer)) {
+            const wrong = (0,refusal/* unusableThoughOptional */.h)(answer, texts);
+            return wrong === undefined ? acquired(result, request) : without(result.fail(wrong), true);
+        }
+        if (answer.status === 409 || answer.status === 423)
+            return held(result, path);
+        // RFC 9110 section 15.4.4: a 303 follows what has been done.
+        return without(result.refuse(answer), result.mayBeDone || answer.status === 303);
     };
-}
-/** RFC 9110 section 15.4.4: a 303 follows what has been done. */
-const sendsElsewhereWhenDone = ({ status }) => status === 303;
+};
 /** No standard names the header: it is called one of these. */
 const isReplayed = (answer) => ['idempotency-replayed', 'idempotent-replayed'].some((name) => (0,client_answer/* headerOf */.rR)(answer, name)?.toLowerCase() === 'true');
 
@@ -3049,18 +2942,13 @@ function follow(address, from, baseUrl) {
     return { kind: 'target', target: pathname + search };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/attempt.js + 1 modules
-var attempt = __webpack_require__(3810);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 8 modules
-var client_call = __webpack_require__(5751);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 4 modules
+var client_call = __webpack_require__(719);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/link-header.js
-var link_header = __webpack_require__(2164);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/deprecation.js
 
-
-const longest = 300;
+const maxLength = 300;
 /** RFC 9745 writes `@` and seconds since 1970; drafts of it wrote a date or `true`. */
 function sinceOf(deprecation) {
     const seconds = /^@(\d{1,11})$/.exec(deprecation)?.[1];
@@ -3075,19 +2963,119 @@ function deprecationIn(answer, texts) {
         return undefined;
     const outdated = deprecation === undefined ? '' : ` is deprecated${sinceOf(deprecation)}`;
     const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
-    const links = (0,link_header/* parseLinks */.h)((0,client_answer/* headerOf */.rR)(answer, 'link'));
+    const links = (0,client_answer/* parseLinks */.hO)((0,client_answer/* headerOf */.rR)(answer, 'link'));
     const more = links.get('deprecation') ?? links.get('sunset');
     const what = [outdated, ending].filter((part) => part !== '').join(' and');
-    return texts.line(`The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`, longest);
+    return texts.line(`The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`, maxLength);
+}
+/** Warns the first time. */
+function warnOfDeprecation(warn) {
+    let warned = false;
+    return (answer, texts) => {
+        const sentence = warned ? undefined : deprecationIn(answer, texts);
+        if (sentence === undefined)
+            return;
+        warned = true;
+        warn(sentence);
+    };
 }
 
 // EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
 var json = __webpack_require__(5395);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/next-page.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/pages.js
 
 
 
 
+
+const maxPages = 1_000;
+/** As JSON: read, it takes many times the room. A workspace of our service has at most a fifth as many locks. */
+const maxListBytes = 64 * 1_024 * 1_024;
+const maxEntries = 1_000_000;
+/** An array, or an object that has it under the name of what is listed or one of the common names. */
+function entriesOf(body, name) {
+    if ((0,json/* isArray */.cy)(body))
+        return body;
+    if (!(0,json/* isObject */.Gv)(body))
+        return undefined;
+    const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => (0,json/* isArray */.cy)(each));
+    if ((0,json/* isArray */.cy)(found))
+        return found;
+    const inner = body['data'];
+    return (0,json/* isObject */.Gv)(inner) ? entriesOf(inner, name) : undefined;
+}
+function readEntries({ answer, texts, fail }, name) {
+    const wrong = (0,refusal/* unusable */._P)(answer, texts);
+    if (wrong !== undefined)
+        throw fail(wrong);
+    const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, name) : undefined;
+    if (entries !== undefined)
+        return entries;
+    const found = Object.keys((0,client_answer/* objectIn */.D7)(answer)).join(', ');
+    const why = `there is no list in it, neither bare nor as ${name}, items, data or results`;
+    throw fail((0,refusal/* notUnderstood */.hf)(answer, texts, why, texts.line(found === '' ? '' : `an object with ${found}`, 200)));
+}
+/** Reads a list page by page, and each of its entries. */
+async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, name }, readEntry, within) {
+    const items = [];
+    const seen = new Set();
+    let unread = 0;
+    let bytes = 0;
+    let before = [];
+    const list = (why) => {
+        const skipped = unread === 0 ? undefined : `${unread} of its entries could not be read`;
+        const reasons = [why, skipped].filter((reason) => reason !== undefined);
+        return {
+            items,
+            incomplete: reasons.length === 0 ? undefined : `The list of ${name} may not be whole: ${reasons.join('; ')}.`,
+        };
+    };
+    let target = firstTarget;
+    for (let page = 1;; page += 1) {
+        seen.add(target);
+        let result = await call({ method: 'GET', target }, within);
+        const isRefused = result.kind === 'answered' && [400, 422].includes(result.answer.status);
+        if (page === 1 && plainTarget !== undefined && isRefused) {
+            target = plainTarget;
+            seen.add(target);
+            result = await call({ method: 'GET', target }, within);
+        }
+        const answered = (0,client_call/* expectSuccess */.l)(result);
+        const { answer, texts } = answered;
+        const entries = readEntries(answered, name);
+        const next = nextPage(answer, target, baseUrl);
+        const isLoop = next.kind === 'page' && seen.has(next.target);
+        // A service that does not know cursors gives its first page again and again.
+        if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
+            return list('the service gives the same page again');
+        }
+        before = entries;
+        bytes += answer.body.kind === 'json' ? answer.body.byteLength : 0;
+        // Of a page that is too much nothing is taken: what it would take is what the limit is about.
+        if (bytes > maxListBytes)
+            return list('its pages have more than 64 MB together');
+        if (items.length + unread + entries.length > maxEntries)
+            return list(`it has more than ${maxEntries} entries`);
+        for (const entry of entries) {
+            const item = readEntry(entry, texts);
+            if (item === undefined)
+                unread += 1;
+            else
+                items.push(item);
+        }
+        if (next.kind === 'none')
+            return list(undefined);
+        if (next.kind === 'elsewhere') {
+            const why = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
+            throw answered.fail((0,refusal/* notUnderstood */.hf)(answer, texts, why));
+        }
+        if (isLoop)
+            return list('the service names a page as the next that was there before');
+        if (page === maxPages)
+            return list(`it has more than ${maxPages} pages`);
+        target = next.target;
+    }
+}
 const looksLikeAddress = (text) => /^(https?:\/\/|[/?])/i.test(text);
 /** `next` is an address to some and a cursor to others. */
 function hintIn(body) {
@@ -3100,7 +3088,7 @@ function hintIn(body) {
     return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
 }
 function hintOf(answer) {
-    const linked = (0,link_header/* parseLinks */.h)((0,client_answer/* headerOf */.rR)(answer, 'link')).get('next');
+    const linked = (0,client_answer/* parseLinks */.hO)((0,client_answer/* headerOf */.rR)(answer, 'link')).get('next');
     if (linked !== undefined)
         return { kind: 'address', text: linked };
     const body = (0,client_answer/* objectIn */.D7)(answer);
@@ -3133,142 +3121,11 @@ function nextPage(answer, target, baseUrl) {
     }
 }
 
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/pages.js
-
-
-
-
-const mostPages = 1_000;
-/** As JSON: read, it takes many times the room. A workspace of our service has at most a fifth as many locks. */
-const maxListBytes = 64 * 1_024 * 1_024;
-const maxEntries = 1_000_000;
-/** An array, or an object that has it under the name of what is listed or one of the common names. */
-function entriesOf(body, name) {
-    if ((0,json/* isArray */.cy)(body))
-        return body;
-    if (!(0,json/* isObject */.Gv)(body))
-        return undefined;
-    const found = [name, 'items', 'data', 'results'].map((each) => body[each]).find((each) => (0,json/* isArray */.cy)(each));
-    if ((0,json/* isArray */.cy)(found))
-        return found;
-    const inner = body['data'];
-    return (0,json/* isObject */.Gv)(inner) ? entriesOf(inner, name) : undefined;
-}
-function readEntries(course, name) {
-    const { answer, texts } = course;
-    const wrong = (0,refusal/* unusable */._P)(answer, texts);
-    if (wrong !== undefined)
-        throw course.fail(wrong);
-    const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, name) : undefined;
-    if (entries !== undefined)
-        return entries;
-    const found = Object.keys((0,client_answer/* objectIn */.D7)(answer)).join(', ');
-    throw course.fail({
-        kind: 'not-understood',
-        status: answer.status,
-        requestId: (0,refusal/* requestIdOf */.Gb)(answer, texts),
-        why: `there is no list in it, neither bare nor as ${name}, items, data or results`,
-        excerpt: texts.line(found === '' ? '' : `an object with ${found}`, 200),
-    });
-}
-/** Reads a list page by page, and each of its entries. */
-async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, name }, readEntry, within) {
-    const items = [];
-    const seen = new Set();
-    let unread = 0;
-    let bytes = 0;
-    let before = [];
-    const list = (why) => {
-        const skipped = unread === 0 ? undefined : `${unread} of its entries could not be read`;
-        const reasons = [why, skipped].filter((reason) => reason !== undefined);
-        return {
-            items,
-            incomplete: reasons.length === 0 ? undefined : `The list of ${name} may not be whole: ${reasons.join('; ')}.`,
-        };
-    };
-    async function ask(target) {
-        const outcome = await call({ method: 'GET', target }, within);
-        if (outcome.kind === 'given-up')
-            throw outcome.error;
-        return outcome;
-    }
-    let target = firstTarget;
-    for (let page = 1;; page += 1) {
-        seen.add(target);
-        let course = await ask(target);
-        if (page === 1 && plainTarget !== undefined && [400, 422].includes(course.answer.status)) {
-            target = plainTarget;
-            seen.add(target);
-            course = await ask(target);
-        }
-        const { answer, texts } = course;
-        if (!(0,client_answer/* isSuccess */.oJ)(answer))
-            throw course.refuse(answer);
-        const entries = readEntries(course, name);
-        const next = nextPage(answer, target, baseUrl);
-        const goesRound = next.kind === 'page' && seen.has(next.target);
-        // A service that does not know cursors gives its first page again and again.
-        if (goesRound && JSON.stringify(entries) === JSON.stringify(before)) {
-            return list('the service gives the same page again');
-        }
-        before = entries;
-        bytes += answer.body.kind === 'json' ? answer.body.byteLength : 0;
-        // Of a page that is too much nothing is taken: what it would take is what the limit is about.
-        if (bytes > maxListBytes)
-            return list('its pages have more than 64 MB together');
-        if (items.length + unread + entries.length > maxEntries)
-            return list(`it has more than ${maxEntries} entries`);
-        for (const entry of entries) {
-            const item = readEntry(entry, texts);
-            if (item === undefined)
-                unread += 1;
-            else
-                items.push(item);
-        }
-        if (next.kind === 'none')
-            return list(undefined);
-        if (next.kind === 'elsewhere')
-            throw course.fail(leadsElsewhere(course, next.origin));
-        if (goesRound)
-            return list('the service names a page as the next that was there before');
-        if (page === mostPages)
-            return list(`it has more than ${mostPages} pages`);
-        target = next.target;
-    }
-}
-function leadsElsewhere({ answer, texts }, origin) {
-    return {
-        kind: 'not-understood',
-        status: answer.status,
-        requestId: (0,refusal/* requestIdOf */.Gb)(answer, texts),
-        why: texts.line(`its next page is at ${origin}, which is another server, and the token must not go there`, 300),
-        excerpt: '',
-    };
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/list-locks.js
-
-
-const pageSize = 1_000;
-const createListLocks = (pages, addresses) => async ({ workspace, filter = {} }, within) => {
-    const { path, prefix } = filter;
-    const plainTarget = addresses.locks(workspace);
-    const query = new URLSearchParams({
-        ...(path !== undefined && { path }),
-        ...(prefix !== undefined && { prefix }),
-        limit: String(pageSize),
-    });
-    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks' };
-    const { items, incomplete } = await readPages(pages, listing, known_lock/* readListedLock */.Tq, within);
-    // A service that knows no such parameters has listed all of them.
-    const wanted = (lock) => (path === undefined || lock.path === path) &&
-        (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
-    return { items: items.filter(wanted), incomplete };
-};
-
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-text.js
 var service_text = __webpack_require__(9960);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/named-entry.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/lists.js
+
+
 
 
 /** Reads entries that are bare names, or objects that have their name under one of these. */
@@ -3276,12 +3133,34 @@ const readNamed = (names) => (entry) => {
     const name = typeof entry === 'string' ? entry : (0,json/* firstName */.u$)((0,json/* asObject */.eB)(entry), names);
     if (name === undefined || name === '')
         return undefined;
-    return { name: (0,service_text/* plainName */.M)(name), raw: (0,json/* asObject */.eB)(entry) };
+    return { name: (0,service_text/* plainName */.MH)(name), raw: (0,json/* asObject */.eB)(entry) };
 };
 const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
 const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
+const pageSize = 1_000;
+const createLists = (context) => ({
+    /** Throws a ServiceError, as all operations do but those on single locks. */
+    listWorkspaces: (within) => readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
+    listBranches: ({ workspace }, within) => readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
+    async listLocks({ workspace, filter = {} }, within) {
+        const { path, prefix } = filter;
+        const plainTarget = context.addresses.locks(workspace);
+        const query = new URLSearchParams({
+            ...(path !== undefined && { path }),
+            ...(prefix !== undefined && { prefix }),
+            limit: String(pageSize),
+        });
+        const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks' };
+        const { items, incomplete } = await readPages(context, listing, known_lock/* readListedLock */.Tq, within);
+        // A service that knows no such parameters has listed all of them.
+        const isWanted = (lock) => (path === undefined || lock.path === path) &&
+            (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
+        return { items: items.filter(isWanted), incomplete };
+    },
+});
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/register-hook.js
+
 
 
 
@@ -3292,109 +3171,73 @@ const secretsIn = (body) => [
     ...textsIn({ secret: body['secret'] ?? null }),
     ...textsIn((0,json/* asObject */.eB)(body['headers'])),
 ];
-const createRegisterHook = (call, addresses) => async ({ workspace, url, events, secret, options = {} }, within) => {
+const createRegisterHook = ({ call, addresses }) => async ({ workspace, url, events, secret, options = {} }, within) => {
     const body = { ...options, url, ...(events && { events }), ...(secret !== undefined && { secret }) };
-    const outcome = await call({
+    const result = await call({
         method: 'POST',
         target: addresses.hooks(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),
     }, within);
-    if (outcome.kind === 'given-up')
-        throw outcome.error;
-    const { answer, texts } = outcome;
-    if (!(0,client_answer/* isSuccess */.oJ)(answer))
-        throw outcome.refuse(answer);
+    const { answer, texts, fail } = (0,client_call/* expectSuccess */.l)(result);
     const wrong = (0,refusal/* unusableThoughOptional */.h)(answer, texts);
     if (wrong !== undefined)
-        throw outcome.fail(wrong);
+        throw fail(wrong);
     const said = (0,client_answer/* objectIn */.D7)(answer);
     const hook = [said['hook'], said['webhook'], said['data']].find(json/* isObject */.Gv) ?? said;
     const id = (0,json/* firstName */.u$)(hook, ['id', 'hook_id', 'hookId', 'webhook_id']);
     const madeSecret = body.secret === undefined ? (0,json/* nameIn */.ZC)(hook['secret']) : undefined;
     return {
-        hook_id: id === undefined ? undefined : (0,service_text/* plainName */.M)(id),
+        hook_id: id === undefined ? undefined : (0,service_text/* plainName */.MH)(id),
         replaced: answer.status === 200,
         madeSecret,
     };
 };
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/error-words.js
-var error_words = __webpack_require__(7979);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/own-error.js
-
-
-
-/** What is said where an address is not known, which says nothing about a lock. */
-const ofNoRoute = [
-    /^(4\d\d )?(not found|bad request|method not allowed|(request-)?uri too (long|large))\.?$/i,
-    /^(the )?(requested )?(page|resource|route|url|uri|endpoint)\b.*\b(not found|not exist|doesn't exist|not available)\b/i,
-    /^no (matching )?route\b/i,
-    /^cannot [a-z]+ \//i,
-];
-/**
- * Whether the API itself has answered with an error, and not something on the way to it: an API says in JSON what is
- * wrong. A request id in a header is no sign of it, because proxies give one too.
- */
-function isOwnError(answer) {
-    const body = (0,client_answer/* objectIn */.D7)(answer);
-    if ((0,json/* nameIn */.ZC)(body['request_id']) !== undefined)
-        return true;
-    const said = (0,error_words/* rawWordsOf */.bM)(body)?.split(': ') ?? [];
-    return said.some((words) => !ofNoRoute.some((pattern) => pattern.test(words.trim())));
-}
-
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/release-lock.js
 
 
 
-
 const conditionOf = (proof) => proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
-const mayBeOfAProxy = new Set([400, 404, 405, 414]);
 function createReleaseLock({ call, addresses, clock, serverNow }) {
     /** How slashes are known to arrive, once one way has been refused and the other was not. */
     let slashes = 'encoded';
-    function send(request, condition, how, within) {
+    /** Once more with raw slashes, when the encoded ones were refused by a proxy. */
+    async function send(request, condition, within) {
         const { workspace, path, force = false, attempts } = request;
-        return call({
+        const sendWith = (how) => call({
             method: 'DELETE',
             target: addresses.lock(workspace, path, how) + (force ? '?force=true' : ''),
             headers: { ...(condition !== undefined && { 'if-match': condition }) },
             attempts,
         }, within);
-    }
-    /** Once more with raw slashes, when the encoded ones were refused on the way. */
-    async function sendEitherWay(request, condition, within) {
-        const outcome = await send(request, condition, slashes, within);
-        if (slashes === 'raw' || !request.path.includes('/'))
-            return outcome;
-        if (outcome.kind === 'given-up' || !isRefusedOnTheWay(outcome.answer))
-            return outcome;
-        const again = await send(request, condition, 'raw', within);
-        if (again.kind === 'answered' && ((0,client_answer/* isSuccess */.oJ)(again.answer) || isOwnError(again.answer)))
+        const first = await sendWith(slashes);
+        if (slashes === 'raw' || !path.includes('/'))
+            return first;
+        if (first.kind === 'given-up' || !mayBeOfAProxy(first.answer))
+            return first;
+        const second = await sendWith('raw');
+        if (second.kind === 'answered' && ((0,client_answer/* isSuccess */.oJ)(second.answer) || (0,refusal/* isOwnError */.fe)(second.answer)))
             slashes = 'raw';
-        return { ...again, mayBeDone: again.mayBeDone || outcome.mayBeDone };
+        return { ...second, mayBeDone: second.mayBeDone || first.mayBeDone };
     }
-    /** Whether the lock was taken after our request set out, so that ours was released by it. */
-    function cameLater({ sentAt }, holder) {
-        if (holder?.acquired_at === undefined)
-            return false;
-        return Date.parse(holder.acquired_at) >= serverNow() - (clock() - sentAt);
-    }
-    function lostOrReleased(course, path) {
-        const { answer, texts, mayBeDone } = course;
-        const told = (0,known_lock/* holderIn */.Mz)(answer);
-        const holder = told && (0,known_lock/* readLock */.mF)(told, path, texts);
-        if (mayBeDone && cameLater(course, holder))
+    /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
+    function lost(result, path) {
+        const holder = holderOf(result, path);
+        const acquiredAt = Date.parse(holder?.acquired_at ?? '');
+        const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
+        if (result.mayBeDone && isLater)
             return { kind: 'released' };
-        return { kind: 'lost', holder, error: course.refuse(answer) };
+        return { kind: 'lost', holder, error: result.refuse(result.answer) };
     }
-    function judge(course, path) {
-        const { answer, texts, mayBeDone } = course;
+    function judge(result, path) {
+        if (result.kind === 'given-up')
+            return { kind: 'failed', error: result.error };
+        const { answer, texts, mayBeDone } = result;
         if ((0,client_answer/* isSuccess */.oJ)(answer)) {
             const wrong = (0,refusal/* unusableThoughOptional */.h)(answer, texts);
-            return wrong === undefined ? { kind: 'released' } : { kind: 'failed', error: course.fail(wrong) };
+            return wrong === undefined ? { kind: 'released' } : { kind: 'failed', error: result.fail(wrong) };
         }
         switch (answer.status) {
             case 404:
@@ -3402,53 +3245,40 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
                 // An earlier attempt, of which no answer was seen, has done it.
                 return { kind: mayBeDone ? 'released' : 'absent' };
             case 412:
-                return lostOrReleased(course, path);
+                return lost(result, path);
             default:
-                return { kind: 'failed', error: course.refuse(answer) };
+                return { kind: 'failed', error: result.refuse(answer) };
         }
     }
     return async (request, within) => {
         const { proof, path } = request;
-        const outcome = await sendEitherWay(request, conditionOf(proof), within);
-        if (outcome.kind === 'given-up')
-            return { kind: 'failed', error: outcome.error };
-        if (!isStillThatLock(outcome, request))
-            return judge(outcome, path);
-        const etag = tagIn(outcome, path);
-        if (etag === undefined || etag === conditionOf(proof)) {
-            return { kind: 'failed', error: outcome.refuse(outcome.answer) };
+        const condition = conditionOf(proof);
+        const result = await send(request, condition, within);
+        if (result.kind === 'given-up' || result.answer.status !== 412 || proof?.id === undefined) {
+            return judge(result, path);
         }
-        const again = await sendEitherWay(request, etag, within);
-        return again.kind === 'answered' ? judge(again, path) : { kind: 'failed', error: again.error };
+        // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
+        const holder = holderOf(result, path);
+        if (holder?.id !== proof.id)
+            return judge(result, path);
+        const etag = (0,known_lock/* etagOf */.Nk)(result.answer) ?? holder.etag;
+        if (etag === undefined || etag === condition)
+            return { kind: 'failed', error: result.refuse(result.answer) };
+        return judge(await send(request, etag, within), path);
     };
 }
-/** A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent. */
-function isStillThatLock({ answer, texts }, { path, proof }) {
-    if (answer.status !== 412 || proof?.id === undefined)
-        return false;
-    const there = (0,known_lock/* holderIn */.Mz)(answer);
-    return there !== undefined && (0,known_lock/* readLock */.mF)(there, path, texts).id === proof.id;
+function holderOf({ answer, texts }, path) {
+    const holder = (0,known_lock/* holderIn */.Mz)(answer);
+    return holder && (0,known_lock/* readLock */.mF)(holder, path, texts);
 }
-const tagIn = ({ answer, texts }, path) => (0,known_lock/* etagOf */.Nk)(answer) ?? (0,known_lock/* readLock */.mF)((0,known_lock/* holderIn */.Mz)(answer) ?? {}, path, texts).etag;
-const isRefusedOnTheWay = (answer) => mayBeOfAProxy.has(answer.status) && !isOwnError(answer);
+const mayBeOfAProxy = (answer) => [400, 404, 405, 414].includes(answer.status) && !(0,refusal/* isOwnError */.fe)(answer);
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/server-clock.js
-var server_clock = __webpack_require__(4649);
-// EXTERNAL MODULE: external "node:timers/promises"
-var promises_ = __webpack_require__(8500);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/time-limit.js
-var time_limit = __webpack_require__(3450);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/sleep.js
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/sync.js
 
 
-/** Ends early, without an error, when the signal is aborted. */
-async function sleep(ms, signal) {
-    for (let left = ms; left > 0 && !signal.aborted; left -= time_limit/* longestTimer */.a5) {
-        await (0,promises_.setTimeout)(Math.min(left, time_limit/* longestTimer */.a5), undefined, { signal }).catch(() => undefined);
-    }
-}
 
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/sync-state.js
+
+
 
 const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
 /** It has ended; how, something else may say. */
@@ -3490,31 +3320,22 @@ function syncStateOf(status, body) {
         return 'going-on';
     return saysFailed(body) ? 'failed' : 'succeeded';
 }
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/sync.js
-
-
-
-
-
-
-
-const longestWord = 64;
-const longestError = 500;
+const maxStatusLength = 64;
+const maxErrorLength = 500;
 const countIn = (body, names) => {
     const count = (0,json/* firstMember */.PE)(body, names);
     return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 };
 function errorIn(body, texts) {
-    const words = (0,error_words/* rawWordsOf */.bM)({ error: body['error'] ?? null }) ?? (0,json/* firstName */.u$)(body, ['error_message', 'failure_reason']);
-    return words === undefined ? undefined : (0,json/* nameIn */.ZC)(texts.line(words, longestError));
+    const words = (0,refusal/* rawWordsOf */.bM)({ error: body['error'] ?? null }) ?? (0,json/* firstName */.u$)(body, ['error_message', 'failure_reason']);
+    return words === undefined ? undefined : (0,json/* nameIn */.ZC)(texts.line(words, maxErrorLength));
 }
 function readSync(body, texts) {
     const name = (names) => {
         const text = (0,json/* firstName */.u$)(body, names);
-        return text === undefined ? undefined : (0,service_text/* plainName */.M)(text);
+        return text === undefined ? undefined : (0,service_text/* plainName */.MH)(text);
     };
-    const status = texts.line((0,json/* firstName */.u$)(body, ['status', 'state']) ?? 'unknown', longestWord);
+    const status = texts.line((0,json/* firstName */.u$)(body, ['status', 'state']) ?? 'unknown', maxStatusLength);
     return {
         sync_id: name(['sync_id', 'syncId', 'id']),
         status,
@@ -3532,30 +3353,16 @@ const syncIn = (answer) => {
     return [body['sync'], body['data']].find(json/* isObject */.Gv) ?? body;
 };
 function createSync({ call, addresses, baseUrl, serverNow }) {
-    function reportOf(outcome) {
-        if (outcome.kind === 'given-up')
-            throw outcome.error;
-        const { answer, texts } = outcome;
-        if (!(0,client_answer/* isSuccess */.oJ)(answer))
-            throw outcome.refuse(answer);
+    function reportOf({ answer, texts, fail }) {
         const wrong = (0,refusal/* unusable */._P)(answer, texts);
         if (wrong !== undefined)
-            throw outcome.fail(wrong);
+            throw fail(wrong);
         const body = syncIn(answer);
-        if (Object.keys(body).length === 0) {
-            const requestId = (0,refusal/* requestIdOf */.Gb)(answer, texts);
-            throw outcome.fail({
-                kind: 'not-understood',
-                status: answer.status,
-                requestId,
-                why: 'there is no sync in it',
-                excerpt: '',
-            });
-        }
-        const report = { ...readSync(body, texts), retryAfterMs: (0,refusal/* retryAfterOf */.sT)(answer, serverNow()) };
-        return { report, answer, texts };
+        if (Object.keys(body).length === 0)
+            throw fail((0,refusal/* notUnderstood */.hf)(answer, texts, 'there is no sync in it'));
+        return { ...readSync(body, texts), retryAfterMs: (0,refusal/* retryAfterOf */.sT)(answer, serverNow()) };
     }
-    function progressOf(answer, from, texts) {
+    function progressOf({ answer, texts }, from) {
         const named = [(0,client_answer/* headerOf */.rR)(answer, 'location'), (0,json/* firstName */.u$)(syncIn(answer), ['status_url', 'statusUrl'])];
         const followed = named.filter((address) => address !== undefined).map((address) => follow(address, from, baseUrl));
         const target = followed.find((each) => each.kind === 'target');
@@ -3575,16 +3382,18 @@ function createSync({ call, addresses, baseUrl, serverNow }) {
         async startSync({ workspace, branch }, within) {
             const target = addresses.sync(workspace);
             const headers = { 'idempotency-key': crypto.randomUUID() };
-            const { report, answer, texts } = reportOf(await call({ method: 'POST', target, headers, body: { branch } }, within));
-            return { ...report, progress: progressOf(answer, target, texts) };
+            const result = (0,client_call/* expectSuccess */.l)(await call({ method: 'POST', target, headers, body: { branch } }, within));
+            return { ...reportOf(result), progress: progressOf(result, target) };
         },
-        /** A look that is the last does not wait for a limit that is longer than the wait: `paced` is false. */
-        async syncStatus(address, within, { paced = true } = {}) {
-            return reportOf(await call({ method: 'GET', target: address, paced }, within)).report;
+        /** A look that is the last does not wait for a limit that is longer than the wait: `throttled` is false. */
+        async syncStatus(address, within, { throttled = true } = {}) {
+            return reportOf((0,client_call/* expectSuccess */.l)(await call({ method: 'GET', target: address, throttled }, within)));
         },
     };
 }
 
+// EXTERNAL MODULE: ./build/bundle/compiled/client/time-limit.js
+var time_limit = __webpack_require__(3450);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/wait-for-release.js
 
 
@@ -3592,17 +3401,17 @@ function createSync({ call, addresses, baseUrl, serverNow }) {
 /** RFC 7240 section 3: `wait` is among what the service says it has heeded. */
 const waited = (applied) => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');
 /** Asks the service to answer when a path comes free, or when the time is over (RFC 7240, `Prefer: wait`). */
-const createWaitForRelease = (call, addresses) => async ({ workspace, path, seconds }, within) => {
-    const outcome = await call({
+const createWaitForRelease = ({ call, addresses }) => async ({ workspace, path, seconds }, within) => {
+    const result = await call({
         method: 'GET',
         target: `${addresses.locks(workspace)}?${new URLSearchParams({ path })}`,
         headers: { prefer: `wait=${seconds}` },
         attempts: 'once',
         answerDelayMs: seconds * 1_000,
     }, within);
-    if (outcome.kind === 'given-up')
+    if (result.kind === 'given-up')
         return { kind: 'failed' };
-    const { answer, texts } = outcome;
+    const { answer, texts } = result;
     const entries = answer.body.kind === 'json' ? entriesOf(answer.body.value, 'locks') : undefined;
     if (!(0,client_answer/* isSuccess */.oJ)(answer) || !waited((0,client_answer/* headerOf */.rR)(answer, 'preference-applied')) || entries === undefined) {
         return { kind: 'unsupported' };
@@ -3611,8 +3420,8 @@ const createWaitForRelease = (call, addresses) => async ({ workspace, path, seco
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
 };
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js + 2 modules
-var service_error = __webpack_require__(8141);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js
+var service_error = __webpack_require__(3925);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/client.js
 
 
@@ -3631,33 +3440,20 @@ var service_error = __webpack_require__(8141);
 
 
 
-
-
-function onceOnly(warn) {
-    let warned = false;
-    return (answer, texts) => {
-        const sentence = warned ? undefined : deprecationIn(answer, texts);
-        if (sentence === undefined)
-            return;
-        warned = true;
-        warn(sentence);
-    };
-}
 /** The interface over HTTP. It does as much at once as there are connections, and what is more waits its turn. */
 function createClient(options) {
-    const { requestTimeoutMs = 30_000, clock = server_clock/* steadyClock */.LW, onWarning = () => undefined } = options;
+    const { requestTimeoutMs = 30_000, clock = client_clock/* steadyClock */.LW, onWarning = () => undefined } = options;
     const baseUrl = new URL(options.baseUrl);
-    const addresses = addressesBelow(baseUrl);
-    const serverClock = (0,server_clock/* createServerClock */.my)(clock);
-    const serverNow = serverClock.now;
-    const connection = (0,client_connection/* openConnection */.J)(baseUrl);
+    const serverClock = (0,client_clock/* createServerClock */.my)(clock);
+    const connection = (0,client_connection/* openConnection */.JY)(baseUrl);
     const closing = new AbortController();
     const call = (0,client_call/* createCall */.j)({
         baseUrl,
         clock,
         serverClock,
-        sendOnce: (0,attempt/* createSendOnce */.E)({ connection, clock, timeoutMs: requestTimeoutMs }),
-        maxConnections: client_connection/* mostConnections */.$,
+        send: async (request, signal, texts) => (0,client_answer/* readAnswer */.JN)(await connection.send(request, signal), texts),
+        timeoutMs: requestTimeoutMs,
+        maxConnections: client_connection/* maxConnections */.Q6,
         retries: options.retries ?? 4,
         secrets: [options.token],
         headers: {
@@ -3667,27 +3463,24 @@ function createClient(options) {
             'user-agent': options.userAgent,
             ...(options.origin !== undefined && { referer: options.origin }),
         },
-        sleep: options.sleep ?? sleep,
+        sleep: options.sleep ?? time_limit/* sleep */.y,
         random: options.random ?? Math.random,
         closed: closing.signal,
-        onAnswer: onceOnly(onWarning),
+        onAnswer: warnOfDeprecation(onWarning),
         onRetry: options.onRetry ?? (() => undefined),
-        onPaced: options.onPaced ?? (() => undefined),
+        onThrottled: options.onThrottled ?? (() => undefined),
     });
-    const pages = { call, baseUrl };
+    const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
     return {
-        /** Throws a ServiceError, as all operations do but those on single locks. */
-        listWorkspaces: (within) => readPages(pages, { target: addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
-        listBranches: ({ workspace }, within) => readPages(pages, { target: addresses.branches(workspace), name: 'branches' }, readBranch, within),
-        ...createSync({ call, addresses, baseUrl, serverNow }),
-        listLocks: createListLocks(pages, addresses),
-        acquireLock: createAcquireLock({ call, addresses, clock, serverNow }),
-        releaseLock: createReleaseLock({ call, addresses, clock, serverNow }),
+        ...createLists(context),
+        ...createSync(context),
+        acquireLock: createAcquireLock(context),
+        releaseLock: createReleaseLock(context),
         /** Never fails: who cannot wait so looks again now and then. */
-        waitForRelease: createWaitForRelease(call, addresses),
-        registerHook: createRegisterHook(call, addresses),
+        waitForRelease: createWaitForRelease(context),
+        registerHook: createRegisterHook(context),
         /** By the clock of the server, as its last answer told it. */
-        serverNow,
+        serverNow: serverClock.now,
         /** Ends whatever is under way, and closes the connections. */
         dispose() {
             closing.abort();
@@ -3699,13 +3492,71 @@ function createClient(options) {
 
 /***/ }),
 
+/***/ 5064:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   LW: () => (/* binding */ steadyClock),
+/* harmony export */   Q$: () => (/* binding */ dateOf),
+/* harmony export */   my: () => (/* binding */ createServerClock),
+/* harmony export */   ol: () => (/* binding */ timestampIn),
+/* harmony export */   vE: () => (/* binding */ timestamp)
+/* harmony export */ });
+const startedAt = Date.now() - process.uptime() * 1_000;
+/** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
+const steadyClock = () => startedAt + process.uptime() * 1_000;
+/**
+ * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
+ * time that no timestamp can tell is none: what is reckoned from it could not be written down.
+ */
+function dateOf(headers) {
+    const date = Date.parse(headers.date ?? '');
+    if (Number.isNaN(date))
+        return undefined;
+    const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
+    const told = date + Number(age) * 1_000;
+    return timestamp(told) === undefined ? undefined : told;
+}
+/** The clock of the server, as its last answer told; that of this machine until there was one. */
+function createServerClock(clock) {
+    let ahead = 0;
+    return {
+        now: () => clock() + ahead,
+        observe: (headers) => {
+            const date = dateOf(headers);
+            if (date !== undefined)
+                ahead = date - clock();
+        },
+    };
+}
+const lastYear = Date.UTC(10_000, 0, 1) - 1;
+const timestamp = (ms) => ms >= 0 && ms <= lastYear ? new Date(ms).toISOString() : undefined;
+/** Numbers below this are seconds since 1970; in milliseconds it would be in 1973. */
+const firstMilliseconds = 100_000_000_000;
+/** Date.parse finds a date in nearly every text that has a number. */
+const looksLikeDate = /^(\d{4}-\d\d-\d\d|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
+/** RFC 3339, what else a server may take for a date, or a number of seconds or milliseconds since 1970. */
+function timestampIn(json) {
+    if (typeof json === 'number')
+        return timestamp(json < firstMilliseconds ? json * 1_000 : json);
+    if (typeof json !== 'string' || !looksLikeDate.test(json))
+        return undefined;
+    // Without a zone it would be read in the zone of this machine.
+    const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(json);
+    return timestamp(Date.parse(zoneless ? `${json}Z` : json));
+}
+
+
+/***/ }),
+
 /***/ 2073:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 var node_http__WEBPACK_IMPORTED_MODULE_0___namespace_cache;
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   $: () => (/* binding */ mostConnections),
-/* harmony export */   J: () => (/* binding */ openConnection)
+/* harmony export */   Dx: () => (/* binding */ connectionFailure),
+/* harmony export */   JY: () => (/* binding */ openConnection),
+/* harmony export */   Q6: () => (/* binding */ maxConnections)
 /* harmony export */ });
 /* harmony import */ var node_http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7067);
 /* harmony import */ var _actions_http_client_lib_proxy__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9783);
@@ -3714,7 +3565,7 @@ var node_http__WEBPACK_IMPORTED_MODULE_0___namespace_cache;
 
 
 /** More would only wait for each other at the other end. */
-const mostConnections = 16;
+const maxConnections = 16;
 async function readBytes(message) {
     const chunks = [];
     let length = 0;
@@ -3723,7 +3574,7 @@ async function readBytes(message) {
         chunks.push(bytes);
         length += bytes.length;
         // To leave the loop cuts the connection: the rest is never received.
-        if (length > _answer_js__WEBPACK_IMPORTED_MODULE_2__/* .largestBody */ .DM)
+        if (length > _answer_js__WEBPACK_IMPORTED_MODULE_2__/* .maxBodyBytes */ .G4)
             return { bytes: Buffer.concat(chunks), tooLarge: true };
     }
     return { bytes: Buffer.concat(chunks), tooLarge: false };
@@ -3752,7 +3603,7 @@ function openConnection(baseUrl) {
     const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
     const throughProxy = Boolean((0,_actions_http_client_lib_proxy__WEBPACK_IMPORTED_MODULE_1__/* .getProxyUrl */ .s)(baseUrl)?.hostname);
     const closing = new AbortController();
-    const direct = new Agent({ keepAlive: true, maxSockets: mostConnections });
+    const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
     let tunnels;
     async function agentToUse() {
         if (!throughProxy)
@@ -3788,23 +3639,288 @@ function openConnection(baseUrl) {
         },
     };
 }
+const neverConnected = new Set([
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'EADDRNOTAVAIL',
+    'EPROTO',
+]);
+/** What breaks before a request can be sent, but is named like what breaks after. */
+const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
+/** As OpenSSL and Node name what is wrong with a certificate. */
+const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_MISMATCH$|^INVALID_CA$/;
+const maxWordsLength = 300;
+/** It is about a flag of the command line, which whoever reads this did not write. */
+const tipOfNode = /; if the root CA is installed locally.*$/s;
+/** When a name has several addresses, the errors of all of them come in one that has no words of its own. */
+const wordsOf = (error) => error instanceof AggregateError && error.message === ''
+    ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
+    : error.message;
+const textAt = (error, name) => {
+    const value = Reflect.get(error, name);
+    return typeof value === 'string' ? value : undefined;
+};
+function connectionFailure(thrown, texts) {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+    const code = textAt(error, 'code');
+    const untrusted = code !== undefined && certificate.test(code);
+    const unconnected = untrusted ||
+        textAt(error, 'syscall') === 'connect' ||
+        (code !== undefined && neverConnected.has(code)) ||
+        unconnectedWords.test(error.message);
+    const words = texts.line(wordsOf(error).replace(tipOfNode, ''), maxWordsLength);
+    return {
+        kind: 'connection',
+        code,
+        words: code === undefined || words.includes(code) ? words : `${words} (${code})`,
+        mayHaveArrived: !unconnected,
+        untrusted,
+    };
+}
 
 
 /***/ }),
 
-/***/ 7979:
+/***/ 1192:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   Pf: () => (/* binding */ fieldsOf),
-/* harmony export */   Z9: () => (/* binding */ wordsOf),
-/* harmony export */   bM: () => (/* binding */ rawWordsOf)
+/* harmony export */   DE: () => (/* binding */ unwrapped),
+/* harmony export */   Mz: () => (/* binding */ holderIn),
+/* harmony export */   Nk: () => (/* binding */ etagOf),
+/* harmony export */   Tq: () => (/* binding */ readListedLock),
+/* harmony export */   mF: () => (/* binding */ readLock)
 /* harmony export */ });
-/* harmony import */ var _json_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(5395);
+/* harmony import */ var _answer_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3203);
+/* harmony import */ var _clock_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(5064);
+/* harmony import */ var _json_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5395);
+/* harmony import */ var _service_text_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9960);
 
-const longestWords = 500;
-const longestDetail = 200;
-const mostFields = 20;
+
+
+
+const names = {
+    path: ['path', 'file', 'file_path', 'filePath', 'filename', 'resource'],
+    id: ['id', 'lock_id', 'lockId', 'uuid'],
+    type: ['type', 'lock_type', 'lockType', 'kind'],
+    owner: ['owner', 'owner_name', 'ownerName', 'holder', 'locked_by', 'lockedBy', 'user', 'username', 'created_by'],
+    person: ['name', 'login', 'username', 'display_name', 'displayName', 'email', 'id'],
+    origin: ['origin', 'run_url', 'runUrl'],
+    acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
+    expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
+    fence: ['fence', 'fencing_token', 'fencingToken'],
+};
+const maxNameLength = 256;
+const maxOriginLength = 1_024;
+/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
+const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
+const idIn = (lock) => {
+    const id = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.id);
+    return id !== undefined && opaque.test(id) ? id : undefined;
+};
+/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
+const strong = (etag) => etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
+/** In a body, some leave the quotes away. */
+function etagIn(lock) {
+    const tag = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
+    return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
+}
+const etagOf = (answer) => strong((0,_answer_js__WEBPACK_IMPORTED_MODULE_0__/* .headerOf */ .rR)(answer, 'etag'));
+/** Not the type of the problem that a lock may be a part of, which is an address. */
+const typeIn = (lock) => {
+    const type = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.type);
+    return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
+};
+/** Some write large numbers as texts. One that is not exact any more protects nothing. */
+function fenceIn(lock) {
+    const fence = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.fence) ?? '';
+    const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
+    return Number.isSafeInteger(number) ? number : undefined;
+}
+function ownerIn(lock) {
+    const owner = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.owner);
+    return (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(owner) ? (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(owner, names.person) : (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .nameIn */ .ZC)(owner);
+}
+/** `path` is what to call it where the service names none. */
+function readLock(lock, path, texts) {
+    const line = (text, maxLength) => text === undefined ? undefined : (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .nameIn */ .ZC)(texts.line(text, maxLength));
+    return {
+        path: (0,_service_text_js__WEBPACK_IMPORTED_MODULE_2__/* .plainName */ .MH)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.path) ?? path),
+        type: typeIn(lock),
+        id: idIn(lock),
+        etag: etagIn(lock),
+        owner: line(ownerIn(lock), maxNameLength),
+        origin: line((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.origin), maxOriginLength),
+        acquired_at: (0,_clock_js__WEBPACK_IMPORTED_MODULE_1__/* .timestampIn */ .ol)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.acquired)),
+        expires_at: (0,_clock_js__WEBPACK_IMPORTED_MODULE_1__/* .timestampIn */ .ol)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.expires)),
+        fence: fenceIn(lock),
+        raw: lock,
+    };
+}
+/** An entry of a list of locks; undefined when it names no path. */
+function readListedLock(entry, texts) {
+    if (typeof entry === 'string')
+        return entry === '' ? undefined : readLock({}, entry, texts);
+    const lock = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(entry) ? unwrapped(entry) : {};
+    const path = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.path);
+    return path === undefined ? undefined : readLock(lock, path, texts);
+}
+/** The lock itself where it is wrapped. */
+function unwrapped(body) {
+    const inner = [body['lock'], body['data'], body['result']].find(_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv);
+    return inner ?? body;
+}
+const tellsOfAHolder = (body) => ownerIn(body) !== undefined || (0,_clock_js__WEBPACK_IMPORTED_MODULE_1__/* .timestampIn */ .ol)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(body, names.expires)) !== undefined;
+/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
+function holderIn(answer) {
+    const body = (0,_answer_js__WEBPACK_IMPORTED_MODULE_0__/* .objectIn */ .D7)(answer);
+    const { locks, holder } = body;
+    const [first] = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isArray */ .cy)(locks) ? locks : [];
+    const named = [body['lock'], first, body['current_lock'], (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .asObject */ .eB)(body['error'])['lock'], body['data']].find(_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv);
+    if (named !== undefined)
+        return named;
+    // A holder is a lock, or whoever has it.
+    if ((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(holder))
+        return tellsOfAHolder(holder) ? holder : { owner: holder };
+    return tellsOfAHolder(body) ? body : undefined;
+}
+
+
+/***/ }),
+
+/***/ 3004:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  fe: () => (/* binding */ isOwnError),
+  hf: () => (/* binding */ notUnderstood),
+  bM: () => (/* binding */ rawWordsOf),
+  Of: () => (/* binding */ refusalOf),
+  sT: () => (/* binding */ retryAfterOf),
+  _P: () => (/* binding */ unusable),
+  h: () => (/* binding */ unusableThoughOptional)
+});
+
+// UNUSED EXPORTS: fieldsOf, requestIdOf, wordsOf
+
+;// CONCATENATED MODULE: ./build/bundle/compiled/interface/retry-after.js
+/** RFC 9110 section 10.2.3: milliseconds to wait, from seconds or a date, which is compared with the sender's clock. */
+function parseRetryAfter(value, now) {
+    const text = value?.trim() ?? '';
+    if (/^\d+(\.\d+)?$/.test(text))
+        return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
+    // Date.parse would read much else as a date. This is the first letter of a day's name in all three forms of HTTP.
+    const date = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
+    return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+// EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
+var client_answer = __webpack_require__(3203);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
+var json = __webpack_require__(5395);
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/refusal.js
+
+
+
+const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
+const idHeaders = [
+    'x-request-id',
+    'request-id',
+    'x-correlation-id',
+    'x-amzn-requestid',
+    'x-amz-request-id',
+    'x-ms-request-id',
+    'x-trace-id',
+    'cf-ray',
+];
+const maxIdLength = 128;
+/** By what the service, or what stands in front of it, finds the request in its log. */
+function requestIdOf(answer, texts) {
+    const body = (0,client_answer/* objectIn */.D7)(answer);
+    const id = (0,json/* firstName */.u$)(body, idNames) ??
+        (0,json/* firstName */.u$)((0,json/* asObject */.eB)(body['error']), idNames) ??
+        idHeaders.map((name) => (0,client_answer/* headerOf */.rR)(answer, name)).find((value) => value !== undefined);
+    return id === undefined ? undefined : texts.line(id, maxIdLength);
+}
+/** RFC 6750 section 3.1. */
+function missingScopeOf(answer, texts) {
+    const challenge = (0,client_answer/* headerOf */.rR)(answer, 'www-authenticate') ?? '';
+    if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge))
+        return undefined;
+    const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
+    return scope === undefined ? undefined : texts.line(scope, maxIdLength);
+}
+function retryAfterOf(answer, serverNow) {
+    return parseRetryAfter((0,client_answer/* headerOf */.rR)(answer, 'retry-after'), serverNow);
+}
+/** Where to, without what an address may have of secrets. */
+function redirectTarget(location, baseUrl, texts) {
+    if (location === undefined || !URL.canParse(location, baseUrl.href))
+        return undefined;
+    const { protocol, host, pathname } = new URL(location, baseUrl);
+    return texts.line(`${protocol}//${host}${pathname}`, 300);
+}
+/** What an answer means that is none of success. */
+function refusalOf(answer, { baseUrl, serverNow, texts }) {
+    const { status, body } = answer;
+    const requestId = requestIdOf(answer, texts);
+    if (status >= 300 && status < 400) {
+        return {
+            kind: 'redirected',
+            status,
+            requestId,
+            target: redirectTarget((0,client_answer/* headerOf */.rR)(answer, 'location'), baseUrl, texts),
+        };
+    }
+    const json = body.kind === 'json' ? body.value : null;
+    const excerpt = body.kind === 'other' || body.kind === 'too-large' ? body.excerpt : '';
+    return {
+        kind: 'refused',
+        status,
+        requestId,
+        words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,
+        fields: fieldsOf(json, texts),
+        missingScope: missingScopeOf(answer, texts),
+        retryAfterMs: retryAfterOf(answer, serverNow),
+    };
+}
+const notUnderstood = (answer, texts, why, excerpt = '') => ({
+    kind: 'not-understood',
+    status: answer.status,
+    requestId: requestIdOf(answer, texts),
+    why: texts.line(why, 300),
+    excerpt,
+});
+/** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
+function unusable(answer, texts) {
+    const { status, body } = answer;
+    const common = { status, requestId: requestIdOf(answer, texts) };
+    switch (body.kind) {
+        case 'json':
+            return undefined;
+        case 'empty':
+            return { ...common, kind: 'not-json', why: 'it is empty', excerpt: '' };
+        case 'other':
+            return { ...common, kind: 'not-json', why: body.why, excerpt: body.excerpt };
+        case 'too-large':
+            return { ...common, kind: 'too-large', why: 'it is longer than 10 MiB', excerpt: body.excerpt };
+    }
+}
+/** The same where a body does not matter: nothing, and a word in plain text, are fine; a page for people is not. */
+function unusableThoughOptional(answer, texts) {
+    const { body } = answer;
+    if (body.kind === 'empty' || (body.kind === 'other' && !body.isHtml))
+        return undefined;
+    return unusable(answer, texts);
+}
+const maxWordsLength = 500;
+const maxDetailLength = 200;
+const maxFields = 20;
 const joined = (...parts) => {
     const said = [...new Set(parts.filter((part) => part !== undefined))];
     return said.length === 0 ? undefined : said.join(': ');
@@ -3812,62 +3928,249 @@ const joined = (...parts) => {
 /** What an error body says, in the words of its sender, as it came. */
 function rawWordsOf(body) {
     if (typeof body === 'string')
-        return (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .nameIn */ .ZC)(body);
-    const object = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(body);
+        return (0,json/* nameIn */.ZC)(body);
+    const object = (0,json/* asObject */.eB)(body);
     const error = object['error'];
-    const nested = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(error);
-    return ((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)(object, ['detail', 'title']) ??
-        (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)(nested, ['message', 'detail', 'title', 'code']) ??
+    const nested = (0,json/* asObject */.eB)(error);
+    return ((0,json/* firstName */.u$)(object, ['detail', 'title']) ??
+        (0,json/* firstName */.u$)(nested, ['message', 'detail', 'title', 'code']) ??
         // `error` is often no more than a code or the name of the status, and a sentence stands beside it.
-        joined((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .nameIn */ .ZC)(error), (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)(object, ['message', 'error_description'])) ??
-        (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(object['fault']), ['faultstring']));
+        joined((0,json/* nameIn */.ZC)(error), (0,json/* firstName */.u$)(object, ['message', 'error_description'])) ??
+        (0,json/* firstName */.u$)((0,json/* asObject */.eB)(object['fault']), ['faultstring']));
 }
 /** `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
 function fieldOf(error) {
     const path = error['loc'] ?? error['path'];
-    if ((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .isArray */ .cy)(path))
-        return path.map((part) => (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .nameIn */ .ZC)(part) ?? '').join('/');
-    const source = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(error['source']);
-    const name = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)(error, ['pointer', 'field', 'param', 'path', 'name']) ?? (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)(source, ['pointer']);
+    if ((0,json/* isArray */.cy)(path))
+        return path.map((part) => (0,json/* nameIn */.ZC)(part) ?? '').join('/');
+    const source = (0,json/* asObject */.eB)(error['source']);
+    const name = (0,json/* firstName */.u$)(error, ['pointer', 'field', 'param', 'path', 'name']) ?? (0,json/* firstName */.u$)(source, ['pointer']);
     return name?.replace(/^#?\//, '');
 }
 function fieldErrors(errors) {
-    if ((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .isArray */ .cy)(errors)) {
+    if ((0,json/* isArray */.cy)(errors)) {
         return errors.flatMap((error) => {
-            const detail = typeof error === 'string' ? error : (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .firstName */ .u$)((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(error), ['detail', 'message', 'msg', 'title']);
-            return detail === undefined ? [] : [{ field: (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .isObject */ .Gv)(error) ? fieldOf(error) : undefined, detail }];
+            const detail = typeof error === 'string' ? error : (0,json/* firstName */.u$)((0,json/* asObject */.eB)(error), ['detail', 'message', 'msg', 'title']);
+            return detail === undefined ? [] : [{ field: (0,json/* isObject */.Gv)(error) ? fieldOf(error) : undefined, detail }];
         });
     }
-    return Object.entries((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(errors)).flatMap(([field, details]) => ((0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .isArray */ .cy)(details) ? details : [details]).flatMap((detail) => {
-        const text = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .nameIn */ .ZC)(detail);
+    return Object.entries((0,json/* asObject */.eB)(errors)).flatMap(([field, details]) => ((0,json/* isArray */.cy)(details) ? details : [details]).flatMap((detail) => {
+        const text = (0,json/* nameIn */.ZC)(detail);
         return text === undefined ? [] : [{ field, detail: text }];
     }));
 }
 function fieldsOf(body, texts) {
-    const object = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(body);
-    const nested = (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .asObject */ .eB)(object['error']);
+    const object = (0,json/* asObject */.eB)(body);
+    const nested = (0,json/* asObject */.eB)(object['error']);
     const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
     const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
-    return found.slice(0, mostFields).map(({ field, detail }) => ({
-        field: field === undefined || field === '' ? undefined : texts.line(field, longestDetail),
-        detail: texts.line(detail, longestDetail),
+    return found.slice(0, maxFields).map(({ field, detail }) => ({
+        field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
+        detail: texts.line(detail, maxDetailLength),
     }));
 }
 function wordsOf(body, texts) {
     const words = rawWordsOf(body);
-    return words === undefined ? undefined : (0,_json_js__WEBPACK_IMPORTED_MODULE_0__/* .nameIn */ .ZC)(texts.line(words, longestWords));
+    return words === undefined ? undefined : (0,json/* nameIn */.ZC)(texts.line(words, maxWordsLength));
+}
+/** What is said where an address is not known, which says nothing about a lock. */
+const ofNoRoute = [
+    /^(4\d\d )?(not found|bad request|method not allowed|(request-)?uri too (long|large))\.?$/i,
+    /^(the )?(requested )?(page|resource|route|url|uri|endpoint)\b.*\b(not found|not exist|doesn't exist|not available)\b/i,
+    /^no (matching )?route\b/i,
+    /^cannot [a-z]+ \//i,
+];
+/**
+ * Whether the API itself has answered with an error, and not something on the way to it: an API says in JSON what is
+ * wrong. A request id in a header is no sign of it, because proxies give one too.
+ */
+function isOwnError(answer) {
+    const body = (0,client_answer/* objectIn */.D7)(answer);
+    if ((0,json/* nameIn */.ZC)(body['request_id']) !== undefined)
+        return true;
+    const said = rawWordsOf(body)?.split(': ') ?? [];
+    return said.some((words) => !ofNoRoute.some((pattern) => pattern.test(words.trim())));
 }
 
 
 /***/ }),
 
-/***/ 7986:
+/***/ 3925:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   G: () => (/* binding */ htmlToText),
-/* harmony export */   t: () => (/* binding */ looksLikeHtml)
+/* harmony export */   _: () => (/* binding */ ServiceError)
 /* harmony export */ });
+/* unused harmony export answerIn */
+/* harmony import */ var node_http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7067);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4393);
+
+
+/** What of the answer is known that a failure is about; undefined when there was none. */
+function answerIn(failure) {
+    if (failure.kind === 'deadline')
+        return failure.last && answerIn(failure.last);
+    return 'status' in failure ? failure : undefined;
+}
+/** Why an operation has no result. Its message is a sentence for a person, in one line. */
+class ServiceError extends Error {
+    name = 'ServiceError';
+    failure;
+    method;
+    path;
+    attempts;
+    constructor(call, failure) {
+        super(sentenceOf(call, failure));
+        this.failure = failure;
+        this.method = call.method;
+        this.path = call.path;
+        this.attempts = call.attempts;
+    }
+    /** Of the last answer, where there was one. */
+    get status() {
+        return answerIn(this.failure)?.status;
+    }
+    get requestId() {
+        return answerIn(this.failure)?.requestId;
+    }
+}
+const asSentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
+const maxFieldsShown = 5;
+function fieldsText(fields, words) {
+    const added = fields.filter(({ detail }) => !words.includes(detail));
+    const shown = added
+        .slice(0, maxFieldsShown)
+        .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
+    const more = added.length - shown.length;
+    return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
+}
+function adviceOn({ status, missingScope }) {
+    if (missingScope !== undefined)
+        return ` Use a token that has the scope ${missingScope}.`;
+    return status === 401 ? ' The token may have expired or been revoked: create a new one, and update the secret.' : '';
+}
+function refusedText(refused) {
+    const words = refused.words ?? (refused.status < 500 ? 'The service refused the request' : 'The service failed');
+    return asSentence(words) + fieldsText(refused.fields, words) + adviceOn(refused);
+}
+function redirectedText({ target }) {
+    const to = target === undefined ? '' : ` to ${target}`;
+    return `The service redirects${to}. Redirects are not followed, because the token would travel with them: use the address where the service really is.`;
+}
+function outOfTimeText({ last, retryAfterMs, limited }) {
+    if (last === undefined && limited) {
+        return 'The service limits how many requests it takes, and other requests came first: this one was not sent in time.';
+    }
+    if (last === undefined)
+        return 'The service did not answer in time.';
+    const before = failureText(last);
+    if (retryAfterMs === undefined)
+        return `${before} There was no time left to try again.`;
+    return `${before} The service asks to wait for ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_1__/* .spanOfMs */ .E$)(retryAfterMs)}, and less time is left.`;
+}
+function connectionText({ words, untrusted }) {
+    if (!untrusted)
+        return asSentence(`The connection failed: ${words}`);
+    const why = asSentence(`The server cannot be trusted, so nothing was sent: ${words}`);
+    return `${why} If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS.`;
+}
+function unusableText({ why, excerpt }) {
+    const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
+    return asSentence(`The answer cannot be used: ${why}`) + begins;
+}
+function failureText(failure) {
+    switch (failure.kind) {
+        case 'refused':
+            return refusedText(failure);
+        case 'redirected':
+            return redirectedText(failure);
+        case 'not-json':
+        case 'not-understood':
+        case 'too-large':
+            return unusableText(failure);
+        case 'timeout':
+            return `The service did not answer within ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_1__/* .spanOfMs */ .E$)(failure.limitMs)}.`;
+        case 'connection':
+            return connectionText(failure);
+        case 'deadline':
+            return outOfTimeText(failure);
+        case 'aborted':
+            return 'The request was cancelled.';
+        case 'unsendable':
+            return `The request cannot be sent: ${failure.why}.`;
+    }
+}
+/** The cause, what to do, and then which request it was, in one line. */
+function sentenceOf({ method, path, attempts }, failure) {
+    const answer = answerIn(failure);
+    const status = answer && `: ${answer.status} ${node_http__WEBPACK_IMPORTED_MODULE_0__.STATUS_CODES[answer.status] ?? ''}`.trimEnd();
+    const id = answer?.requestId === undefined ? '' : `, request id ${answer.requestId}`;
+    const tried = attempts > 1 ? `, ${attempts} attempts` : '';
+    return `${failureText(failure).replace(/\.$/, '')} (${method} ${path}${status ?? ''}${id}${tried}).`;
+}
+
+
+/***/ }),
+
+/***/ 9960:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+/* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   MH: () => (/* binding */ plainName),
+/* harmony export */   T2: () => (/* binding */ createServiceText),
+/* harmony export */   te: () => (/* binding */ looksLikeHtml)
+/* harmony export */ });
+/* unused harmony export htmlToText */
+/* harmony import */ var _interface_redact_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2148);
+
+/** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
+const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
+const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
+/** Of a longer text the rest is not even looked at. */
+const maxReadLength = 16_384;
+/** In data, so short a secret would be found in words that have nothing to do with it. */
+const minDataSecretLength = 8;
+function cut(text, maxLength) {
+    if (text.length <= maxLength)
+        return text;
+    // Not between the halves of a surrogate pair.
+    return `${text.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+function createServiceText(secrets) {
+    const anywhere = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .spellingsOf */ .Hz)(secrets);
+    const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
+    const maxSecretLength = anywhere[0]?.length ?? 0;
+    const minTextLength = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
+    /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
+    function shown(text, maxLength, goesOn) {
+        // Redacted before it is cut: half a secret is one too.
+        const redacted = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .redact */ .E$)(text.replaceAll(unsafe, ' ').trim(), anywhere);
+        return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
+    }
+    return {
+        line: (text, maxLength) => shown(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
+        excerpt: (body, maxLength) => shown(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
+        // An answer may have millions of texts, most of them shorter than any secret.
+        data: (text) => (text.length < minTextLength ? text : (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .redact */ .E$)(text, inData)),
+    };
+}
+/** Paths and ids are shorter. */
+const maxNameLength = 4_096;
+/**
+ * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
+ * put them in order takes time that grows with the square of their number, and a list may have thousands of such names.
+ */
+const tooManyMarks = /\p{M}{31}/u;
+/**
+ * A path or an id as the service names it: comparable with ours, and without control characters, which none has. What is
+ * too long for either is cut, and what nobody writes is left as it came.
+ */
+function plainName(name) {
+    // Long enough that there is something left to cut.
+    const read = name.slice(0, maxNameLength + 1);
+    const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
+    return cut(composed.replaceAll(controlCharacter, '\ufffd'), maxNameLength);
+}
 const tag = /<\/?[a-z!][^<>]*>/gi;
 const entities = {
     '&lt;': '<',
@@ -3923,580 +4226,61 @@ function htmlToText(text) {
 
 /***/ }),
 
-/***/ 1192:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   DE: () => (/* binding */ unwrapped),
-/* harmony export */   Mz: () => (/* binding */ holderIn),
-/* harmony export */   Nk: () => (/* binding */ etagOf),
-/* harmony export */   Tq: () => (/* binding */ readListedLock),
-/* harmony export */   mF: () => (/* binding */ readLock)
-/* harmony export */ });
-/* harmony import */ var _answer_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3203);
-/* harmony import */ var _json_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(5395);
-/* harmony import */ var _service_text_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9960);
-/* harmony import */ var _timestamp_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3885);
-
-
-
-
-const names = {
-    path: ['path', 'file', 'file_path', 'filePath', 'filename', 'resource'],
-    id: ['id', 'lock_id', 'lockId', 'uuid'],
-    type: ['type', 'lock_type', 'lockType', 'kind'],
-    owner: ['owner', 'owner_name', 'ownerName', 'holder', 'locked_by', 'lockedBy', 'user', 'username', 'created_by'],
-    person: ['name', 'login', 'username', 'display_name', 'displayName', 'email', 'id'],
-    origin: ['origin', 'run_url', 'runUrl'],
-    acquired: ['acquired_at', 'acquiredAt', 'locked_at', 'lockedAt', 'created_at', 'createdAt', 'since'],
-    expires: ['expires_at', 'expiresAt', 'expires', 'expiry', 'expiration', 'valid_until', 'until'],
-    fence: ['fence', 'fencing_token', 'fencingToken'],
-};
-const longestName = 256;
-const longestOrigin = 1_024;
-/** What can be quoted as an entity tag, RFC 9110 section 8.8.3; anything else proves nothing to the service. */
-const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
-const idIn = (lock) => {
-    const id = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.id);
-    return id !== undefined && opaque.test(id) ? id : undefined;
-};
-/** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers put one on every answer. */
-const strong = (etag) => etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
-/** In a body, some leave the quotes away. */
-function etagIn(lock) {
-    const tag = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
-    return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
-}
-const etagOf = (answer) => strong((0,_answer_js__WEBPACK_IMPORTED_MODULE_0__/* .headerOf */ .rR)(answer, 'etag'));
-/** Not the type of the problem that a lock may be a part of, which is an address. */
-const typeIn = (lock) => {
-    const type = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.type);
-    return type !== undefined && /^[\w.-]{1,64}$/.test(type) ? type : undefined;
-};
-/** Some write large numbers as texts. One that is not exact any more protects nothing. */
-function fenceIn(lock) {
-    const fence = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.fence) ?? '';
-    const number = /^\d{1,16}$/.test(fence) ? Number(fence) : Number.NaN;
-    return Number.isSafeInteger(number) ? number : undefined;
-}
-function ownerIn(lock) {
-    const owner = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.owner);
-    return (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(owner) ? (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(owner, names.person) : (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .nameIn */ .ZC)(owner);
-}
-/** `path` is what to call it where the service names none. */
-function readLock(lock, path, texts) {
-    const line = (text, most) => text === undefined ? undefined : (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .nameIn */ .ZC)(texts.line(text, most));
-    return {
-        path: (0,_service_text_js__WEBPACK_IMPORTED_MODULE_1__/* .plainName */ .M)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.path) ?? path),
-        type: typeIn(lock),
-        id: idIn(lock),
-        etag: etagIn(lock),
-        owner: line(ownerIn(lock), longestName),
-        origin: line((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.origin), longestOrigin),
-        acquired_at: (0,_timestamp_js__WEBPACK_IMPORTED_MODULE_2__/* .timestampIn */ .o)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.acquired)),
-        expires_at: (0,_timestamp_js__WEBPACK_IMPORTED_MODULE_2__/* .timestampIn */ .o)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(lock, names.expires)),
-        fence: fenceIn(lock),
-        raw: lock,
-    };
-}
-/** An entry of a list of locks; undefined when it names no path. */
-function readListedLock(entry, texts) {
-    if (typeof entry === 'string')
-        return entry === '' ? undefined : readLock({}, entry, texts);
-    const lock = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(entry) ? unwrapped(entry) : {};
-    const path = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstName */ .u$)(lock, names.path);
-    return path === undefined ? undefined : readLock(lock, path, texts);
-}
-/** The lock itself where it is wrapped. */
-function unwrapped(body) {
-    const inner = [body['lock'], body['data'], body['result']].find(_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv);
-    return inner ?? body;
-}
-const tellsOfAHolder = (body) => ownerIn(body) !== undefined || (0,_timestamp_js__WEBPACK_IMPORTED_MODULE_2__/* .timestampIn */ .o)((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .firstMember */ .PE)(body, names.expires)) !== undefined;
-/** The lock that stands in the way, in the body of a 409, 412 or 423; undefined when it tells of none. */
-function holderIn(answer) {
-    const body = (0,_answer_js__WEBPACK_IMPORTED_MODULE_0__/* .objectIn */ .D7)(answer);
-    const { locks, holder } = body;
-    const [first] = (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isArray */ .cy)(locks) ? locks : [];
-    const named = [body['lock'], first, body['current_lock'], (0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .asObject */ .eB)(body['error'])['lock'], body['data']].find(_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv);
-    if (named !== undefined)
-        return named;
-    // A holder is a lock, or whoever has it.
-    if ((0,_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(holder))
-        return tellsOfAHolder(holder) ? holder : { owner: holder };
-    return tellsOfAHolder(body) ? body : undefined;
-}
-
-
-/***/ }),
-
-/***/ 2164:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   h: () => (/* binding */ parseLinks)
-/* harmony export */ });
-const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i;
-/** The targets of a Link header (RFC 8288) by their relations; of several with the same relation the first. */
-function parseLinks(header) {
-    const targets = new Map();
-    // A target, and its parameters: texts in quotes among them can have commas and semicolons.
-    for (const [, target = '', parameters = ''] of (header ?? '').matchAll(/<([^<>]*)>((?:[^,"<]|"[^"]*")*)/g)) {
-        const [, quoted, plain] = relation.exec(parameters) ?? [];
-        for (const name of (quoted ?? plain ?? '').toLowerCase().split(/\s+/)) {
-            if (name !== '' && !targets.has(name))
-                targets.set(name, target);
-        }
-    }
-    return targets;
-}
-
-
-/***/ }),
-
-/***/ 9711:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-
-// EXPORTS
-__webpack_require__.d(__webpack_exports__, {
-  Of: () => (/* binding */ refusalOf),
-  Gb: () => (/* binding */ requestIdOf),
-  sT: () => (/* binding */ retryAfterOf),
-  _P: () => (/* binding */ unusable),
-  h: () => (/* binding */ unusableThoughOptional)
-});
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
-var client_answer = __webpack_require__(3203);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/error-words.js
-var error_words = __webpack_require__(7979);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
-var json = __webpack_require__(5395);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/retry-after.js
-/** RFC 9110 section 10.2.3: how long to wait, from seconds or a date, which is compared with the server's own clock. */
-function parseRetryAfter(value, serverNow) {
-    const text = value?.trim() ?? '';
-    if (/^\d+(\.\d+)?$/.test(text))
-        return Math.min(Number(text) * 1_000, Number.MAX_SAFE_INTEGER);
-    // Date.parse would read much else as a date. This is the first letter of a day's name in all three forms of HTTP.
-    const date = /^(mon|tue|wed|thu|fri|sat|sun)/i.test(text) ? Date.parse(text) : Number.NaN;
-    return Number.isNaN(date) ? undefined : Math.max(0, date - serverNow);
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/refusal.js
-
-
-
-
-const idNames = ['request_id', 'requestId', 'request-id', 'correlation_id', 'correlationId', 'trace_id', 'traceId'];
-const idHeaders = [
-    'x-request-id',
-    'request-id',
-    'x-correlation-id',
-    'x-amzn-requestid',
-    'x-amz-request-id',
-    'x-ms-request-id',
-    'x-trace-id',
-    'cf-ray',
-];
-const longestId = 128;
-/** By what the service, or what stands in front of it, finds the request in its log. */
-function requestIdOf(answer, texts) {
-    const body = (0,client_answer/* objectIn */.D7)(answer);
-    const id = (0,json/* firstName */.u$)(body, idNames) ??
-        (0,json/* firstName */.u$)((0,json/* asObject */.eB)(body['error']), idNames) ??
-        idHeaders.map((name) => (0,client_answer/* headerOf */.rR)(answer, name)).find((value) => value !== undefined);
-    return id === undefined ? undefined : texts.line(id, longestId);
-}
-/** RFC 6750 section 3.1. */
-function missingScopeOf(answer, texts) {
-    const challenge = (0,client_answer/* headerOf */.rR)(answer, 'www-authenticate') ?? '';
-    if (answer.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge))
-        return undefined;
-    const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
-    return scope === undefined ? undefined : texts.line(scope, longestId);
-}
-function retryAfterOf(answer, serverNow) {
-    return parseRetryAfter((0,client_answer/* headerOf */.rR)(answer, 'retry-after'), serverNow);
-}
-/** Where to, without what an address may have of secrets. */
-function redirectTarget(location, baseUrl, texts) {
-    if (location === undefined || !URL.canParse(location, baseUrl.href))
-        return undefined;
-    const { protocol, host, pathname } = new URL(location, baseUrl);
-    return texts.line(`${protocol}//${host}${pathname}`, 300);
-}
-/** What an answer means that is none of success. */
-function refusalOf(answer, { baseUrl, serverNow, texts }) {
-    const { status, body } = answer;
-    const requestId = requestIdOf(answer, texts);
-    if (status >= 300 && status < 400) {
-        return {
-            kind: 'redirected',
-            status,
-            requestId,
-            target: redirectTarget((0,client_answer/* headerOf */.rR)(answer, 'location'), baseUrl, texts),
-        };
-    }
-    const json = body.kind === 'json' ? body.value : null;
-    const excerpt = body.kind === 'other' || body.kind === 'too-large' ? body.excerpt : '';
-    return {
-        kind: 'refused',
-        status,
-        requestId,
-        words: body.kind === 'json' ? (0,error_words/* wordsOf */.Z9)(json, texts) : excerpt === '' ? undefined : excerpt,
-        fields: (0,error_words/* fieldsOf */.Pf)(json, texts),
-        missingScope: missingScopeOf(answer, texts),
-        retryAfterMs: retryAfterOf(answer, serverNow),
-    };
-}
-/** Why an answer of success is of no use where JSON was needed; undefined when it is JSON. */
-function unusable(answer, texts) {
-    const { status, body } = answer;
-    const common = { status, requestId: requestIdOf(answer, texts) };
-    switch (body.kind) {
-        case 'json':
-            return undefined;
-        case 'empty':
-            return { ...common, kind: 'not-json', why: 'it is empty', excerpt: '' };
-        case 'other':
-            return { ...common, kind: 'not-json', why: body.why, excerpt: body.excerpt };
-        case 'too-large':
-            return { ...common, kind: 'too-large', why: 'it is longer than 10 MiB', excerpt: body.excerpt };
-    }
-}
-/** The same where a body does not matter: nothing, and a word in plain text, are fine; a page for people is not. */
-function unusableThoughOptional(answer, texts) {
-    const { body } = answer;
-    if (body.kind === 'empty' || (body.kind === 'other' && !body.isHtml))
-        return undefined;
-    return unusable(answer, texts);
-}
-
-
-/***/ }),
-
-/***/ 4649:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   LW: () => (/* binding */ steadyClock),
-/* harmony export */   Q$: () => (/* binding */ dateOf),
-/* harmony export */   my: () => (/* binding */ createServerClock)
-/* harmony export */ });
-/* harmony import */ var _timestamp_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3885);
-
-const startedAt = Date.now() - process.uptime() * 1_000;
-/** Does not jump when somebody sets the clock of the machine. `performance` does not either, and takes longer to load. */
-const steadyClock = () => startedAt + process.uptime() * 1_000;
-/**
- * When the answer was made, by the clock of the server: RFC 9110 section 6.6.1, and 9111 section 5.1 for a cache's. A
- * time that no timestamp can tell is none: what is reckoned from it could not be written down.
- */
-function dateOf(headers) {
-    const date = Date.parse(headers.date ?? '');
-    if (Number.isNaN(date))
-        return undefined;
-    const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
-    const told = date + Number(age) * 1_000;
-    return (0,_timestamp_js__WEBPACK_IMPORTED_MODULE_0__/* .timestamp */ .v)(told) === undefined ? undefined : told;
-}
-/** The clock of the server, as its last answer told; that of this machine until there was one. */
-function createServerClock(clock) {
-    let ahead = 0;
-    return {
-        now: () => clock() + ahead,
-        saw: (headers) => {
-            const date = dateOf(headers);
-            if (date !== undefined)
-                ahead = date - clock();
-        },
-    };
-}
-
-
-/***/ }),
-
-/***/ 8141:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-
-// EXPORTS
-__webpack_require__.d(__webpack_exports__, {
-  _: () => (/* binding */ ServiceError)
-});
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/failure.js
-/** What of the answer is known that a failure is about; undefined when there was none. */
-function answerIn(failure) {
-    if (failure.kind === 'deadline')
-        return failure.last && answerIn(failure.last);
-    return 'status' in failure ? failure : undefined;
-}
-
-// EXTERNAL MODULE: external "node:http"
-var external_node_http_ = __webpack_require__(7067);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
-var duration = __webpack_require__(4393);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/sentence.js
-
-
-const statusText = (status) => `${status} ${external_node_http_.STATUS_CODES[status] ?? ''}`.trim();
-function timeText(ms) {
-    if (ms < 1_000)
-        return `${Math.ceil(ms)} ms`;
-    const seconds = Math.ceil(ms / 1_000);
-    return (0,duration/* formatDuration */.a3)({ seconds: seconds < 120 ? seconds : Math.ceil(seconds / 60) * 60 });
-}
-const endsSentence = (text) => (/[.!?…]$/.test(text) ? text : `${text}.`);
-const inParentheses = (requestId) => requestId === undefined ? '' : ` (request id ${requestId})`;
-const mostFieldsShown = 5;
-function fieldsText(fields, words) {
-    const untold = fields.filter(({ detail }) => !words.includes(detail));
-    const shown = untold
-        .slice(0, mostFieldsShown)
-        .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${endsSentence(detail)}`);
-    const more = untold.length - shown.length;
-    return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
-}
-function adviceOn({ status, missingScope }) {
-    if (missingScope !== undefined)
-        return ` Use a token that has the scope ${missingScope}.`;
-    if (status === 401)
-        return ' Use a token that is valid: this one may have expired or been revoked.';
-    return '';
-}
-function refusedText(refused) {
-    const words = refused.words ?? '';
-    const said = words === '' ? '' : `: ${words}`;
-    const fields = fieldsText(refused.fields, words);
-    return (endsSentence(`was refused with ${statusText(refused.status)}${inParentheses(refused.requestId)}${said}`) +
-        fields +
-        adviceOn(refused));
-}
-function redirectedText({ status, target, requestId }) {
-    const to = target === undefined ? '' : ` to ${target}`;
-    return `was redirected with ${statusText(status)}${to}${inParentheses(requestId)}. Redirects are not followed, because the token would travel with them: give the address where the service really is.`;
-}
-function outOfTimeText({ last, retryAfterMs, limited }) {
-    if (last === undefined && limited) {
-        return 'was not sent: the service limits how many requests it takes, and others came first in the time there was.';
-    }
-    if (last === undefined)
-        return 'got no answer in the time there was for it.';
-    const before = failureText(last);
-    if (retryAfterMs === undefined)
-        return `${before} There was no time left to try again.`;
-    return `${before} The service asks to wait for ${timeText(retryAfterMs)}, and there is less time left.`;
-}
-function failureText(failure) {
-    switch (failure.kind) {
-        case 'refused':
-            return refusedText(failure);
-        case 'redirected':
-            return redirectedText(failure);
-        case 'not-json':
-        case 'not-understood':
-        case 'too-large': {
-            const { status, requestId, why, excerpt } = failure;
-            const begins = excerpt === '' ? '' : ` It begins with: ${excerpt}`;
-            return endsSentence(`was answered with ${statusText(status)}${inParentheses(requestId)}, but the answer cannot be used: ${endsSentence(why)}${begins}`);
-        }
-        case 'timeout':
-            return `got no whole answer within ${timeText(failure.limitMs)}.`;
-        case 'connection':
-            return failure.untrusted
-                ? `${endsSentence(`was not sent, because the server cannot be trusted: ${failure.words}`)} If its certificate is of an authority of your own, name that one in NODE_EXTRA_CA_CERTS.`
-                : endsSentence(`lost its connection: ${failure.words}`);
-        case 'deadline':
-            return outOfTimeText(failure);
-        case 'aborted':
-            return 'was stopped.';
-        case 'unsendable':
-            return endsSentence(`was not sent: ${failure.why}`);
-    }
-}
-/** What happened to what, why, in whose words, and what to do, in one line. */
-function sentenceOf({ method, path, attempts }, failure) {
-    const tried = attempts > 1 ? ` It was tried ${attempts} times.` : '';
-    return `${method} ${path} ${failureText(failure)}${tried}`;
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/service-error.js
-
-
-/** Why an operation has no result. Its message is a sentence for a person, in one line. */
-class ServiceError extends Error {
-    name = 'ServiceError';
-    failure;
-    method;
-    path;
-    attempts;
-    constructor(call, failure) {
-        super(sentenceOf(call, failure));
-        this.failure = failure;
-        this.method = call.method;
-        this.path = call.path;
-        this.attempts = call.attempts;
-    }
-    /** Of the last answer, where there was one. */
-    get status() {
-        return answerIn(this.failure)?.status;
-    }
-    get requestId() {
-        return answerIn(this.failure)?.requestId;
-    }
-}
-
-
-/***/ }),
-
-/***/ 9960:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
-
-/* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   M: () => (/* binding */ plainName),
-/* harmony export */   T: () => (/* binding */ createServiceText)
-/* harmony export */ });
-/* harmony import */ var _html_to_text_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7986);
-/* harmony import */ var _secret_spellings_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3395);
-
-
-/** What moves a cursor, starts a line, reorders or hides text; a run of it, with the blanks around it, is one blank. */
-const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu;
-const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
-/** Of a longer text the rest is not even looked at. */
-const mostRead = 16_384;
-/** In data, so short a secret would be found in words that have nothing to do with it. */
-const shortestInData = 8;
-const mask = '***';
-const longestFirst = (texts) => [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
-const maskAll = (text, secrets) => secrets.reduce((masked, secret) => masked.replaceAll(secret, mask), text);
-function cut(text, most) {
-    if (text.length <= most)
-        return text;
-    // Not between the halves of a surrogate pair.
-    return `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-function createServiceText(secrets) {
-    const anywhere = longestFirst(secrets.flatMap(_secret_spellings_js__WEBPACK_IMPORTED_MODULE_1__/* .spellingsOf */ .H));
-    const inData = anywhere.filter((secret) => secret.length >= shortestInData);
-    const longest = anywhere[0]?.length ?? 0;
-    const shortest = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
-    /** `goesOn`: what was read ends where it may have ended within a secret, of which the beginning is not shown either. */
-    function shown(text, most, goesOn) {
-        // Masked before it is cut: half a secret is one too.
-        const masked = maskAll(text.replaceAll(unsafe, ' ').trim(), anywhere);
-        return cut(goesOn ? masked.slice(0, Math.max(0, masked.length - longest)) : masked, most);
-    }
-    return {
-        line: (text, most) => shown(text.slice(0, mostRead), most, text.length > mostRead),
-        excerpt: (body, most) => shown((0,_html_to_text_js__WEBPACK_IMPORTED_MODULE_0__/* .htmlToText */ .G)(body.slice(0, mostRead)), most, body.length > mostRead),
-        // An answer may have millions of texts, most of them shorter than any secret.
-        data: (text) => (text.length < shortest ? text : maskAll(text, inData)),
-    };
-}
-/** Paths and ids are shorter. */
-const longestName = 4_096;
-/**
- * More marks on one letter than any language has (Unicode Standard Annex 15, section 13, "Stream-Safe Text Format"). To
- * put them in order takes time that grows with the square of their number, and a list may have thousands of such names.
- */
-const tooManyMarks = /\p{M}{31}/u;
-/**
- * A path or an id as the service names it: comparable with ours, and without control characters, which none has. What is
- * too long for either is cut, and what nobody writes is left as it came.
- */
-function plainName(name) {
-    // Long enough that there is something left to cut.
-    const read = name.slice(0, longestName + 1);
-    const composed = tooManyMarks.test(read) ? read : read.normalize('NFC');
-    return cut(composed.replaceAll(controlCharacter, '\ufffd'), longestName);
-}
-
-
-/***/ }),
-
 /***/ 3450:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   LR: () => (/* binding */ abortedBy),
-/* harmony export */   Wh: () => (/* binding */ unlessAborted),
-/* harmony export */   a5: () => (/* binding */ longestTimer),
-/* harmony export */   r5: () => (/* binding */ startTimeLimit)
+/* harmony export */   r: () => (/* binding */ startTimeLimit),
+/* harmony export */   y: () => (/* binding */ sleep)
 /* harmony export */ });
-const abortedBy = (signal) => ({ signal, ending: () => 'aborted' });
-/** A longer time would make the timer fire at once. */
-const longestTimer = 2 ** 31 - 1;
+/* harmony import */ var node_timers_promises__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(8500);
+/* harmony import */ var _interface_timers_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(671);
+
+
 const startMachineTimer = (ms, work) => {
-    const timer = setTimeout(work, Math.min(Math.max(ms, 0), longestTimer));
+    const timer = setTimeout(work, Math.min(Math.max(ms, 0), _interface_timers_js__WEBPACK_IMPORTED_MODULE_1__/* .maxTimerMs */ .S));
     return () => clearTimeout(timer);
 };
-/** Ends what listens to its signal after a time, or earlier with one of the outer signals. */
-function startTimeLimit(ms, meaning, outers, startTimer = startMachineTimer) {
-    const controller = new AbortController();
-    let ended;
-    const end = (ending) => {
-        ended ??= ending;
-        controller.abort();
-    };
-    const stopTimer = startTimer(ms, () => end(meaning));
-    const forgetters = outers.map(({ signal, ending }) => {
-        const pass = () => end(ending() ?? 'aborted');
-        if (signal.aborted)
-            pass();
-        else
-            signal.addEventListener('abort', pass, { once: true });
-        return () => signal.removeEventListener('abort', pass);
-    });
-    return {
-        signal: controller.signal,
-        ending: () => ended,
-        lift: () => {
-            stopTimer();
-            for (const forget of forgetters)
-                forget();
-        },
-    };
+/** `AbortSignal.timeout` that can be stopped, and whose timer can be handed in. */
+function startTimeLimit(ms, outer, startTimer = startMachineTimer) {
+    const timer = new AbortController();
+    const stop = startTimer(ms, () => timer.abort());
+    const signal = AbortSignal.any([timer.signal, ...outer]);
+    return { signal, stop, isOver: () => timer.signal.aborted && signal.reason === timer.signal.reason };
 }
-/** The promise, or undefined as soon as the signal is aborted; what the promise ends with then is of no interest. */
-function unlessAborted(promise, signal) {
-    return new Promise((resolve, reject) => {
-        const stop = () => resolve(undefined);
-        if (signal.aborted)
-            stop();
-        signal.addEventListener('abort', stop, { once: true });
-        promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-    });
+/** Ends early, without an error, when the signal is aborted. */
+async function sleep(ms, signal) {
+    for (let left = ms; left > 0 && !signal.aborted; left -= _interface_timers_js__WEBPACK_IMPORTED_MODULE_1__/* .maxTimerMs */ .S) {
+        await (0,node_timers_promises__WEBPACK_IMPORTED_MODULE_0__.setTimeout)(Math.min(left, _interface_timers_js__WEBPACK_IMPORTED_MODULE_1__/* .maxTimerMs */ .S), undefined, { signal }).catch(() => undefined);
+    }
 }
 
 
 /***/ }),
 
-/***/ 3885:
+/***/ 671:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
-/* harmony export */   o: () => (/* binding */ timestampIn),
-/* harmony export */   v: () => (/* binding */ timestamp)
+/* harmony export */   S: () => (/* binding */ maxTimerMs),
+/* harmony export */   W: () => (/* binding */ unlessAborted)
 /* harmony export */ });
-const lastYear = Date.UTC(10_000, 0, 1) - 1;
-const timestamp = (ms) => ms >= 0 && ms <= lastYear ? new Date(ms).toISOString() : undefined;
-/** Numbers below this are seconds since 1970; in milliseconds it would be in 1973. */
-const firstMilliseconds = 100_000_000_000;
-/** Date.parse finds a date in nearly every text that has a number. */
-const looksLikeDate = /^(\d{4}-\d\d-\d\d|(mon|tue|wed|thu|fri|sat|sun)\b)/i;
-/** RFC 3339, what else a server may take for a date, or a number of seconds or milliseconds since 1970. */
-function timestampIn(json) {
-    if (typeof json === 'number')
-        return timestamp(json < firstMilliseconds ? json * 1_000 : json);
-    if (typeof json !== 'string' || !looksLikeDate.test(json))
-        return undefined;
-    // Without a zone it would be read in the zone of this machine.
-    const zoneless = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(json);
-    return timestamp(Date.parse(zoneless ? `${json}Z` : json));
+/** A longer time would make a timer fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+/** Rejects as soon as the signal is aborted. The work itself goes on; what it ends with then is ignored. */
+async function unlessAborted(work, signal) {
+    const aborted = Promise.withResolvers();
+    const stop = () => aborted.reject(signal.reason);
+    if (signal.aborted)
+        stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+        return await Promise.race([work, aborted.promise]);
+    }
+    finally {
+        // A signal of AbortSignal.any that somebody listens to is never collected.
+        signal.removeEventListener('abort', stop);
+    }
 }
 
 

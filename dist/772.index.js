@@ -30,8 +30,8 @@ __webpack_require__.d(__webpack_exports__, {
 var lock_path = __webpack_require__(5860);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/connect.js
 var connect = __webpack_require__(4906);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 14 modules
-var client = __webpack_require__(4828);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/client.js + 9 modules
+var client = __webpack_require__(2683);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/advice.js
 
 /** What to do about an answer of GitHub, to be put behind what it said; empty where that says enough. */
@@ -184,14 +184,12 @@ async function filesBetween(github, base, head) {
 
 // EXTERNAL MODULE: ./node_modules/@actions/github/lib/github.js + 22 modules
 var github = __webpack_require__(2413);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/link-header.js
-var link_header = __webpack_require__(2164);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/version.js
-var version = __webpack_require__(4596);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
 var client_answer = __webpack_require__(3203);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/version.js
+var version = __webpack_require__(4596);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
-var refusal = __webpack_require__(9711);
+var refusal = __webpack_require__(3004);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/github-fetch.js
 
 
@@ -199,13 +197,8 @@ var refusal = __webpack_require__(9711);
 const mostRedirects = 5;
 function leadsElsewhere({ answer, texts, fail }, target) {
     const where = texts.line(target.origin, 200);
-    return fail({
-        kind: 'not-understood',
-        status: answer.status,
-        requestId: (0,refusal/* requestIdOf */.Gb)(answer, texts),
-        why: `it leads to ${where}, which is another server, and the token must not go there`,
-        excerpt: '',
-    });
+    const why = `it leads to ${where}, which is another server, and the token must not go there`;
+    return fail((0,refusal/* notUnderstood */.hf)(answer, texts, why));
 }
 /**
  * A `fetch` over the client's own transport, as far as octokit needs one: it only reads, it retries by itself, and
@@ -270,7 +263,7 @@ function openGitHub({ apiUrl, repository, token, call, within }) {
                 ...parameters,
                 headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
             });
-            return { body: data, next: (0,link_header/* parseLinks */.h)(headers.link).get('next') };
+            return { body: data, next: (0,client_answer/* parseLinks */.hO)(headers.link).get('next') };
         }
         catch (error) {
             throw reasonOf(error);
@@ -295,14 +288,12 @@ function openGitHub({ apiUrl, repository, token, call, within }) {
     };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/attempt.js + 1 modules
-var attempt = __webpack_require__(3810);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 8 modules
-var client_call = __webpack_require__(5751);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 4 modules
+var client_call = __webpack_require__(719);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/clock.js
+var client_clock = __webpack_require__(5064);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/server-clock.js
-var server_clock = __webpack_require__(4649);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/changed-files/rate-limit.js
 
 /** What to wait where GitHub does not say it. */
@@ -315,7 +306,7 @@ function waitAskedFor({ status, headers, bytes }) {
         return headers['retry-after'];
     const reset = Number(headers['x-ratelimit-reset']);
     if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
-        const now = (0,server_clock/* dateOf */.Q$)(headers) ?? Date.now();
+        const now = (0,client_clock/* dateOf */.Q$)(headers) ?? Date.now();
         return String(Math.max(0, Math.ceil(reset - now / 1_000)));
     }
     return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? aMinute : undefined;
@@ -342,20 +333,14 @@ const atOnce = 4;
 /** Requests to GitHub with the retries, the limits and the proxies of those to the service. */
 function openGitHubCall(options) {
     const { apiUrl, token, requestTimeoutMs, clock } = options;
-    const connection = (0,client_connection/* openConnection */.J)(apiUrl);
+    const connection = (0,client_connection/* openConnection */.JY)(apiUrl);
     const closing = new AbortController();
     const call = (0,client_call/* createCall */.j)({
         baseUrl: apiUrl,
         clock,
-        serverClock: (0,server_clock/* createServerClock */.my)(clock),
-        sendOnce: (0,attempt/* createSendOnce */.E)({
-            connection: {
-                send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-                close: connection.close,
-            },
-            clock,
-            timeoutMs: requestTimeoutMs,
-        }),
+        serverClock: (0,client_clock/* createServerClock */.my)(clock),
+        send: async (request, signal, texts) => (0,client_answer/* readAnswer */.JN)(asTooMany(await connection.send(request, signal)), texts),
+        timeoutMs: requestTimeoutMs,
         maxConnections: atOnce,
         retries: options.retries,
         secrets: [token],
@@ -365,7 +350,7 @@ function openGitHubCall(options) {
         closed: closing.signal,
         onAnswer: () => undefined,
         onRetry: options.onRetry,
-        onPaced: () => undefined,
+        onThrottled: () => undefined,
     });
     return {
         call,

@@ -50,13 +50,6 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:http");
 
 /***/ }),
 
-/***/ 30:
-/***/ ((module) => {
-
-module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:net");
-
-/***/ }),
-
 /***/ 161:
 /***/ ((module) => {
 
@@ -292,16 +285,16 @@ var parsed = __nccwpck_require__(296);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/interface/ttl.js
 
 
-const shortestTtl = { seconds: 1 };
-const longestTtl = { seconds: 30 * 86_400 };
-const withinLimits = (duration) => duration.seconds >= shortestTtl.seconds && duration.seconds <= longestTtl.seconds;
+const minTtl = { seconds: 1 };
+const maxTtl = { seconds: 30 * 86_400 };
+const withinLimits = (duration) => duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;
 function parseTtl(text) {
     const duration = (0,interface_duration/* parseDuration */.E9)(text);
     if (!duration.ok)
         return duration;
     if (withinLimits(duration.value))
         return (0,parsed/* accepted */.q)(duration.value);
-    return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(shortestTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(longestTtl)} at the most.`);
+    return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(minTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(maxTtl)} at the most.`);
 }
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/ledger/entry.js
@@ -476,7 +469,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(409);
 /* harmony import */ var _ledger_kept_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(278);
 /* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(868);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(104);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(141);
 
 
 
@@ -498,7 +491,7 @@ async function post() {
             reporter.log.line('The locks of this step outlive the job: `auto-release` is false.');
             return;
         }
-        const { endStep } = await __nccwpck_require__.e(/* import() */ 28).then(__nccwpck_require__.bind(__nccwpck_require__, 28));
+        const { endStep } = await __nccwpck_require__.e(/* import() */ 405).then(__nccwpck_require__.bind(__nccwpck_require__, 405));
         await endStep({ step, kept, onLost: (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('on-lost'), secrets, reporter, environment: process.env });
     }
     catch (error) {
@@ -550,7 +543,7 @@ const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
 
 /***/ }),
 
-/***/ 104:
+/***/ 141:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -559,6 +552,8 @@ __nccwpck_require__.d(__webpack_exports__, {
   A: () => (/* binding */ createReporter)
 });
 
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/redact.js
+var interface_redact = __nccwpck_require__(148);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/outcome.js
 const outputNames = [
     'status',
@@ -611,8 +606,32 @@ function annotationsOf(failures, notes, places) {
 
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
 var command_files = __nccwpck_require__(868);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/safe-text.js
-var safe_text = __nccwpck_require__(872);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
+/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
+const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
+const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+/**
+ * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
+ * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
+ */
+const oneLine = (text) => text
+    .replace(unprintable, codeOf)
+    .replace(/^(\s*):(?=:)/, '$1: ')
+    .replace(/##(?=\[)/g, '# #');
+/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
+const htmlSpelling = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+    "'": '&#39;',
+    '@': '@<wbr>',
+    '#': '#<wbr>',
+    ':': ':<wbr>',
+};
+/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
+const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
+
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
@@ -621,7 +640,7 @@ const mostBytes = 900 * 1_024;
 const longestSentence = 4_000;
 const cut = (text) => (text.length > longestSentence ? `${text.slice(0, longestSentence)}…` : text);
 const bytes = (text) => Buffer.byteLength(text);
-const cells = (tag, row, conceal) => `<tr>${row.map((cell) => `<${tag}>${(0,safe_text/* inHtml */.dj)(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
+const cells = (tag, row, conceal) => `<tr>${row.map((cell) => `<${tag}>${inHtml(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
 /** As many rows as there is room for; what is left out is counted. */
 function tableHtml({ head, rows }, room, conceal) {
     const begin = `<table>\n${cells('th', head, conceal)}`;
@@ -644,7 +663,7 @@ function tableHtml({ head, rows }, room, conceal) {
  * taken out before: in HTML they might not be recognised any more.
  */
 function summaryHtml(title, sentence, tables, conceal) {
-    let html = `<h3>${(0,safe_text/* inHtml */.dj)(title)}</h3>\n<p>${(0,safe_text/* inHtml */.dj)(cut(conceal(sentence)))}</p>\n`;
+    let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(conceal(sentence)))}</p>\n`;
     for (const table of tables) {
         if (table.rows.length > 0)
             html += tableHtml(table, mostBytes - bytes(html), conceal);
@@ -683,14 +702,15 @@ const endGroup = () => command('endgroup', '');
 
 
 
+
 /** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
 const largestOutput = 100_000;
 /** A person who unfolds a group wants to see what it was about, not a thousand lines. */
 const longestGroup = 100;
-function createReporter(secrets, redact = (0,safe_text/* createRedactor */.lY)(secrets)) {
+function createReporter(secrets, redact = (0,interface_redact/* createRedactor */.lY)(secrets)) {
     for (const secret of secrets)
         setSecret(secret);
-    const safe = (text) => (0,safe_text/* oneLine */.TN)(redact(text));
+    const safe = (text) => oneLine(redact(text));
     let warnings = 0;
     const leftEmpty = new Set();
     function warn(text) {
@@ -799,79 +819,6 @@ function createReporter(secrets, redact = (0,safe_text/* createRedactor */.lY)(s
 
 /***/ }),
 
-/***/ 872:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   TN: () => (/* binding */ oneLine),
-/* harmony export */   dj: () => (/* binding */ inHtml),
-/* harmony export */   lY: () => (/* binding */ createRedactor)
-/* harmony export */ });
-/* harmony import */ var _client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(776);
-
-/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
-const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
-const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-/**
- * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
- * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
- */
-const oneLine = (text) => text
-    .replace(unprintable, codeOf)
-    .replace(/^(\s*):(?=:)/, '$1: ')
-    .replace(/##(?=\[)/g, '# #');
-/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
-const htmlSpelling = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&#39;',
-    '@': '@<wbr>',
-    '#': '#<wbr>',
-    ':': ':<wbr>',
-};
-/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
-const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
-const hidden = '***';
-const asPattern = (text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-/** V8 refuses a pattern of some ten thousand characters, and repeats it in the error: with the secret in it. */
-const longestPattern = 10_000;
-/** In their order, as many together as one pattern can have; what is too long for any stays as it is. */
-function patternsOf(spellings) {
-    const patterns = [];
-    let together = [];
-    let length = 0;
-    const close = () => {
-        if (together.length > 0)
-            patterns.push(new RegExp(together.map(asPattern).join('|'), 'g'));
-        together = [];
-        length = 0;
-    };
-    for (const spelling of spellings) {
-        if (length + spelling.length > longestPattern)
-            close();
-        if (spelling.length > longestPattern) {
-            patterns.push(spelling);
-            continue;
-        }
-        together.push(spelling);
-        length += spelling.length;
-    }
-    close();
-    return patterns;
-}
-/** Takes secrets out of a text, in whatever way they are written there. */
-function createRedactor(secrets) {
-    const spellings = [...new Set(secrets.flatMap(_client_secret_spellings_js__WEBPACK_IMPORTED_MODULE_0__/* .spellingsOf */ .H))].filter((spelling) => spelling !== '');
-    // The longest first: a shorter one may be a part of it.
-    const patterns = patternsOf(spellings.sort((one, other) => other.length - one.length));
-    return (text) => patterns.reduce((masked, pattern) => masked.replaceAll(pattern, hidden), text);
-}
-
-
-/***/ }),
-
 /***/ 46:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -882,7 +829,9 @@ function createRedactor(secrets) {
 /* harmony export */   qo: () => (/* binding */ clockTime),
 /* harmony export */   zD: () => (/* binding */ grouped)
 /* harmony export */ });
-/* unused harmony exports span, distance */
+/* unused harmony export distance */
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
+
 /**
  * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
  * long as Node itself.
@@ -890,32 +839,12 @@ function createRedactor(secrets) {
 const grouped = (number) => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
 /** "1 path", "2 paths". */
 const count = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
-/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
-function span(seconds) {
-    const whole = Math.max(0, Math.round(seconds));
-    if (whole < 2 * minute)
-        return `${whole} s`;
-    const minutes = Math.round(whole / minute);
-    if (minutes < 60)
-        return `${minutes} min`;
-    const hours = Math.floor(whole / hour);
-    if (hours < 48) {
-        const rest = Math.round((whole - hours * hour) / minute);
-        return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
-    }
-    const days = Math.floor(whole / day);
-    const rest = Math.floor((whole - days * day) / hour);
-    return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
-}
 /** How long something took: with tenths while these mean something. */
-const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);
+const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(milliseconds / 1_000);
 /** "in 12 min", or "3 min ago". */
 function distance(time, now) {
     const seconds = (time - now) / 1_000;
-    return seconds >= 0 ? `in ${span(seconds)}` : `${span(-seconds)} ago`;
+    return seconds >= 0 ? `in ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(seconds)}` : `${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(-seconds)} ago`;
 }
 /** "14:05 UTC", with the date where it is another day. */
 function clockTime(time, now) {
@@ -944,7 +873,7 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 /** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
-const deepest = 64;
+const maxDepth = 64;
 class TooDeep extends Error {
 }
 function copy(value, onText, depth) {
@@ -952,7 +881,7 @@ function copy(value, onText, depth) {
         return value;
     if (typeof value === 'string')
         return onText(value);
-    if (depth === deepest)
+    if (depth === maxDepth)
         throw new TooDeep();
     if (Array.isArray(value))
         return value.map((item) => copy(item, onText, depth + 1));
@@ -996,70 +925,6 @@ function firstName(object, names) {
 
 /***/ }),
 
-/***/ 776:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   H: () => (/* binding */ spellingsOf)
-/* harmony export */ });
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
-const shortestEncoded = 8;
-const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
-function inAddresses(secret) {
-    const component = encodeURIComponent(secret.toWellFormed());
-    const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
-    const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
-    return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
-}
-/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
-function inJson(secret) {
-    const text = JSON.stringify(secret).slice(1, -1);
-    const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
-    return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
-}
-const htmlSpelling = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-function inHtml(secret) {
-    const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
-    return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
-}
-/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
-function inBase64(secret) {
-    const bytes = Buffer.from(secret);
-    if (bytes.length < shortestEncoded)
-        return [];
-    const parts = [0, 1, 2].map((before) => {
-        const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-        return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
-    });
-    return [...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
-}
-const inHex = (secret) => {
-    const text = Buffer.from(secret).toString('hex');
-    return secret.length < shortestEncoded ? [] : [text, text.toUpperCase()];
-};
-const shortestLine = 4;
-/** The log comes line by line, so each line of a secret is one too: as the runner sees it. */
-const withItsLines = (secret) => [
-    secret,
-    ...secret
-        .split(/[\r\n]+/)
-        .map((line) => line.trim())
-        .filter((line) => line.length >= shortestLine),
-];
-/** As it is, and as it stands in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. */
-const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
-    text,
-    ...inJson(text),
-    ...inAddresses(text),
-    ...inHtml(text),
-    ...inBase64(text),
-    ...inHex(text),
-]);
-
-
-/***/ }),
-
 /***/ 228:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
@@ -1068,7 +933,7 @@ const spellingsOf = (secret) => withItsLines(secret).flatMap((text) => [
 /* harmony export */ });
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
-const longest = 256;
+const maxLength = 256;
 function whyNot(text) {
     if (text === '')
         return 'A workspace must not be empty.';
@@ -1077,8 +942,8 @@ function whyNot(text) {
     }
     if (text === '.' || text === '..')
         return 'A workspace must not be "." or "..".';
-    if (text.length > longest)
-        return `A workspace must not be longer than ${longest} characters.`;
+    if (text.length > maxLength)
+        return `A workspace must not be longer than ${maxLength} characters.`;
     return undefined;
 }
 function parseWorkspaceId(text) {
@@ -1094,7 +959,9 @@ function parseWorkspaceId(text) {
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   E$: () => (/* binding */ spanOfMs),
 /* harmony export */   E9: () => (/* binding */ parseDuration),
+/* harmony export */   Ln: () => (/* binding */ span),
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
@@ -1124,6 +991,28 @@ function formatDuration({ seconds }) {
     return `${seconds}s`;
 }
 const milliseconds = ({ seconds }) => seconds * 1_000;
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
+function span(seconds) {
+    const whole = Math.max(0, Math.round(seconds));
+    if (whole < 2 * minute)
+        return `${whole} s`;
+    const minutes = Math.round(whole / minute);
+    if (minutes < 60)
+        return `${minutes} min`;
+    const hours = Math.floor(whole / hour);
+    if (hours < 48) {
+        const rest = Math.round((whole - hours * hour) / minute);
+        return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
+    }
+    const days = Math.floor(whole / day);
+    const rest = Math.floor((whole - days * day) / hour);
+    return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
+}
+/** The same of milliseconds, rounded up: "300 ms", "40 s". */
+const spanOfMs = (ms) => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms / 1_000)));
 
 
 /***/ }),
@@ -1136,18 +1025,18 @@ const milliseconds = ({ seconds }) => seconds * 1_000;
 /* harmony export */   ne: () => (/* binding */ asSegments),
 /* harmony export */   yo: () => (/* binding */ parseHeldPath)
 /* harmony export */ });
-/* unused harmony exports longestLockPath, forbiddenInLockPath, misleading, parseLockPath, canonicalLockPath, lockPathFromUrl */
+/* unused harmony exports maxLockPathBytes, forbiddenInLockPath, misleading, parseLockPath, canonicalLockPath, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 /** In bytes of UTF-8, as they are kept: composed. */
-const longestLockPath = 1_024;
+const maxLockPathBytes = 1_024;
 /**
  * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
  * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
  * grows with the square of their number.
  */
-const maxUncomposedBytes = 4 * longestLockPath;
-const tooLong = `A path must not be longer than ${longestLockPath} bytes.`;
+const maxUncomposedBytes = 4 * maxLockPathBytes;
+const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 const bytesIn = (text) => new TextEncoder().encode(text).length;
 /** What no path has anywhere, and the sentence that says so. */
 const forbidden = [
@@ -1171,7 +1060,7 @@ const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 function whyNot(path) {
     if (path === '')
         return 'A path must not be empty.';
-    if (bytesIn(path) > longestLockPath)
+    if (bytesIn(path) > maxLockPathBytes)
         return tooLong;
     if (!path.isWellFormed())
         return 'The path is not valid Unicode: it has half of a surrogate pair.';
@@ -1255,6 +1144,119 @@ function lockPathFromUrl(raw) {
 /* harmony export */ });
 const accepted = (value) => ({ ok: true, value });
 const refused = (why) => ({ ok: false, why });
+
+
+/***/ }),
+
+/***/ 148:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   E$: () => (/* binding */ redact),
+/* harmony export */   Hz: () => (/* binding */ spellingsOf),
+/* harmony export */   lY: () => (/* binding */ createRedactor)
+/* harmony export */ });
+/* unused harmony export redactCut */
+/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
+const minEncoded = 8;
+const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
+function inAddresses(secret) {
+    const component = encodeURIComponent(secret.toWellFormed());
+    const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
+    const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
+    return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
+}
+/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
+function inJson(secret) {
+    const text = JSON.stringify(secret).slice(1, -1);
+    const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
+    return [text, text.replaceAll('/', '\\/'), text.replaceAll(/[<>&]/g, unicode)];
+}
+const htmlSpelling = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+function inHtml(secret) {
+    const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
+    return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
+}
+/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
+function inBase64(secret) {
+    const bytes = Buffer.from(secret);
+    const whole = bytes.toString('base64');
+    if (bytes.length < minEncoded)
+        return whole.length < minEncoded ? [] : [whole];
+    const parts = [0, 1, 2].map((before) => {
+        const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+        return text.slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3));
+    });
+    return [whole, ...parts, ...parts.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))];
+}
+const inHex = (secret) => {
+    const text = Buffer.from(secret).toString('hex');
+    return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
+};
+/** A header in ISO 8859-1 that was then read as UTF-8. */
+const asMisread = (secret) => Buffer.from(secret, 'latin1').toString();
+const minLine = 4;
+/** A log comes line by line, so each line of a secret is one too: as the runner sees it. */
+const withItsLines = (secret) => [
+    secret,
+    ...secret
+        .split(/[\r\n]+/)
+        .map((line) => line.trim())
+        .filter((line) => line.length >= minLine),
+];
+/**
+ * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
+ * first: of two that begin alike, nothing of the longer one is left.
+ */
+function spellingsOf(secrets, minLength = 1) {
+    const all = secrets
+        .flatMap(withItsLines)
+        .flatMap((text) => [
+        text,
+        asMisread(text),
+        ...inJson(text),
+        ...inAddresses(text),
+        ...inHtml(text),
+        ...inBase64(text),
+        ...inHex(text),
+    ]);
+    return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
+}
+/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
+const redact = (text, spellings) => spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
+/** Redacts a text that was cut off: it may end in the beginning of a secret. */
+function redactCut(text, spellings) {
+    // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
+    const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
+    const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
+    return whole.slice(0, whole.length - Math.max(0, ...begun));
+}
+/**
+ * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
+ * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
+ */
+function begunAtEnd(text, secret) {
+    const shorter = [0];
+    const extend = (length, character) => {
+        let begun = length;
+        while (begun > 0 && secret[begun] !== character)
+            begun = shorter[begun - 1] ?? 0;
+        return secret[begun] === character ? begun + 1 : begun;
+    };
+    for (let index = 1; index < secret.length; index += 1) {
+        shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
+    }
+    let begun = 0;
+    // As long as a whole secret it is not: that one was redacted.
+    for (const character of text.slice(-(secret.length - 1)).split(''))
+        begun = extend(begun, character);
+    return begun;
+}
+function createRedactor(secrets) {
+    const spellings = spellingsOf(secrets);
+    return (text) => redact(text, spellings);
+}
 
 
 /***/ })

@@ -27,13 +27,13 @@ export interface Request {
   readonly body?: JsonObject;
   /** The same key may have been sent before this call. */
   readonly keySentBefore?: boolean;
-  /** It is not sent again where an attempt before may have done what was asked. */
+  /** Do not send it again after an attempt that may have done what was asked. */
   readonly attempts?: 'once' | undefined;
-  /** False for what has to be sent at once, whatever the service has said of its limit: a release, unless it is said. */
+  /** False to send it at once, whatever remains of the rate limit. By default only a release is sent so. */
   readonly throttled?: boolean | undefined;
   /** The service is asked to take so much longer for its answer. */
   readonly answerDelayMs?: number;
-  /** What is secret in the request itself. */
+  /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
 }
 
@@ -48,7 +48,7 @@ interface CallContext {
   refuse(answer: Answer): ServiceError;
 }
 
-/** The last answer, whatever its status; what is worth a retry has had it. */
+/** The last answer, whatever its status. All retries have been made. */
 export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly answer: Answer };
 
 export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
@@ -89,7 +89,7 @@ export interface CallOptions {
   readonly closed: AbortSignal;
   readonly onAnswer: (answer: Answer, texts: ServiceText) => void;
   readonly onRetry: (retry: Retry) => void;
-  /** Little remains of a rate limit, so that the next request waits for so long. */
+  /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled: (delayMs: number) => void;
 }
 
@@ -148,7 +148,7 @@ export function createCall(options: CallOptions): Call {
     const timeoutMs = options.timeoutMs + answerDelayMs;
     const once = request.attempts === 'once';
     const retries = once ? 0 : options.retries;
-    // To give back is never held up by what is still to be asked for.
+    // A release never waits behind requests for more.
     const throttled = request.throttled ?? method !== 'DELETE';
     let firstSentAt: number | undefined;
     let attempts = 0;

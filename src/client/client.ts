@@ -44,13 +44,13 @@ export interface ClientOptions {
   readonly random?: (() => number) | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Little remains of the service's rate limit, so that the next request waits for so long. */
+  /** Little of the rate limit remains, so the next request waits for so long. */
   readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 export type Client = ReturnType<typeof createClient>;
 
-/** The interface over HTTP. It does as much at once as there are connections, and what is more waits its turn. */
+/** The interface over HTTP. Requests beyond the number of connections wait for their turn. */
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const baseUrl = new URL(options.baseUrl);
@@ -88,7 +88,7 @@ export function createClient(options: ClientOptions) {
     ...createSync(context),
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
-    /** Never fails: who cannot wait so looks again now and then. */
+    /** Never throws: a caller that gets no answer polls instead. */
     waitForRelease: createWaitForRelease(context),
     registerHook: createRegisterHook(context),
 

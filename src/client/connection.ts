@@ -4,7 +4,7 @@ import { maxBodyBytes, type Received, type ReceivedBody } from './answer.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** More would only wait for each other at the other end. */
+/** More would only wait for each other in the service. */
 export const maxConnections = 16;
 
 export interface SentRequest {
@@ -107,7 +107,7 @@ const neverConnected = new Set([
   'EPROTO',
 ]);
 
-/** What breaks before a request can be sent, but is named like what breaks after. */
+/** These fail before a request can be sent, with the code of a failure after it. */
 const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
 
 /** As OpenSSL and Node name what is wrong with a certificate. */
@@ -115,10 +115,10 @@ const certificate = /CERT|SELF_SIGNED|^UNABLE_TO_(GET|VERIFY|DECODE)|^HOSTNAME_M
 
 const maxWordsLength = 300;
 
-/** It is about a flag of the command line, which whoever reads this did not write. */
+/** It names a flag of Node's command line, which the reader of the error cannot set. */
 const tipOfNode = /; if the root CA is installed locally.*$/s;
 
-/** When a name has several addresses, the errors of all of them come in one that has no words of its own. */
+/** When a name has several addresses, Node wraps the error of each in one without a message. */
 const wordsOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')

@@ -6,7 +6,7 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
+/** Deeper JSON could only be meant to exhaust the stack of its reader. */
 const maxDepth = 64;
 
 class TooDeep extends Error {}

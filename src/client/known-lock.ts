@@ -4,7 +4,7 @@ import { timestampIn } from './clock.ts';
 import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
-/** What a service tells of a lock, as far as it does. */
+/** What a service says of a lock. */
 export interface KnownLock {
   readonly path: string;
   readonly type: string | undefined;
@@ -119,7 +119,7 @@ export function holderIn(answer: Answer): JsonObject | undefined {
     isObject,
   );
   if (named !== undefined) return named;
-  // A holder is a lock, or whoever has it.
+  // `holder` is the lock, or its owner.
   if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
   return tellsOfAHolder(body) ? body : undefined;
 }

@@ -5,7 +5,7 @@ import { asObject, firstName, isArray, isObject, type Json, type JsonObject } fr
 import { notUnderstood, unusable } from './refusal.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** What a list could be read as, and why that may not be all of it. */
+/** What could be read of a list, and why that may not be all of it. */
 export interface List<Item> {
   readonly items: readonly Item[];
   /** A sentence; undefined when the list is whole. */
@@ -90,7 +90,7 @@ export async function readPages<Item>(
     }
     before = entries;
     bytes += answer.body.kind === 'json' ? answer.body.byteLength : 0;
-    // Of a page that is too much nothing is taken: what it would take is what the limit is about.
+    // Nothing of a page beyond the limit is kept: keeping it is what would cost too much.
     if (bytes > maxListBytes) return list('its pages have more than 64 MB together');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
@@ -144,7 +144,7 @@ function withCursor(target: string, cursor: string): string {
   return `${path}?${parameters}`;
 }
 
-/** Where the list goes on that this answer is a page of, if it does; never on another server. */
+/** The page after this answer; never on another server. */
 export function nextPage(answer: Answer, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(answer);
   if (hint === undefined) return { kind: 'none' };

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a server says of how many requests it will still take: the fields differ, and a field may be missing. */
+/** How many more requests a server takes, as far as its answer says so. */
 export interface RateLimitStatus {
   /** How many more it takes now. */
   readonly remaining: number;
@@ -74,7 +74,7 @@ function statusOf(
   return { remaining, resetMs, policy };
 }
 
-/** A number so large is no time to wait but a moment, in seconds since 1970. */
+/** A number this large is not a wait but a time, in seconds since 1970. */
 const firstMoment = 1e9;
 
 /** What was there before the draft, and in its first versions: a header for each number. */

@@ -19,7 +19,7 @@ const idHeaders = [
 
 const maxIdLength = 128;
 
-/** By what the service, or what stands in front of it, finds the request in its log. */
+/** The id by which the service or its proxy finds the request in its log. */
 export function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
   const body = objectIn(answer);
   const id =
@@ -41,7 +41,7 @@ export function retryAfterOf(answer: Answer, serverNow: number): number | undefi
   return parseRetryAfter(headerOf(answer, 'retry-after'), serverNow);
 }
 
-/** Where to, without what an address may have of secrets. */
+/** Without user name, password and query, which may be secret. */
 function redirectTarget(location: string | undefined, baseUrl: URL, texts: ServiceText): string | undefined {
   if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
   const { protocol, host, pathname } = new URL(location, baseUrl);
@@ -54,7 +54,7 @@ export interface RefusalContext {
   readonly texts: ServiceText;
 }
 
-/** What an answer means that is none of success. */
+/** What an answer without success says. */
 export function refusalOf(answer: Answer, { baseUrl, serverNow, texts }: RefusalContext): Refused | Redirected {
   const { status, body } = answer;
   const requestId = requestIdOf(answer, texts);
@@ -175,7 +175,7 @@ export function wordsOf(body: Json, texts: ServiceText): string | undefined {
   return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
 }
 
-/** What is said where an address is not known, which says nothing about a lock. */
+/** How servers say that they do not know the address, which says nothing about a lock. */
 const ofNoRoute = [
   /^(4\d\d )?(not found|bad request|method not allowed|(request-)?uri too (long|large))\.?$/i,
   /^(the )?(requested )?(page|resource|route|url|uri|endpoint)\b.*\b(not found|not exist|doesn't exist|not available)\b/i,

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { formatDuration } from '../interface/duration.ts';
+import { spanOfMs } from '../interface/duration.ts';
 
 /** What was wrong with one part of a request. */
 export interface RefusedField {
@@ -119,12 +119,6 @@ export class ServiceError extends Error {
   }
 }
 
-function timeText(ms: number): string {
-  if (ms < 1_000) return `${Math.ceil(ms)} ms`;
-  const seconds = Math.ceil(ms / 1_000);
-  return formatDuration({ seconds: seconds < 120 ? seconds : Math.ceil(seconds / 60) * 60 });
-}
-
 const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 const maxFieldsShown = 5;
@@ -160,7 +154,7 @@ function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime): string {
   if (last === undefined) return 'The service did not answer in time.';
   const before = failureText(last);
   if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
-  return `${before} The service asks to wait for ${timeText(retryAfterMs)}, and less time is left.`;
+  return `${before} The service asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
 }
 
 function connectionText({ words, untrusted }: ConnectionFailed): string {
@@ -185,7 +179,7 @@ function failureText(failure: Failure): string {
     case 'too-large':
       return unusableText(failure);
     case 'timeout':
-      return `The service did not answer within ${timeText(failure.limitMs)}.`;
+      return `The service did not answer within ${spanOfMs(failure.limitMs)}.`;
     case 'connection':
       return connectionText(failure);
     case 'deadline':

@@ -22,7 +22,7 @@ export interface SyncReport {
   readonly head: string | undefined;
   /** Why it failed, in the service's words. */
   readonly error: string | undefined;
-  /** When the service wants to be asked again. */
+  /** How long to wait before asking again, if the service says so. */
   readonly retryAfterMs: number | undefined;
   readonly raw: JsonObject;
 }
@@ -38,7 +38,7 @@ export interface StartedSync extends SyncReport {
     | { readonly kind: 'none'; readonly why: string };
 }
 
-/** How a sync goes, whatever words the service has for it. What they do not tell apart is still going on. */
+/** The state of a sync, whatever word the service has for it. An unknown word means that it is still going on. */
 export type SyncState = 'going-on' | 'succeeded' | 'failed';
 
 const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
@@ -154,7 +154,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
-    /** A look that is the last does not wait for a limit that is longer than the wait: `throttled` is false. */
+    /** The last look before a deadline does not wait for the rate limit: `throttled` is false. */
     async syncStatus(
       address: SyncAddress,
       within: Within,

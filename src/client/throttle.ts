@@ -147,7 +147,7 @@ interface AdmissionOptions {
   readonly throttle: Throttle;
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** What little remains of a rate limit is spread: the next request waits for so long. */
+  /** The next request waits for so long, because little of the rate limit remains. */
   readonly onThrottled: (delayMs: number) => void;
 }
 
@@ -181,7 +181,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
         throttle.sent(clock());
         return { kind: 'admitted', release };
       }
-      // What is not throttled may have the connection meanwhile.
+      // Requests that are not throttled may use the connection meanwhile.
       release();
       if (clock() + delay >= deadline) return { kind: 'too-late', delayMs: delay };
       limited = true;

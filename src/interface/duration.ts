@@ -36,11 +36,34 @@ export const milliseconds = ({ seconds }: Duration): number => seconds * 1_000;
 
 /** Of at least a second, and so short that a time that lies as far ahead still has a date. */
 export const durationUpTo =
-  (most: Duration, named: string) =>
+  (max: Duration, named: string) =>
   (text: string): Parsed<Duration> => {
     const duration = parseDuration(text);
     if (!duration.ok) return duration;
-    return duration.value.seconds >= 1 && duration.value.seconds <= most.seconds
+    return duration.value.seconds >= 1 && duration.value.seconds <= max.seconds
       ? duration
-      : refused(`It has to be from 1s to ${named}.`);
+      : refused(`It must be from 1s to ${named}.`);
   };
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
+export function span(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  if (whole < 2 * minute) return `${whole} s`;
+  const minutes = Math.round(whole / minute);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(whole / hour);
+  if (hours < 48) {
+    const rest = Math.round((whole - hours * hour) / minute);
+    return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
+  }
+  const days = Math.floor(whole / day);
+  const rest = Math.floor((whole - days * day) / hour);
+  return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
+}
+
+/** The same of milliseconds, rounded up: "300 ms", "40 s". */
+export const spanOfMs = (ms: number): string => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms / 1_000)));

@@ -93,7 +93,7 @@ test('a Retry-After beyond the deadline ends all calls at once, also those that 
   expect(client.sleeps).toEqual([]);
   for (const error of [first, second_]) {
     expect(error.failure).toMatchObject({ kind: 'deadline', last: { status: 429 } });
-    expect(error.message).toMatch(/The service asks to wait for (10|11)m, and less time is left \(/);
+    expect(error.message).toMatch(/The service asks to wait for (10|11) min, and less time is left \(/);
   }
 });
 

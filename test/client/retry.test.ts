@@ -17,7 +17,9 @@ const answer = (status: number, headers: Readonly<Record<string, string>> = {}, 
 const judged = (its: Answer, keyMayHaveArrived = false) => judgeAnswer(its, context, keyMayHaveArrived);
 
 describe('an answer', () => {
-  test.each([200, 201, 204, 302, 400, 401, 403, 404, 409, 412, 422, 600])('of %i is the last', (status) => {
+  test.each([
+    200, 201, 204, 302, 400, 401, 402, 403, 404, 405, 406, 409, 410, 411, 412, 413, 415, 418, 422, 423, 431, 451, 600,
+  ])('of %i is the last', (status) => {
     expect(judged(answer(status))).toEqual({ kind: 'answered', answer: answer(status) });
   });
 
@@ -26,6 +28,9 @@ describe('an answer', () => {
     [425, undefined, 'failed', false],
     [429, undefined, 'limited', false],
     [500, undefined, 'failed', true],
+    [501, undefined, 'failed', true],
+    [502, undefined, 'failed', true],
+    [504, undefined, 'failed', true],
     [503, undefined, 'failed', true],
     [503, 0, 'failed', true],
     [503, 7, 'unavailable', true],
@@ -40,7 +45,13 @@ describe('an answer', () => {
 describe('a 409 tells of a request that is still running', () => {
   test.each([
     ['as our service says it', { type: `${problemTypePrefix}request-in-progress` }, {}, false],
-    ['in words', { detail: 'A request with this Idempotency-Key is in progress.' }, {}, false],
+    [
+      'in the words of another service',
+      { type: 'https://example.com/idempotency', title: 'A request is outstanding for this Idempotency-Key' },
+      {},
+      false,
+    ],
+    ['in an error', { error: { code: 'x', message: 'Idempotent request in progress' } }, {}, false],
     ['by asking to come back, for a key that can have arrived', { detail: 'Conflict' }, { 'retry-after': '1' }, true],
   ])('%s', (_, body, headers, keyMayHaveArrived) => {
     expect(judged(answer(409, headers, body), keyMayHaveArrived)).toMatchObject({

@@ -437,7 +437,7 @@ describe.each(forms(['GitHub is in trouble']))('%s', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. You have exceeded a secondary rate limit. Please wait. The service asks to wait for 1h, and less time is left (GET /repos/octo-games/dragon/pulls/7: 429 Too Many Requests)."`,
+      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. You have exceeded a secondary rate limit. Please wait. The service asks to wait for 1 h, and less time is left (GET /repos/octo-games/dragon/pulls/7: 429 Too Many Requests)."`,
     );
     expect(api.requests).toHaveLength(1);
   });
@@ -445,7 +445,7 @@ describe.each(forms(['GitHub is in trouble']))('%s', () => {
   test('and does not answer within `request-timeout`', async () => {
     const { run } = await guard({ instead: () => () => undefined });
     const result = await run({ 'request-timeout': '1s', retries: '0' });
-    expect(result.log).toContain('did not answer within 1s');
+    expect(result.log).toContain('did not answer within 1 s');
   });
 
   test('in the midst of its pages', async () => {

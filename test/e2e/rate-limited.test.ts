@@ -123,6 +123,6 @@ describe('a service that is away until a time it names', () => {
     const result = await job.run(locking('', 3));
     expect(result.conclusion).toBe('failure');
     expect(result.durationMs).toBeLessThan(20_000);
-    expect(result.annotations[0]?.message).toContain('The service asks to wait for 10m, and there is less time left.');
+    expect(result.annotations[0]?.message).toContain('The service asks to wait for 10 min, and less time is left (');
   });
 });

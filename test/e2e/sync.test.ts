@@ -248,7 +248,7 @@ describe('a service that others wrote', () => {
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'pending', sync_id: 's' } });
     expect(result.annotations.map(({ message }) => stable(message))).toMatchInlineSnapshot(`
       [
-        "The sync of main was not seen to end within 2s: when it was last seen it was pending. Asking again failed: The service refused the request. The service asks to wait for 1h, and less time is left (GET /v1/workspaces/game/syncs/s: 429 Too Many Requests). The service goes on with it. Raise \`wait\` to wait longer.",
+        "The sync of main was not seen to end within 2s: when it was last seen it was pending. Asking again failed: The service refused the request. The service asks to wait for 1 h, and less time is left (GET /v1/workspaces/game/syncs/s: 429 Too Many Requests). The service goes on with it. Raise \`wait\` to wait longer.",
       ]
     `);
     expect(server.requests).toHaveLength(3);

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Duration, formatDuration, milliseconds, parseDuration } from '../../src/interface/duration.ts';
+import {
+  type Duration,
+  formatDuration,
+  milliseconds,
+  parseDuration,
+  span,
+  spanOfMs,
+} from '../../src/interface/duration.ts';
 import { maxTtl, minTtl, parseTtl } from '../../src/interface/ttl.ts';
 import { runs } from '../support/runs.ts';
 import { codeUnits } from './texts.ts';
@@ -167,4 +174,56 @@ describe('the lifetime of a lock', () => {
   test('tells its limits to whoever has to check them elsewhere', () => {
     expect([minTtl, maxTtl].map(formatDuration)).toEqual(['1s', '30d']);
   });
+});
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+describe('a span of time', () => {
+  test.each([
+    [-5, '0 s'],
+    [0, '0 s'],
+    [0.4, '0 s'],
+    [119, '119 s'],
+    [119.6, '2 min'],
+    [12 * minute + 20, '12 min'],
+    [59 * minute + 40, '1 h'],
+    [hour, '1 h'],
+    [3 * hour + 20 * minute, '3 h 20 min'],
+    [47 * hour + 59.7 * minute, '48 h'],
+    [2 * day + 4 * hour, '2 d 4 h'],
+    [30 * day, '30 d'],
+  ])('of %d seconds is %j', (seconds, text) => {
+    expect(span(seconds)).toBe(text);
+  });
+
+  const unit: Readonly<Record<string, number>> = { s: 1, min: minute, h: hour, d: day };
+  const read = (text: string): number =>
+    [...text.matchAll(/(\d+) (\w+)/g)].reduce(
+      (sum, [, number, word = '']) => sum + Number(number) * (unit[word] ?? Number.NaN),
+      0,
+    );
+
+  test('is told near enough, whatever it is, in parts that are carried over', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 0, max: 400 * day, noNaN: true }), (seconds) => {
+        const text = span(seconds);
+        expect(text).toMatch(/^(\d+ s|\d+ min|\d+ h( [1-9]\d* min)?|\d+ d( [1-9]\d* h)?)$/);
+        expect(text).not.toMatch(/ (60|[6-9]\d) min| 24 h$/);
+        const wrong = Math.abs(read(text) - seconds);
+        expect(wrong).toBeLessThanOrEqual(seconds < 2 * minute ? 0.5 : seconds < 48 * hour ? 31 : hour);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+test.each([
+  [0.2, '1 ms'],
+  [300, '300 ms'],
+  [1_001, '2 s'],
+  [600_000, '10 min'],
+])('a span of %d ms is %j', (ms, text) => {
+  expect(spanOfMs(ms)).toBe(text);
 });

@@ -10,12 +10,13 @@ test.each([
   ['99999999999999999999', Number.MAX_SAFE_INTEGER],
   ['Wed, 04 Mar 2026 10:01:00 GMT', 59_500],
   ['Wednesday, 04-Mar-26 10:01:00 GMT', 59_500],
+  ['Wed Mar  4 10:01:00 2026 GMT', 59_500],
   ['Wed, 04 Mar 2026 09:00:00 GMT', 0],
 ])('%j is a wait of %d ms', (value, ms) => {
   expect(parseRetryAfter(value, now)).toBe(ms);
 });
 
-test.each([undefined, '', 'soon', '-5', '1e3', '2026-03-04', 'Wed, 99 Foo 2026 10:01:00 GMT'])(
+test.each([undefined, '', 'soon', '-5', '1e3', '2026-03-04', '1e9', 'Wed, 99 Foo 2026 10:01:00 GMT'])(
   '%j asks for no wait',
   (value) => {
     expect(parseRetryAfter(value, now)).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { WorkspaceId } from '../../client/client.ts';
+import { span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Parts } from '../operations/parts.ts';
-import { span } from '../report/words.ts';
 import { heldText } from './holder-text.ts';
 
 /** Proxies in between cut what is silent for a minute. */

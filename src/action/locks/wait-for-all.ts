@@ -1,10 +1,9 @@
 import type { ServiceError, Within, WorkspaceId } from '../../client/client.ts';
 import type { Duration } from '../../interface/duration.ts';
-import { milliseconds } from '../../interface/duration.ts';
+import { milliseconds, span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { ordinaryLimits, type Parts } from '../operations/parts.ts';
-import { span } from '../report/words.ts';
 import { type GivenBack, giveBackAll } from './give-back.ts';
 import { heldText } from './holder-text.ts';
 import type { Holding, Keeper } from './keeper.ts';

@@ -1,3 +1,5 @@
+import { span } from '../../interface/duration.ts';
+
 /**
  * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
  * long as Node itself.
@@ -7,26 +9,6 @@ export const grouped = (number: number): string => String(number).replace(/(?<!\
 /** "1 path", "2 paths". */
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${grouped(number)} ${number === 1 ? one : many}`;
-
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
-export function span(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 2 * minute) return `${whole} s`;
-  const minutes = Math.round(whole / minute);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(whole / hour);
-  if (hours < 48) {
-    const rest = Math.round((whole - hours * hour) / minute);
-    return rest === 0 || rest === 60 ? `${hours + (rest === 60 ? 1 : 0)} h` : `${hours} h ${rest} min`;
-  }
-  const days = Math.floor(whole / day);
-  const rest = Math.floor((whole - days * day) / hour);
-  return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
-}
 
 /** How long something took: with tenths while these mean something. */
 export const duration = (milliseconds: number): string =>

@@ -1,4 +1,4 @@
-import { formatDuration } from '../../interface/duration.ts';
+import { spanOfMs } from '../../interface/duration.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
@@ -27,9 +27,6 @@ export type GitCommand = (args: readonly string[], task: GitTask) => Promise<str
 /** For work on the local disk alone, which is quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
-const inSeconds = (milliseconds: number): string =>
-  milliseconds < 1_000 ? `${milliseconds} ms` : formatDuration({ seconds: Math.round(milliseconds / 1_000) });
-
 const failed = (purpose: string, said: string): GitError =>
   new GitError('failed', `git could not ${purpose}: ${said}`, said);
 
@@ -56,7 +53,7 @@ export function gitCommand(setup: {
       case 'timeout':
         throw new GitError(
           'timeout',
-          `git did not ${purpose} within ${inSeconds(limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
+          `git did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
         );
       case 'aborted':
         throw new GitError('aborted', `git was told to stop before it could ${purpose}.`);

@@ -15,8 +15,8 @@ describe('a time', () => {
     [119, 'in 119 s'],
     [120, 'in 2 min'],
     [12 * 60, 'in 12 min'],
-    [90 * 60, 'in 90 min'],
-    [3 * 3_600 + 60, 'in 3 h'],
+    [90 * 60, 'in 1 h 30 min'],
+    [3 * 3_600 + 60, 'in 3 h 1 min'],
     [30 * 86_400, 'in 30 d'],
   ])('%d seconds ahead is "%s"', (seconds, shown) => {
     expect(shownUntil(after(seconds), now)).toBe(shown);
