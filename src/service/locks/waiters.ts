@@ -17,7 +17,7 @@ export interface ReleasedLock extends LockPlace {
 }
 
 export interface LockWaiters {
-  /** Undefined where too many wait already: whoever asks is answered at once. */
+  /** Undefined where too many wait already: then the answer comes at once. */
   wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
   /** A lock was released, by whomever. */
   released(lock: ReleasedLock): void;
@@ -55,7 +55,7 @@ export const graceMs = 250;
 
 const lookAgainAfterErrorMs = 1_000;
 
-/** What timers can take; whoever is still there is then looked after once more. */
+/** The longest delay of a timer; whoever still waits then is handled again. */
 const maxTimerMs = 2 ** 31 - 1;
 
 interface Waiter {

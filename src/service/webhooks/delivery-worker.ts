@@ -85,7 +85,7 @@ function answerOf(outcome: Attempted): ReceiverAnswer | null {
   }
 }
 
-/** Makes one attempt at a claimed delivery, and puts down what came of it. */
+/** Makes one attempt at a claimed delivery and records the result. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
