@@ -110,7 +110,7 @@ export interface WantedSync {
   readonly requestedBy: string;
 }
 
-export type Start =
+export type SyncStart =
   | { readonly kind: 'queued'; readonly sync: Sync }
   /** Why is a sentence for a person. */
   | { readonly kind: 'unknown-branch'; readonly why: string };
@@ -128,7 +128,7 @@ export async function startPrepared(
   now: Now,
   { workspace, branch, requestedBy }: WantedSync,
   preparation: Preparation,
-): Promise<Start> {
+): Promise<SyncStart> {
   switch (preparation.kind) {
     case 'unknown-branch':
       return { kind: 'unknown-branch', why: `The remote has no branch ${branch}. ${some(preparation.known)}` };

@@ -9,7 +9,7 @@ import { isPublic, judgeTarget, parseTarget, type Target } from './target.ts';
 import type { Addresses, TargetCheck } from './target-address.ts';
 
 /** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
-export type Outcome =
+export type DeliveryResult =
   | { readonly kind: 'delivered'; readonly answer: ReceiverAnswer }
   /** 410: the receiver wants no more deliveries of this hook. */
   | { readonly kind: 'gone'; readonly answer: ReceiverAnswer }
@@ -46,7 +46,7 @@ export const maxInterimAnswers = 8;
 export const maxAnswerBytes = 64 * 1_024;
 
 /** Makes one attempt. It does not reject. */
-export async function deliver(request: DeliveryRequest, terms: Terms): Promise<Outcome> {
+export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'refused-target', why: parsed.why };
@@ -70,7 +70,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
     });
     const read = await readAnswer(answer);
     const kept = isPublic(addresses, check) ? wholeAnswer(read, request.secrets) : statusOfAnswer(read);
-    return outcomeOf(target, read, kept, now());
+    return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const why = ending.signal.aborted ? whyTimedOut(target, stage, timeoutMs) : whyFailed(target, stage, error);
@@ -81,7 +81,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
   }
 }
 
-function outcomeOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): Outcome {
+function resultOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', answer };
   if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
