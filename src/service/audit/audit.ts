@@ -1,6 +1,6 @@
 import type { Database, Now } from '../storage/storage.ts';
 
-/** Everything that is worth asking about later: what goes beyond a token's own locks and syncs. */
+/** The acts that are audited: everything beyond a token's own locks and syncs. */
 export const auditActions = [
   'session.signed-in',
   'session.signed-out',
@@ -32,11 +32,11 @@ export interface Actor {
 export interface AuditEntry {
   readonly actor: Actor;
   readonly action: AuditAction;
-  /** Never a secret: whoever may read the audit reads all of it. */
+  /** Never a secret: everyone who may read the audit reads all of it. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-/** In the same transaction as what it tells of, so that neither is there without the other. */
+/** In the same transaction as the act, so that neither exists without the other. */
 export async function recordAudit(db: Database, now: Now, { actor, action, detail }: AuditEntry): Promise<void> {
   const { name, tokenId: token_id, address } = actor;
   await db

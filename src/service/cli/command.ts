@@ -87,7 +87,7 @@ function readArguments({ name: command, arguments: takes }: Description, line: L
   for (const [index, [name, { placeholder, what, parse }]] of places.entries()) {
     const text = line.arguments[index];
     if (text === undefined) {
-      // It may be what stands behind a flag that there is not.
+      // It may have been taken for the value of an unknown flag.
       if (line.problems.length === 0) problems.push(`${placeholder} is missing: ${what}.`);
       continue;
     }

@@ -34,7 +34,7 @@ export function nearest(typed: string, names: Iterable<string>): string | undefi
   return candidates[0]?.name;
 }
 
-/** A sentence to put before what is allowed, with a space behind it; empty when no name is near. */
+/** A sentence with a space behind it, to put before what is allowed; empty when no name is near. */
 export function didYouMean(typed: string, names: Iterable<string>): string {
   const name = nearest(typed, names);
   return name === undefined ? '' : `Did you mean ${name}? `;

@@ -36,7 +36,7 @@ export function prepareDataFolder(folder: string): void {
 }
 
 /** Where the service keeps what it stores. */
-export interface Place {
+export interface StorageLocation {
   readonly data: string;
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -57,7 +57,10 @@ async function openDatabase(url: string, { onCommit, onIdleError = () => {} }: S
 }
 
 /** The database of the service, brought to the schema of this version. */
-export async function openStorage({ data, environment }: Place, events: StorageEvents = {}): Promise<Storage> {
+export async function openStorage(
+  { data, environment }: StorageLocation,
+  events: StorageEvents = {},
+): Promise<Storage> {
   const url = databaseUrl(environment);
   if (url !== null) return openDatabase(url, events);
   try {
@@ -70,13 +73,17 @@ export async function openStorage({ data, environment }: Place, events: StorageE
 /** `there`: the database has to exist, so that a mistyped folder is not taken for an empty service. */
 export type Needs = 'there' | 'there or new';
 
-export async function withStorage<T>(place: Place, needs: Needs, work: (storage: Storage) => Promise<T>): Promise<T> {
-  if (needs === 'there' && databaseUrl(place.environment) === null && !existsSync(databaseFile(place.data))) {
+export async function withStorage<T>(
+  location: StorageLocation,
+  needs: Needs,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  if (needs === 'there' && databaseUrl(location.environment) === null && !existsSync(databaseFile(location.data))) {
     throw new Failure(
-      `No service has stored anything in the folder ${quoted(place.data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
+      `No service has stored anything in the folder ${quoted(location.data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
     );
   }
-  const storage = await openStorage(place);
+  const storage = await openStorage(location);
   try {
     return await work(storage);
   } finally {

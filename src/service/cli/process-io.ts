@@ -2,16 +2,16 @@ import { logOutput, type Output } from './output/log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
-/** All that a command does to the world besides files, sockets and databases. */
+/** The effects of a command besides files, sockets and databases. */
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Gives what ends the listening. */
+  /** Returns a function that stops listening. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
   endAtOnce(exitCode: number): void;
 }
 
-/** A reader that has gone away, such as `head`, wants no more: that is no error. */
+/** A reader that has gone away, such as `head`, is no error. */
 function ignoreGoneReader(stream: NodeJS.WriteStream): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

@@ -165,7 +165,7 @@ function createProgram(context: ProgramContext): Commander {
 const fullName = (command: Commander): string =>
   command.parent?.parent ? `${command.parent.name()} ${command.name()}` : command.name();
 
-/** Gives the exit code for wrong usage, or 0 for what was only a question. What the command throws is thrown. */
+/** Returns the exit code: 2 for wrong usage, 0 otherwise. What the command throws is thrown on. */
 export async function runProgram(args: readonly string[], context: ProgramContext): Promise<number> {
   const [first, ...words] = args;
   // `help token create`: the program's own `help` goes one word deep.

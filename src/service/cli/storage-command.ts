@@ -44,8 +44,8 @@ export function defineStorageCommand<F extends Flags, A extends Arguments>({
     async run({ io, ...call }) {
       // They are among the flags, whatever the others are: no type can follow that.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      const place = { data, environment: call.environment };
-      const { document, lines } = await withStorage(place, needs, (storage) => definition.run(call, storage));
+      const location = { data, environment: call.environment };
+      const { document, lines } = await withStorage(location, needs, (storage) => definition.run(call, storage));
       if (json) printJson(io.stdout, document);
       else printLines(io.stdout, lines);
     },

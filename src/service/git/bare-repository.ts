@@ -55,7 +55,7 @@ export async function headOf(git: GitCommand, repository: string, branch: Branch
   return head.trim() || undefined;
 }
 
-/** A bare repository that holds what was fetched from a remote. It keeps whatever it was given once. */
+/** A bare repository that holds what was fetched from a remote, and keeps it. */
 export interface Mirror {
   readonly repository: string;
   /** Where work in progress is kept: on the same disk, so that what is done can be moved in at once. */

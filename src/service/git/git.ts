@@ -42,10 +42,10 @@ export interface Git {
   maintain(workspace: string, limits: Limits): Promise<void>;
   /** Makes a small repository to try the service with, once, and gives its path. Needs `allowFile` to be of use. */
   sampleRepository(): Promise<string>;
-  /** Removes the mirror of a workspace that is no more. */
+  /** Removes the mirror of a workspace that was removed. */
   forget(workspace: string): Promise<void>;
   /**
-   * Removes the mirrors of all workspaces that are no more, and gives their ids. Which there are is asked when the
+   * Removes the mirrors of all workspaces that no longer exist, and returns their ids. The workspaces are listed when the
    * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
    */
   forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]>;

@@ -57,7 +57,7 @@ async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: B
   return replaced.length > 0;
 }
 
-/** Brings into the mirror what was fetched beside it, and moves the branch to its new head. */
+/** Moves what was fetched into the mirror, and the branch to its new head. */
 export async function land(
   git: GitCommand,
   from: string,

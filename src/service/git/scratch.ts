@@ -30,7 +30,7 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Gives the work a folder of its own inside `parent`, and removes it whichever way the work ends. */
+/** Runs the work with a temporary folder inside `parent`, which is removed however the work ends. */
 export async function inScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(parent, { recursive: true });
   await removeAbandoned(parent);

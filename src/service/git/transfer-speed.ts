@@ -1,4 +1,4 @@
-/** A transfer that brings less than this for so long is over: a remote must not hold a place for as long as it likes. */
+/** A transfer that stays slower than this for this long is ended: a remote must not hold a place for as long as it likes. */
 export interface MinTransferSpeed {
   readonly bytesPerSecond: number;
   readonly forMs: number;

@@ -29,7 +29,7 @@ const selectLocks = batchQuery((db, members, now) =>
     .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
 );
 
-/** Only live ones: what has expired is in the way of no other path. */
+/** Only live ones: an expired lock blocks no other path. */
 const selectOtherSpellings = batchQuery((db, members, now) =>
   db
     .selectFrom(members)

@@ -9,11 +9,11 @@ export type LockNews =
 /** What is held now at paths where something has changed; null where nothing is. */
 export type LockChanges = ReadonlyMap<string, HeldLock | null>;
 
-/** Somebody who is told of changes. Whoever is slow misses what was in between, and never has more than one waiting per path. */
+/** A listener for changes. A slow one misses intermediate states, and never has more than one change waiting per path. */
 export interface LockFollower {
   begin(locks: readonly HeldLock[]): void;
   change(changes: LockChanges): void;
-  /** Nothing more is told; with an error, what is waited for is rejected. */
+  /** Ends the listener; with an error, a pending read is rejected. */
   end(error?: Error): void;
   /** Undefined when it has ended. */
   next(): Promise<LockNews | undefined>;

@@ -31,7 +31,7 @@ export type LockQuota = (
 
 export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => ({ kind: 'admitted' }));
 
-/** What a workspace has at the most: what was counted, and all that was taken since. Releases are seen by the next count. */
+/** An upper bound for a workspace: the last count, and all locks taken since. Releases show in the next count. */
 interface Known {
   total: number;
   readonly ofOwner: Map<string, number>;

@@ -14,7 +14,7 @@ import { lockOf } from './lock-row.ts';
 export interface Releaser extends Actor {
   /** Takes away another's lock. Whoever sets it has checked that this is allowed. */
   readonly force: boolean;
-  /** Why it is taken away, in the words of whoever does it. */
+  /** Why it is taken away, in the words of the person who does it. */
   readonly reason?: string;
 }
 

@@ -18,7 +18,7 @@ export interface ReleasedLock extends LockPlace {
 }
 
 export interface LockWaiters {
-  /** Undefined where too many wait already: whoever asks is answered at once. */
+  /** Undefined where too many wait already: then the answer comes at once. */
   wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
   /** A lock was released, by whomever. */
   released(lock: ReleasedLock): void;

@@ -3,9 +3,9 @@ import { repeat } from './repeat.ts';
 
 /** How much room the disk of the data folder has. */
 export interface FreeDisk {
-  /** There is less than is to be kept free: what is new has to wait, and what makes room goes on. */
+  /** There is less than the reserve: new work is refused, and what frees space goes on. */
   isLow(): boolean;
-  /** In words, for whoever is refused. */
+  /** In words, for error messages. */
   readonly reserve: string;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const lookEveryMs = 500;
 
 const mebibyte = 1_024 * 1_024;
 
-/** Looks now and then, so that no request waits for a disk that is slow to tell. */
+/** Measures at an interval, so that no request waits for a slow disk. */
 export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: FreeDiskOptions): Promise<FreeDisk> {
   let isLow = false;
   async function look(): Promise<void> {
@@ -39,5 +39,5 @@ export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: F
   };
 }
 
-/** For what does not depend on a disk. */
+/** For tests and tools that do not depend on a disk. */
 export const endlessDisk: FreeDisk = { isLow: () => false, reserve: 'nothing', stop: async () => undefined };

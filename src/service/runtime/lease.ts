@@ -51,7 +51,7 @@ export async function endAllLeases({ claim }: Storage): Promise<void> {
   });
 }
 
-/** Renews a lease while a job runs, until it is told to stop; tells `lost` once when the lease cannot be kept. */
+/** Renews a lease while a job runs, until the returned function is called; calls `lost` once when the lease is lost. */
 export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: () => void): () => void {
   let ended = false;
   const end = (): void => {

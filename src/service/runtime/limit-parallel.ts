@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * Runs at most so many pieces of work at the same time. A place that comes free goes to the key with the fewest of them,
- * and among equals to whoever came first.
+ * Runs at most `max` pieces of work at the same time. A place that comes free goes to the key with the fewest of them,
+ * and among equals to the one that came first.
  */
 export function limitParallel({ max, maxPerKey = max, patience }: ParallelLimit) {
   const waiting = new Set<Waiting>();

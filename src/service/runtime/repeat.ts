@@ -1,4 +1,4 @@
-/** Does something now and then, never twice at once; gives what ends it and waits for it. */
+/** Repeats the work at an interval, never twice at once; returns a function that ends it and waits for the last run. */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,

@@ -6,7 +6,7 @@ export interface ThrottleOptions {
 /** What passes knows how many before it did not, since the last that did. */
 export type Throttled = { readonly passes: true; readonly skipped: number } | { readonly passes: false };
 
-/** For what others can make happen as often as they like: lets so many pass in each interval, and counts the rest. */
+/** For events that others can cause at will: lets at most `max` pass in each interval, and counts the rest. */
 export function throttle({ max, everyMs }: ThrottleOptions, clock: () => number): () => Throttled {
   let began = Number.NEGATIVE_INFINITY;
   let passed = 0;

@@ -1,11 +1,11 @@
 export interface WorkerOptions<Job> {
   /** How many jobs this instance does at the same time. */
   readonly parallel: number;
-  /** How often to look for work that nobody woke the worker for: that of other instances, and what is due later. */
+  /** How often to look for work without being woken: that of other instances, and what becomes due later. */
   readonly pollMs: number;
-  /** Takes the next job, or tells that there is none. */
+  /** Claims the next job, if there is one. */
   readonly claim: () => Promise<Job | undefined>;
-  /** Has to end soon after the signal. */
+  /** Must end soon after the signal. */
   readonly run: (job: Job, signal: AbortSignal) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }

@@ -10,10 +10,10 @@ export const isFormToken = (text: string, sessionSecret: string): boolean => sam
 const seal = (text: string, sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');
 
-/** What a page gives a form to bring back: whoever sends it cannot have made it up. */
+/** A value that a form brings back, sealed so that the sender cannot have made it up. */
 export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
 
-/** Undefined when no page of this session has given it. */
+/** Undefined when no page of this session sealed it. */
 export function unsealed(sealedText: string, sessionSecret: string): string | undefined {
   const [mac = '', ...rest] = sealedText.split('.');
   const text = rest.join('.');

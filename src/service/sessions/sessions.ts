@@ -79,7 +79,7 @@ export async function endSession(db: Database, now: Now, { bearer, address, secr
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
 
-/** They let nobody in any more. */
+/** Sessions that no longer let anybody in. */
 export async function forgetEndedSessions({ now, commit }: Storage): Promise<void> {
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();

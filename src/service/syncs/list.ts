@@ -56,7 +56,7 @@ export async function listSyncs(
   };
 }
 
-/** Those that wait or run: one of each at the most for a branch. */
+/** Queued and running syncs: at most one of each per branch. */
 export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
   const rows = await read
     .selectFrom('syncs')

@@ -27,7 +27,7 @@ export const syncOf = (row: SyncRow): Sync => ({
 const maxAttempts = 5;
 
 /**
- * So many syncs of a branch in so long a time, and the next waits until the time is over. Triggers that come one after
+ * After this many syncs of a branch in this time, the next waits until the time is over. Triggers that come one after
  * the other would otherwise make a fetch each time the one before has ended, and of a small repository that is soon:
  * while it waits, it is joined by all of them.
  */
@@ -214,7 +214,7 @@ export async function finishSync(
     .executeTakeFirst();
 }
 
-/** Long after whoever asked for it has looked how it ended. */
+/** Long after anyone still wants to know how it ended. */
 const keptForMs = 90 * 24 * 60 * 60 * 1_000;
 
 export const removeOldSyncs = (storage: Storage): Promise<void> =>

@@ -84,7 +84,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
   return true;
 }
 
-/** Does one claimed sync. When the service stops, or the claim is lost, it leaves the sync to whoever claims it next. */
+/** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
 export async function runSync(parts: SyncRunParts, sync: ClaimedSync, stopping: AbortSignal): Promise<void> {
   const { storage, git, metrics, log, onEvent } = parts;
   const lost = new AbortController();

@@ -27,8 +27,8 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
 const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
 
 /**
- * Those who ask for the same while it is being found out share what is found. It had begun to be found out before they
- * asked, so it may be too old to say no: then they share what is found next.
+ * Concurrent callers with the same key share one answer. The work had started before they
+ * asked, so its answer may be too old to be a no: then they share the next one.
  */
 function shareRunning<T>(): (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean) => Promise<T> {
   const running = new Map<string, Promise<T>>();
@@ -93,7 +93,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
       if (error instanceof GitError) return undefined;
       throw error;
     });
-    // Once time is out, nobody is there to be told of what else goes wrong.
+    // After the deadline, nobody listens for further errors.
     asked.catch(() => undefined);
     try {
       return (await Promise.race([asked, waited])) ?? (await previousCount(workspace, branch));
@@ -110,7 +110,7 @@ export interface WantedSync {
   readonly requestedBy: string;
 }
 
-export type Start =
+export type SyncStart =
   | { readonly kind: 'queued'; readonly sync: Sync }
   /** Why is a sentence for a person. */
   | { readonly kind: 'unknown-branch'; readonly why: string };
@@ -122,13 +122,13 @@ const some = (names: readonly string[]): string =>
     ? 'It has none yet.'
     : `It has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
 
-/** Queues what was found out about the branch before this transaction; whoever calls it wakes the worker afterwards. */
+/** Queues a sync as prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
   db: Database,
   now: Now,
   { workspace, branch, requestedBy }: WantedSync,
   preparation: Preparation,
-): Promise<Start> {
+): Promise<SyncStart> {
   switch (preparation.kind) {
     case 'unknown-branch':
       return { kind: 'unknown-branch', why: `The remote has no branch ${branch}. ${some(preparation.known)}` };

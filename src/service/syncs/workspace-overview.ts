@@ -15,7 +15,7 @@ export interface LastSync {
 }
 
 export interface WorkspaceOverview extends Workspace {
-  /** For whoever asks its remote. */
+  /** For asking its remote. */
   readonly stored: StoredWorkspace;
   /** Those that are held now. */
   readonly locks: number;

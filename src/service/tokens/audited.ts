@@ -3,7 +3,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { unknownWorkspaces } from './new-token.ts';
 import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
 
-/** For everybody who makes a token: what is not recorded cannot be asked about later. */
+/** Every token is created through here, so that every creation is recorded. */
 export async function createTokenAudited(
   db: Database,
   now: Now,

@@ -4,7 +4,7 @@ import type { Storage } from '../storage/storage.ts';
 /** When tokens were used, kept in memory and written now and then: a request does not wait for it, and a kill loses it. */
 export interface LastUse {
   note(tokenId: string): void;
-  /** Brings to the database what was noted since, and keeps it for the next time when that fails. */
+  /** Writes what was noted since the last time; on failure, keeps it for the next. */
   write(): Promise<void>;
 }
 

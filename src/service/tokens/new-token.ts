@@ -18,7 +18,7 @@ export function parseTokenName(text: string): Parsed<string> {
   return accepted(name);
 }
 
-/** How long a token may live, for whoever makes one. */
+/** How long a token may live. */
 export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
 /** Why a token cannot have these scopes and be limited so; undefined when it can. */

@@ -9,7 +9,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
  */
 export interface BacklogChange {
   readonly added: number;
-  /** Events that were not put down, because as many waited as may. */
+  /** Events that were dropped, because as many deliveries waited as may. */
   readonly dropped: number;
 }
 

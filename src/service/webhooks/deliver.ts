@@ -8,8 +8,8 @@ import { retryAfterSeconds } from './retry-after.ts';
 import { isPublic, judgeTarget, parseTarget, type Target } from './target.ts';
 import type { Addresses, TargetCheck } from './target-address.ts';
 
-/** What came of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
-export type Outcome =
+/** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
+export type DeliveryResult =
   | { readonly kind: 'delivered'; readonly answer: ReceiverAnswer }
   /** 410: the receiver wants no more deliveries of this hook. */
   | { readonly kind: 'gone'; readonly answer: ReceiverAnswer }
@@ -20,9 +20,9 @@ export type Outcome =
       /** What the receiver asks for; at most a day. */
       readonly retryAfterSeconds?: number;
     }
-  /** The address must not be delivered to; nothing was sent. */
+  /** The target is not allowed; nothing was sent. */
   | { readonly kind: 'refused-target'; readonly why: string }
-  /** The caller called it off. It may have reached the receiver. */
+  /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
 interface Terms {
@@ -46,7 +46,7 @@ export const maxInterimAnswers = 8;
 export const maxAnswerBytes = 64 * 1_024;
 
 /** Makes one attempt. It does not reject. */
-export async function deliver(request: DeliveryRequest, terms: Terms): Promise<Outcome> {
+export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'refused-target', why: parsed.why };
@@ -70,7 +70,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
     });
     const read = await readAnswer(answer);
     const kept = isPublic(addresses, check) ? wholeAnswer(read, request.secrets) : statusOfAnswer(read);
-    return outcomeOf(target, read, kept, now());
+    return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const why = ending.signal.aborted ? whyTimedOut(target, stage, timeoutMs) : whyFailed(target, stage, error);
@@ -81,7 +81,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<O
   }
 }
 
-function outcomeOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): Outcome {
+function resultOf(target: Target, { status, headers }: ReadAnswer, answer: ReceiverAnswer, now: Date): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', answer };
   if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
@@ -109,7 +109,7 @@ function exchange(
     signal,
   };
   const secure = target.protocol === 'https:';
-  // An agent of its own: nothing is shared with other requests, and no proxy of the environment stands in between.
+  // A separate agent: no connection is shared with other requests, and no proxy of the environment is used.
   const request = secure
     ? https.request({ ...options, agent: new https.Agent({ keepAlive: false }) })
     : http.request({ ...options, agent: new http.Agent({ keepAlive: false }) });
@@ -119,7 +119,7 @@ function exchange(
       // What has been received already is still parsed, with thousands of interim answers perhaps.
       if (request.destroyed) return;
       const error = new AnswerTooLong(tooMuch);
-      // At once: the answer may be in what has been received already.
+      // Immediately: the answer may be among what was already received.
       reject(error);
       request.destroy(error);
     }
@@ -153,7 +153,7 @@ const answering =
     else callback(null, addresses[0], isIP(addresses[0]));
   };
 
-/** The status has decided already, so what goes wrong from here on does not count. */
+/** The status has already decided, so later errors do not matter. */
 async function readAnswer(answer: IncomingMessage): Promise<ReadAnswer> {
   const pieces: Buffer[] = [];
   let read = 0;

@@ -1,9 +1,9 @@
 import type { Target } from './target.ts';
 
-/** How far an attempt came. */
+/** How far an attempt got. */
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
 
-/** The limit ended the attempt. */
+/** Why the attempt failed: it took too long. */
 export function whyTimedOut({ origin }: Target, stage: Stage, limitMs: number): string {
   const within = `within ${limitMs / 1_000} s`;
   switch (stage) {
@@ -29,18 +29,18 @@ const certificateFaults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
-/** The message of an error may quote what was sent; its code does not. */
+/** The message of an error may quote the request; its code does not. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
 }
 
-/** The receiver sent more than it may; the connection was cut. */
+/** The receiver sent more than is accepted; the connection was cut. */
 export class AnswerTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** The connection, or what came over it, ended the attempt. */
+/** Why the attempt failed: the connection, or what came over it. */
 export function whyFailed({ origin }: Target, stage: Stage, error: unknown): string {
   const code = codeOf(error);
   const because = code === '' ? '' : ` (${code})`;
@@ -65,7 +65,7 @@ export function whyFailed({ origin }: Target, stage: Stage, error: unknown): str
   }
 }
 
-/** The answer itself says that it failed. */
+/** Why the attempt failed: the status of the answer. */
 export function whyNotAccepted({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;

@@ -26,7 +26,7 @@ export interface ClaimedDelivery extends Leased {
   readonly attempts: number;
   /** It was over before: this attempt is the only one. */
   readonly again: boolean;
-  /** Since the event, or since its hook was woken: what was held has its whole time from then on. */
+  /** Since the event, or since its hook was resumed: what was held gets its full time from then on. */
   readonly ageMs: number;
 }
 
@@ -63,7 +63,7 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
 
 const again: DeliveryStatus = 'again';
 
-/** Of what is due for a hook, what became due first; undefined where another instance was faster, or the hook sleeps. */
+/** The delivery of a hook that became due first; undefined when another instance was faster or the hook is inactive. */
 export async function claimDelivery(
   { claim, dialect, now }: Storage,
   hookId: string,

@@ -11,7 +11,7 @@ export interface DeliveryRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** What must not be told of it, not even by the receiver. */
+  /** What must be redacted, also in what the receiver answers. */
   readonly secrets: readonly string[];
 }
 

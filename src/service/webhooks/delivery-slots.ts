@@ -20,7 +20,7 @@ export const maxUnprovenPerWorkspace = 16;
 /** To a receiver that has answered within a second, for each of its hooks. Any other gets one attempt at a time. */
 export const maxPerHook = 4;
 
-/** What is remembered of workspaces, hooks and receivers; what was used longest ago is forgotten first. */
+/** How many workspaces, hooks and receivers are remembered; the least recently used is forgotten first. */
 const maxRemembered = 10_000;
 
 export interface HookAddress {
@@ -32,7 +32,7 @@ export interface HookAddress {
 
 /** A hook for which something is due. */
 export interface DueHook extends HookAddress {
-  /** When the first of what is due became due. */
+  /** When its oldest due delivery became due. */
   readonly since: number;
 }
 

@@ -3,7 +3,7 @@ import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type Worker } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
-import { deliver, type Outcome } from './deliver.ts';
+import { type DeliveryResult, deliver } from './deliver.ts';
 import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
@@ -31,7 +31,7 @@ const usualTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, sch
 /** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
-type Attempted = Outcome | { readonly kind: 'impossible'; readonly why: string };
+type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly why: string };
 
 async function attempt(
   targets: TargetCheck,
@@ -85,7 +85,7 @@ function answerOf(outcome: Attempted): ReceiverAnswer | null {
   }
 }
 
-/** Makes one attempt at a claimed delivery, and puts down what came of it. */
+/** Makes one attempt at a claimed delivery and records the result. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,

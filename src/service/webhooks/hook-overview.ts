@@ -13,16 +13,16 @@ export interface HookOverview extends Hook {
   readonly failed_deliveries: number;
   /** Why the latest of the deliveries that had trouble had it; null when none is remembered. */
   readonly last_error: string | null;
-  /** Null while every event was put down. */
+  /** Null while no event was dropped. */
   readonly dropped_events: DroppedEvents | null;
 }
 
-/** Events that were not put down for a hook, because as many deliveries to it waited as may. */
+/** Events that were dropped for a hook, because it had as many waiting deliveries as it may. */
 export interface DroppedEvents {
   readonly count: number;
   readonly since: Timestamp;
   readonly last: Timestamp;
-  /** It goes on: as many wait as may. */
+  /** Events are still being dropped. */
   readonly is_full: boolean;
 }
 

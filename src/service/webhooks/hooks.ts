@@ -80,7 +80,7 @@ export interface TooManyHooks {
 export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
 
-/** A workspace has one hook for a url: registering it again replaces what was registered, and wakes it up. */
+/** A workspace has one hook per url: registering it again replaces the registration and resumes the hook. */
 export async function registerHook(
   db: Database,
   now: Now,
@@ -139,7 +139,7 @@ export async function registerHook(
   return { kind: 'created', hook: hookOf(hook), madeSecret };
 }
 
-/** What the audit tells of a registration. */
+/** What the audit records of a registration. */
 function registered(row: HookRow): Readonly<Record<string, unknown>> {
   const { events, branches, format, header_names } = hookOf(row);
   return { events, branches, format, header_names };

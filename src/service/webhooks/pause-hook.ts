@@ -16,7 +16,7 @@ export type Pause =
   | { readonly kind: 'absent' };
 
 /**
- * Until it is resumed, events are not put down for the hook, and what waits for it is held. It keeps its `updated_at`,
+ * Until it is resumed, the hook gets no new deliveries, and those that wait are held. It keeps its `updated_at`,
  * as the same registration: an attempt that is under way can still end it with 410.
  */
 export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Pause> {

@@ -5,7 +5,7 @@ import type { Database, Storage } from '../storage/storage.ts';
 export interface HookQuotas {
   /** Of a workspace. */
   readonly maxHooks: number;
-  /** That wait for one hook. An event beyond them is not put down for it. */
+  /** Deliveries that wait for one hook. Events beyond that are dropped for it. */
   readonly maxWaitingDeliveries: number;
 }
 

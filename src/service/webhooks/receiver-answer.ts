@@ -12,7 +12,7 @@ export type ReceiverAnswer =
       /** The answer went on. */
       readonly bodyIsCut: boolean;
     }
-  /** The receiver is inside a network that the operator has allowed: what it says is for nobody who can register hooks. */
+  /** The receiver is inside a network that the operator allows: whoever can register hooks must not read its answers. */
   | { readonly kept: 'status'; readonly status: number };
 
 /** What was read of an answer. */

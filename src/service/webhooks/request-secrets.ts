@@ -8,7 +8,7 @@ interface Sent {
   readonly signature: string;
 }
 
-/** What a receiver knows by a delivery, and nobody else may learn by its answer; in the parts that it may repeat. */
+/** The secrets that a delivery gives to its receiver, in every form in which its answer may repeat them. */
 export function requestSecrets({ url, secret, headers, signature }: Sent): readonly string[] {
   const { search } = new URL(url);
   return [

@@ -21,7 +21,7 @@ export interface ShownRequest {
 
 /**
  * What a hook is told of an event, as it is registered now: an attempt from before it was registered again may have looked
- * otherwise. Refused where its format has no words for the event.
+ * otherwise. Refused where its format cannot express the event.
  */
 export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
   const request = deliveryRequest(receiverOf(hook), event, new Date(0));

@@ -8,7 +8,7 @@ export interface Backlogs {
   readonly mostHooks: number;
   /** For the hook for which the most wait. */
   readonly mostWaiting: number;
-  /** Hooks for which events were not put down. */
+  /** Hooks for which events were dropped. */
   readonly dropping: readonly { readonly hook: string; readonly workspace: string; readonly dropped: number }[];
 }
 

@@ -49,7 +49,7 @@ export interface RemoteMemoryParts {
   readonly stopping: AbortSignal;
 }
 
-/** So few of the processes that requests may start are taken by what nobody waits for. */
+/** How many of the processes that requests may start are used for refreshes that nobody waits for. */
 const maxInBackground = 2;
 
 /** Those that were asked longest ago are forgotten beyond it. */

@@ -9,8 +9,8 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /**
- * Requests start git processes; so many at a time, whatever comes in. Half of them are for one workspace, for a remote that
- * does not answer keeps its own.
+ * Requests start git processes, at most this many at a time. One workspace gets at most half of them: a remote that
+ * does not answer takes no more than that.
  */
 const processes = {
   max: 8,

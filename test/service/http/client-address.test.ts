@@ -149,7 +149,7 @@ test('an address that is written is read as the same', () => {
 });
 
 test.each(['0.0.0.0/0', '::/0'])('everybody is no proxy: %s', (text) => {
-  expect(parseTrustedProxy(text)).toMatchObject({ ok: false, why: expect.stringContaining('That is everybody') });
+  expect(parseTrustedProxy(text)).toMatchObject({ ok: false, why: expect.stringContaining('That trusts everyone') });
 });
 
 describe('a service', () => {

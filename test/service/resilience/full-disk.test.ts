@@ -32,7 +32,7 @@ test('on a full disk nothing is promised: 503 with a reason; reading goes on, an
   expect(refused.length).toBeGreaterThan(0);
   for (const { status, body, headers } of refused) {
     expect([status, body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
-    expect(body.detail).toContain('the disk is full');
+    expect(body.detail).toContain('its disk is full');
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   }
   expect((await held()).sort()).toEqual([...granted].sort());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endAllLeases, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
+import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import {
   type ClaimedDelivery,
@@ -180,6 +180,16 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     await settle(second, { kind: 'delivered' });
     expect(await renewLease(storage, 'deliveries', second)).toBe(false);
     expect(await statuses()).toEqual(['delivered']);
+  });
+
+  test('a lease that was ended is free at once, and a renewal still on its way does not take it back', async () => {
+    const { hook, acquire, storage } = hooked();
+    await hook(url);
+    await acquire('a');
+    const ended = await claim();
+    await endLease(storage, 'deliveries', ended);
+    expect(await renewLease(storage, 'deliveries', ended)).toBe(false);
+    expect((await claim()).id).toBe(ended.id);
   });
 
   test('what an earlier process has left is due at once when it is said that there is no other', async () => {

@@ -1,6 +1,6 @@
 import { afterEach } from 'vitest';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
-import type { Outcome } from '../../../src/service/webhooks/deliver.ts';
+import type { DeliveryResult } from '../../../src/service/webhooks/deliver.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
@@ -33,7 +33,7 @@ export const requestTo = (url: string): DeliveryRequest =>
 /** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */
 export const statusOnly = (status: number) => ({ kept: 'status', status });
 
-export const failed = (outcome: Outcome) => {
+export const failed = (outcome: DeliveryResult) => {
   if (outcome.kind !== 'failed') throw new Error(`It was ${outcome.kind}.`);
   return outcome;
 };

@@ -21,7 +21,7 @@ export function lastingFile(fd: number, write: Write = writeSync): Output {
       try {
         while (written < bytes.length) written += write(fd, bytes, written);
       } catch {
-        // There is nobody left to tell.
+        // There is nowhere left to report it.
       }
       lastByte = bytes[written - 1] ?? lastByte;
     },

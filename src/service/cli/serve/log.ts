@@ -3,7 +3,7 @@ import type { Output } from '../output/log-output.ts';
 import { safeJson } from '../output/print.ts';
 import type { LogLevel } from '../values.ts';
 
-/** Of an error only what is known to be harmless: drivers hang more on theirs, such as values of columns. */
+/** Only the parts of an error that are known to be harmless: drivers attach more, such as values of columns. */
 function shownError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;

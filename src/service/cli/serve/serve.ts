@@ -56,7 +56,7 @@ interface Parts {
   readonly io: ProcessIo;
 }
 
-/** What earlier processes have left: nobody else can be at work on a folder whose instance lock is ours. */
+/** Cleans up after earlier processes: while the instance lock of a folder is ours, nobody else works on it. */
 async function tidyUp({ storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));

@@ -15,7 +15,7 @@ export interface StopRequest {
   forget(): void;
 }
 
-/** The first signal asks to stop in good order; whoever sends another one later does not want to wait for that. */
+/** The first signal stops the service gracefully; a later one means that somebody does not want to wait for that. */
 export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()): StopRequest {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let askedAt: number | undefined;
