@@ -23,7 +23,7 @@ import {
 import { longestTtl, parseTtl, shortestTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, longestBranchName, parseBranchName } from '../git/branch-name.ts';
 
-/** Makes one of our parsers part of a schema: its sentence becomes the error. */
+/** Makes one of our parsers part of a schema; its sentence becomes the error. */
 export const parsedBy =
   <Output>(parse: (text: string) => Parsed<Output>) =>
   (text: string, context: z.RefinementCtx): Output => {
@@ -119,7 +119,7 @@ export const describedLockPath = {
   example: 'Content/Hero.uasset',
 } as const;
 
-/** Of a lock that is there: it may be from before misleading characters were refused. */
+/** The path of an existing lock, which may be older than the refusal of misleading characters. */
 export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
 
 const lockPathField = z
@@ -158,7 +158,7 @@ export const lockRequestSchema = z
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
-/** Text that both databases can hold and compare; in a query, more could only be a mistake. */
+/** Text that both databases can store and compare. */
 export const plainText = z
   .string()
   .max(longestLockPath, `It must not have more than ${longestLockPath} characters.`)

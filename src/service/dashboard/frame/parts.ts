@@ -7,7 +7,7 @@ import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 
-/** What the pages work with. */
+/** What the service hands to the pages. */
 export interface DashboardParts extends AccessControl {
   readonly log: Logger;
   readonly idempotent: Idempotent;
@@ -15,7 +15,7 @@ export interface DashboardParts extends AccessControl {
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
   readonly lockWatch: LockWatch;
-  /** Ends what a page would otherwise go on listening to. */
+  /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** There is a sync to run. */
   readonly onQueued: () => void;

@@ -87,7 +87,7 @@ function beforeIn(text: string): number | undefined {
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
   const show = (call: PageCall, main: Markup, status?: number) =>
-    showPage(call, { title: 'Audit', place: { section: 'audit' }, main }, status);
+    showPage(call, { title: 'Audit', location: { section: 'audit' }, main }, status);
 
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
     const content =

@@ -28,7 +28,7 @@ import { empty, literal, type Markup, safeLines } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { branchSummary } from './branch-summary.ts';
@@ -241,8 +241,13 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       query: queryOf(call, 'search', 'show', 'page'),
       refused,
     });
-    const place = { section: 'workspaces', workspace: id, tab: 'branches' } as const;
-    const view = { title: `Branches of ${id}`, place, main, scripts: ['remotes.js'], styles: ['syncs.css'] };
+    const view = {
+      title: `Branches of ${id}`,
+      location: inWorkspace(id, 'branches'),
+      main,
+      scripts: ['remotes.js'],
+      styles: ['syncs.css'],
+    };
     return showPage(call, view, refused === undefined ? 200 : 422);
   }
 

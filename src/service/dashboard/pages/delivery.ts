@@ -15,7 +15,7 @@ import { faint, literal, type Markup, userText, verbatim } from '../elements/tex
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-hook.ts';
@@ -100,7 +100,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${answerSection(last_attempt, attempts, last_error)}`;
     const view = {
       title: `Delivery of ${event.type}`,
-      place: { section: 'workspaces', workspace, tab: 'hooks' },
+      location: inWorkspace(workspace, 'hooks'),
       main,
       styles: ['hooks.css'],
     } as const;

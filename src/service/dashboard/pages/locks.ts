@@ -22,11 +22,11 @@ import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { columnNames, lockTable, type RowPlace, shownLock } from './lock-table.ts';
+import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
 
 const pageSize = 200;
 
@@ -112,8 +112,8 @@ function pageLinks(workspace: string, query: ListQuery, pages: number): Markup |
   </nav>`;
 }
 
-function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]): Markup {
-  const { workspace, now } = place;
+function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[]): Markup {
+  const { workspace, now } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / pageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
@@ -133,7 +133,7 @@ function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]):
       <p class="faint" id="live" role="status">As of ${fullTime(asTimestamp(now))}.</p>
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
-    ${lockTable(place, query, rows)}
+    ${lockTable(context, query, rows)}
     ${emptyStates(workspace, query, locks.length, found.length)}
     ${pageLinks(workspace, query, pages)}
   </div>`;
@@ -179,14 +179,14 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
-    const place = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
+    const context = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
     return showPage(call, {
       title: 'Locks',
-      place: { section: 'workspaces', workspace: id, tab: 'locks' },
+      location: inWorkspace(id, 'locks'),
       scripts: ['locks.js'],
       styles: ['locks.css'],
       main: html`${notice(notices.get(texts.notice))}
-        ${listed(place, parseListQuery(new URLSearchParams(texts)), locks)}`,
+        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
   });
 

@@ -10,7 +10,7 @@ import { choice, group, marked, problemBeside, problemId, problemSummary } from 
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
-import type { View } from '../frame/layout.ts';
+import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
 const titles: Readonly<Record<Field, string>> = {
@@ -136,8 +136,7 @@ ${namesOf(typed.headers)}</textarea>`,
       })}
       <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
     </form>`;
-  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Add a webhook', place, main };
+  return { title: 'Add a webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
 
 export const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;

@@ -14,7 +14,7 @@ import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formIdOf } from '../frame/form.ts';
-import { showPage, type View } from '../frame/layout.ts';
+import { inWorkspace, showPage, type View } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
@@ -105,6 +105,5 @@ export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecre
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same address again with a secret of your own.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
-  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Copy this secret', place, main };
+  return { title: 'Copy this secret', location: inWorkspace(workspace, 'hooks'), main };
 }

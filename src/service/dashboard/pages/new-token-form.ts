@@ -132,7 +132,7 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
       ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
       <div class="actions"><button class="primary">Create token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
-  return { title: 'New token', place: { section: 'tokens' }, main };
+  return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
 /** What the form has, as it was typed and chosen. */

@@ -18,7 +18,7 @@ import { newTokenForm, type Problems, readNewToken, type Typed, typedIn, untouch
 
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
-  place: { section: 'tokens' },
+  location: { section: 'tokens' },
   main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
       then and cannot be shown again.</p>
     ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
@@ -132,5 +132,5 @@ export function madeTokenView({ token, secret, origin, workspace = 'your-workspa
     <p>The second line reads the secret without leaving it in the history, then lists branches:</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Copy this token', place: { section: 'tokens' }, main };
+  return { title: 'Copy this token', location: { section: 'tokens' }, main };
 }

@@ -14,7 +14,7 @@ import { empty, faint, literal, type Markup, userText } from '../elements/text.t
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
@@ -140,7 +140,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
       call,
       {
         title: 'Release a lock',
-        place: { section: 'workspaces', workspace, tab: 'locks' },
+        location: inWorkspace(workspace, 'locks'),
         styles: ['locks.css'],
         main,
       },

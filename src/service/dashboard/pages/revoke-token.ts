@@ -84,12 +84,12 @@ function confirmation(call: PageCall, asked: Confirmation): View {
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
       ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
     </form>`;
-  return { title: `Revoke the token ${token.name}?`, place: { section: 'tokens' }, main };
+  return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
 }
 
 const over = ({ name, state }: Token): View => ({
   title: `The token ${name} is no longer active`,
-  place: { section: 'tokens' },
+  location: { section: 'tokens' },
   main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,
 });

@@ -24,7 +24,7 @@ const attempts = { max: 10, everyMs: 60_000 };
 /** Each makes a session and a line of the audit, which only grows. No person signs in so often. */
 const signInsOfToken = { max: 30, everyMs: 60_000 };
 
-const signInView = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
+const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
 
 interface Asked {
   readonly to: string;

@@ -10,7 +10,7 @@ import { runTime } from '../elements/sync.ts';
 import { literal, type Markup, safeLines, userText } from '../elements/text.ts';
 import { duration, time } from '../elements/time.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -107,7 +107,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { workspace, sync } = await addressed(call);
     return showPage(call, {
       title: `Sync of ${safeText(sync.branch)}`,
-      place: { section: 'workspaces', workspace, tab: 'syncs' },
+      location: inWorkspace(workspace, 'syncs'),
       main: show(call, workspace, sync),
       scripts: ['sync.js'],
       styles: ['syncs.css'],

@@ -8,7 +8,7 @@ import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { runTime, syncError } from '../elements/sync.ts';
 import { empty, literal, type Markup, userText } from '../elements/text.ts';
 import { duration, time } from '../elements/time.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { durationChart } from './duration-chart.ts';
@@ -116,7 +116,6 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
       ${chart(syncs)}
       ${syncs.length === 0 ? noSyncs(id, branch, isLater) : table(call, id, syncs)}
       ${pageLinks(id, branch, page, isLater)}`;
-    const place = { section: 'workspaces', workspace: id, tab: 'syncs' } as const;
-    return showPage(call, { title: `Syncs of ${id}`, place, main, styles: ['syncs.css'] });
+    return showPage(call, { title: `Syncs of ${id}`, location: inWorkspace(id, 'syncs'), main, styles: ['syncs.css'] });
   });
 }

@@ -72,6 +72,6 @@ export function addTokenListPage(app: App, parts: DashboardParts): void {
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
           : table(call, shown)
       }`;
-    return showPage(call, { title: 'Tokens', place: { section: 'tokens' }, main });
+    return showPage(call, { title: 'Tokens', location: { section: 'tokens' }, main });
   });
 }

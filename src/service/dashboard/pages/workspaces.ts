@@ -81,7 +81,7 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
     }
     return showPage(call, {
       title: 'Workspaces',
-      place: { section: 'workspaces' },
+      location: { section: 'workspaces' },
       main,
       scripts: ['remotes.js'],
       styles: ['syncs.css'],
