@@ -79,7 +79,7 @@ export const lockSchema = z
     origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
     acquired_at: timestamp,
     expires_at: timestamp,
-    fence: z.number().int().openapi({ description: 'Larger than that of every lock taken before in this workspace.' }),
+    fence: z.number().int().openapi({ description: 'Larger than that of every earlier lock in this workspace.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
@@ -115,7 +115,7 @@ export const describedLockPath = {
   minLength: 1,
   maxLength: longestLockPath,
   not: { pattern: forbiddenInLockPath },
-  description: `At most ${longestLockPath} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
+  description: `At most ${longestLockPath} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case counts.`,
   example: 'Content/Hero.uasset',
 } as const;
 
@@ -135,7 +135,7 @@ export const branchField = z
     minLength: 1,
     maxLength: longestBranchName,
     not: { pattern: forbiddenInBranchName },
-    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    description: `The short name, without refs/heads/: at most ${longestBranchName} bytes of UTF-8, valid for git-check-ref-format(1).`,
     example: 'main',
   });
 

@@ -17,10 +17,10 @@ export interface DashboardParts extends AccessControl {
   readonly lockWatch: LockWatch;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  /** There is a sync to run. */
+  /** A sync was queued. */
   readonly onQueued: () => void;
-  /** There may be something to tell the hooks. */
+  /** There may be events for webhooks. */
   readonly onLockEvent: () => void;
-  /** Somebody may wait for its path. */
+  /** Someone may be waiting for the path. */
   readonly onReleased: (lock: ReleasedLock) => void;
 }

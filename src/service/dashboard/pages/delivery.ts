@@ -23,7 +23,7 @@ import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-
 const path = '/workspaces/:id/hooks/:hook/deliveries/:delivery';
 const access = 'hooks:write';
 
-/** Why a button would only be refused; undefined where it would not. */
+/** Why it cannot be sent again now; undefined if it can. */
 function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
   switch (state.kind) {
@@ -50,7 +50,6 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
   return 'at' in state ? String(attempts) : `${attempts} of at most ${mostAttempts}`;
 }
 
-/** Where more is told of what it is about. */
 function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
   if (!('sync' in data) || !grants(bearer.scopes, 'sync')) return '';
   return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
@@ -133,7 +132,7 @@ const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden']
   'of-each-attempt': 'the time of the attempt',
 };
 
-/** Names and values: the request's own and what a receiver has answered look alike. */
+/** Names and values, of a request or an answer. */
 const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
   html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
 
@@ -146,7 +145,7 @@ export const requestSection = ({ method, url, headers, body, prettyBody }: Shown
   ${verbatim(prettyBody)}
   <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
-/** The status line, for all that is kept of an answer. */
+/** The status line of an answer. */
 const statusLine = ({ status }: ReceiverAnswer, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 

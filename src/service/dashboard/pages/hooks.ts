@@ -16,7 +16,7 @@ const noHooks = (workspace: string): Markup =>
       <code>operation: register-hook</code>.`,
   );
 
-/** What a person would have to do, or nothing. */
+/** What to do about the state, if anything. */
 function whatToDo({ inactive_why }: HookOverview): Markup | string {
   switch (inactive_why) {
     case 'gone':

@@ -42,7 +42,7 @@ export const columnNames: Readonly<Record<SortKey, string>> = {
   left: 'Time left',
 };
 
-/** The first click on a column sorts it upwards, the next one downwards. */
+/** The first click on a column sorts it ascending, the next one descending. */
 function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
   const current = query.by === by;
   const direction = query.descending ? 'descending' : 'ascending';
@@ -93,7 +93,7 @@ export function lockTable(context: RowContext, query: ListQuery, { locks, folder
   <template id="folder-row">${folderRow('a/', 0, columns)}</template>`;
 }
 
-/** Rows are grids of one height, so that a browser can leave out what is not in sight; the roles keep them a table. */
+/** Rows are grids of one height, so that the browser can omit those out of sight; the roles keep them a table. */
 export interface RowContext {
   readonly workspace: string;
   readonly now: number;
@@ -119,12 +119,12 @@ function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Ma
   </tr>`;
 }
 
-/** Its button is there for a browser with JavaScript: without, a folder stays open. */
+/** Its button works with JavaScript; without, folders stay open. */
 const folderRow = (folder: string, count: number, columns: number): Markup => html`<tr role="row" class="folder-row">
     <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><button type="button" class="quiet fold" aria-expanded="true" disabled><bdi class="folder">${safeText(folderName(folder))}</bdi></button> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
   </tr>`;
 
-/** A row of the list keeps both elements, so that the browser can fill it with another lock. */
+/** Has both elements, so that the browser can fill the row with another lock. */
 function runLink(origin: string | null): Markup {
   const text = shortRun(origin);
   const unknown = text === undefined;

@@ -30,13 +30,13 @@ import { columnNames, lockTable, type RowContext, shownLock } from './lock-table
 
 const pageSize = 200;
 
-/** Fixed sentences by the codes that other pages send back with. */
+/** By the code that other pages redirect with. */
 const notices: ReadonlyMap<string, string> = new Map([
   ['released', 'The lock was released.'],
   ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
 ]);
 
-/** What upwards and downwards mean, in the words of each column. */
+/** Ascending and descending, in the words of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
   path: ['A to Z', 'Z to A'],
   holder: ['A to Z', 'Z to A'],
@@ -62,7 +62,7 @@ function filters(workspace: string, query: ListQuery): Markup {
   </form>`;
 }
 
-/** The three ways in which there is nothing to show. The browser changes between them as locks come and go. */
+/** The three empty states. The browser switches between them as locks come and go. */
 function emptyStates(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
   const state = (name: string, applies: boolean, content: Markup) =>
     html`<div data-empty="${name}"${applies ? '' : html` hidden`}>${content}</div>`;
@@ -139,7 +139,7 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
   </div>`;
 }
 
-/** Small enough that a browser shows the page between two of them, and that no single write is large. */
+/** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
 
 function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {

@@ -44,7 +44,7 @@ const runOf = (origin: string | null): Markup =>
     ? faint('unknown')
     : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
 
-/** A lock in full, for whoever has to decide about it. */
+/** A lock in full, to decide about. */
 const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
@@ -54,13 +54,13 @@ const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: 
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
   </dl>`;
 
-/** The search of a list of locks, with nothing in it that is not part of one. */
+/** The search of a lock list, without anything else. */
 const listSearch = (search: string): string => {
   const query = parseListQuery(new URLSearchParams(search));
   return new URL(listAddress('any', query), 'http://here.invalid').search;
 };
 
-/** The search of the list that led here, so that one comes back to the same rows. */
+/** The search of the list that led here, to return to the same rows. */
 function searchOfReferer(referer: string | undefined, workspace: string): string {
   if (referer === undefined || !URL.canParse(referer)) return '';
   const { pathname, search } = new URL(referer);

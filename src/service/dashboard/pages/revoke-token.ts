@@ -22,7 +22,7 @@ const route = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
 const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
 
-/** An id that cannot be one is not asked for: it may have characters that a database refuses. */
+/** An impossible id is not looked up: it may have characters that a database refuses. */
 function idIn({ c }: PageCall): string {
   const id = c.req.param('token') ?? '';
   if (!looksLikeTokenId(id)) throw noSuchToken();
@@ -32,7 +32,7 @@ function idIn({ c }: PageCall): string {
 interface Confirmation {
   readonly token: Token;
   readonly dependents: Dependents;
-  /** Whether nobody could make tokens here any more. */
+  /** Whether nobody could create tokens here any more. */
   readonly lastAdministrator: boolean;
 }
 

@@ -14,9 +14,9 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { durationChart } from './duration-chart.ts';
 
 const pageSize = 50;
-/** One bar says nothing about others. */
+/** A single bar says nothing. */
 const worthACard = 2;
-/** More than a browser offers at once. */
+/** More than browsers offer at once. */
 const maxSuggested = 500;
 
 const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
@@ -28,7 +28,7 @@ function readPosition(text: string): SyncPosition | undefined {
   return { createdAt: Number(createdAt), id };
 }
 
-/** What was received, and of how many while it is not all there yet. */
+/** How many were received, and of how many while the sync runs. */
 export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
   const received = received_objects.toLocaleString('en-US');
   if (finished_at !== null || estimated_objects === 0) return received;
