@@ -20,7 +20,7 @@ declare module 'hono' {
  * A link on another site brings no cookie (SameSite=Strict), even for someone who is signed in. Loading the same address
  * again from a page of ours does.
  */
-const onceMore: Answer = {
+const reloadingPage: Answer = {
   status: 200,
   headers: pageHeaders,
   body: String(
@@ -31,7 +31,7 @@ const onceMore: Answer = {
 function withoutSession(c: Context<Environment>): Answer {
   if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
   if (c.req.method !== 'GET') return seeOther('/sign-in?ended=true');
-  if (c.req.header('sec-fetch-site') === 'cross-site') return onceMore;
+  if (c.req.header('sec-fetch-site') === 'cross-site') return reloadingPage;
   const to = c.env.incoming.url ?? '/';
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }

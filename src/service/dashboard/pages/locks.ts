@@ -151,7 +151,7 @@ function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
  * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
  * renewed) and `removed` (paths that are free).
  */
-async function tellLocks(
+async function sendLocks(
   news: AsyncIterable<LockNews>,
   bearer: Bearer,
   { send }: Pick<Listener, 'send'>,
@@ -192,6 +192,6 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await workspaceOf(call, storage);
-    return (listener) => tellLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
+    return (listener) => sendLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
   });
 }
