@@ -59,7 +59,7 @@ function expectHarmlessLog(log: string): void {
     if (level >= 50) throw new Error(line);
     expect(line.length).toBeLessThan(6_000);
   }
-  const unreadable = lines.filter((line) => line.includes('"what arrived is no request"'));
+  const unreadable = lines.filter((line) => line.includes('"unreadable request"'));
   expect(unreadable.length).toBeGreaterThan(0);
   const times = unreadable.map((line) => Date.parse(JSON.parse(line).time) / 1_000);
   const spent = (times.at(-1) ?? 0) - (times[0] ?? 0);

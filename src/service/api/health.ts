@@ -50,7 +50,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     routes,
     {
       operationId: 'readiness',
-      summary: 'Whether requests can be served now: the database answers, and the service is not stopping',
+      summary: 'Whether requests can be served: the database answers and the service is not stopping',
       method: 'get',
       path: '/readyz',
       access: 'anyone',
@@ -69,11 +69,11 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     routes,
     {
       operationId: 'metrics',
-      summary: 'Figures for Prometheus',
+      summary: 'Metrics for Prometheus',
       method: 'get',
       path: '/metrics',
       access: 'any-token',
-      responses: { 200: { description: 'The figures.', content: { 'text/plain': { schema: z.string() } } } },
+      responses: { 200: { description: 'The metrics.', content: { 'text/plain': { schema: z.string() } } } },
     },
     async (): Promise<Answer> => ({
       status: 200,

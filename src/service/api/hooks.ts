@@ -24,7 +24,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
     routes,
     {
       operationId: 'registerHook',
-      summary: 'Register a build webhook; the same url again replaces it',
+      summary: 'Register a build webhook, or replace the one with the same url',
       method: 'post',
       path: '/v1/workspaces/{id}/hooks',
       access: 'hooks:write',

@@ -20,10 +20,10 @@ import { sometimes } from './response-headers.ts';
 const pageSize = 100;
 const maxPageSize = 1_000;
 
-/** Opaque to clients, so that what it says can change. */
+/** Opaque to clients, so that its content can change. */
 const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
 
-/** RFC 4648: three bytes are four characters. */
+/** RFC 4648: three bytes become four characters. */
 const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
 
 const notOurs = refused('It is not a cursor of this list. Start again without one.');
@@ -38,7 +38,7 @@ const querySchema = z.object({
   path: heldPathField
     .optional()
     .openapi({ description: `Only the lock on this path. ${describedLockPath.description}` }),
-  prefix: plainText.optional().openapi({ description: 'Only locks whose path starts so.', example: 'Content/' }),
+  prefix: plainText.optional().openapi({ description: 'Only locks whose path starts with this.', example: 'Content/' }),
   limit: z
     .string()
     .regex(/^\d{1,4}$/, `It has to be a whole number from 1 to ${maxPageSize}.`)
@@ -49,7 +49,7 @@ const querySchema = z.object({
   cursor: z.string().transform(parsedBy(readCursor)).optional().openapi({
     type: 'string',
     maxLength: maxCursorLength,
-    description: 'As next_cursor of the page before has it: whatever else one sends is refused.',
+    description: 'The next_cursor of the previous page; anything else is refused.',
   }),
 });
 
@@ -66,12 +66,12 @@ const preferHeader = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Those who wait are told in the order in which they came. Where it was done, Preference-Applied says so; where too many wait already, the answer comes at once (RFC 7240). One that cannot be read, or is longer than this, is as if it were not there.`,
+      description: `With path, and without prefix and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Waiting requests are answered in the order in which they came. Preference-Applied confirms the wait; when too many wait already, the answer comes at once (RFC 7240). A value that cannot be read or is longer is ignored.`,
       example: 'wait=30',
     }),
 });
 
-/** RFC 8288: the same request with another cursor, so that a client only has to follow it. */
+/** RFC 8288: the same request with another cursor. */
 function linkToNext(query: LockQuery, cursor: string): string {
   const parameters = new URLSearchParams({
     ...(query.path !== undefined && { path: query.path }),
@@ -93,10 +93,10 @@ export interface LockListRoute extends AccessControl {
   readonly windowsPaths: boolean;
 }
 
-/** As servers log a client that has closed its connection before it was answered: nobody gets it. */
+/** For the log only: the client closed its connection before it was answered. */
 const clientIsGone = emptyAnswer(499);
 
-/** Undefined where the request is to be answered at once. */
+/** Undefined if the request is to be answered at once. */
 async function waitUntilFree(
   c: Context<Environment>,
   { storage, lockWaiters, windowsPaths }: LockListRoute,
@@ -127,7 +127,7 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
     route,
     {
       operationId: 'listLocks',
-      summary: 'List the active locks of a workspace, by path; with Prefer, wait until a path is free',
+      summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
       method: 'get',
       path: '/v1/workspaces/{id}/locks',
       access: 'locks:read',

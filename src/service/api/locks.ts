@@ -29,7 +29,7 @@ import { originHeader, originOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
 import { always, sometimes } from './response-headers.ts';
 
-/** Locks are mostly released long before they expire, and who slept until then would miss it. */
+/** Most locks are released long before they expire; a client that slept until then would miss it. */
 export const maxRetryAfterSeconds = 5;
 
 export interface LockRoutes extends AccessControl {
@@ -37,12 +37,12 @@ export interface LockRoutes extends AccessControl {
   readonly idempotent: Idempotent;
   readonly idempotentBatch: IdempotentBatch;
   readonly lockQuota: LockQuota;
-  /** Whether paths are those of Windows: some name no file there, and the case of letters tells none apart. */
+  /** Whether paths are those of Windows, where some are invalid and case does not count. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks'>;
-  /** There may be something to tell the hooks. */
+  /** There may be events for webhooks. */
   readonly onLockEvent: () => void;
-  /** Somebody may wait for its path. */
+  /** Someone may be waiting for the path. */
   readonly onReleased: (lock: ReleasedLock) => void;
   readonly onRenewed: (place: LockPlace) => void;
 }
@@ -96,7 +96,7 @@ const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metr
   idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
-      // Here, and not before: what was granted before the setting was made is still answered to its key.
+      // Only here: what was granted before the setting was made is still answered under its key.
       const why = windowsPaths ? whyNotOnWindows(request.path) : undefined;
       if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
       const found = await findCommittedLock(storage, request);
@@ -159,14 +159,14 @@ const conditionHeader = z.object({
     .openapi({
       pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
       description:
-        'The ETag of the lock that is meant, several, or * for any. A weak one (W/) matches no lock, and neither does what has another form: 412.',
+        'The ETag of the lock, several of them, or * for any. Weak ones (W/) and other forms match no lock: 412.',
       example: '"lock_1"',
     }),
 });
 
 const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
 
-/** Whether this request, by what has been committed, releases a lock of its own token. */
+/** Whether this request releases a lock of its own token, judging by what is committed. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
   const workspace = parseWorkspaceId(c.req.param('id') ?? '');
   const path = lockPathFromUrl(lastSegment(c.req.path));
@@ -198,7 +198,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     routes,
     {
       operationId: 'acquireLock',
-      summary: 'Take a lock on a path; with If-Match, renew one',
+      summary: 'Take a lock on a path, or renew one (If-Match)',
       method: 'post',
       path: '/v1/workspaces/{id}/locks',
       access: 'locks:write',
@@ -249,7 +249,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       operationId: 'releaseLock',
       summary: 'Release the lock on a path',
       description:
-        "Releasing a lock of the token's own is never refused with 429, and counts for nothing. A request that releases none counts like any other.",
+        'Releasing a lock of the same token is never refused with 429 and does not count. A request that releases none counts like any other.',
       method: 'delete',
       path: '/v1/workspaces/{id}/locks/{path}',
       access: 'locks:write',
@@ -259,7 +259,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         force: z
           .enum(['true', 'false'])
           .default('false')
-          .openapi({ description: "Release another token's lock; needs locks:admin, and is recorded." }),
+          .openapi({ description: "Release another token's lock. Needs locks:admin, and is audited." }),
       }),
       headers: conditionHeader,
       responses: { 204: { description: 'Released.' } },
@@ -290,7 +290,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           onReleased({ workspace: workspace.id, path, id: release.lock.id });
           return emptyAnswer(204);
         case 'absent':
-          // There could be one from before such paths were refused: now it is known that there is none.
+          // A lock from before such paths were refused could have existed; now it is known that it does not.
           if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.why });
           throw new Refusal(
             'not-found',

@@ -14,7 +14,7 @@ export type Api = OpenAPIHono<Environment>;
 
 interface DescribedResponse {
   readonly description: string;
-  /** Of its own, besides those that every answer has. */
+  /** In addition to those of every answer. */
   readonly headers?: ResponseHeaders;
   readonly content?: Readonly<Record<string, { readonly schema: z.ZodType }>>;
 }
@@ -34,7 +34,7 @@ interface Shape<Body, Query> {
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
   readonly responses: Responses;
-  /** The problems it can end with, by status, besides those that its shape tells; with what headers these have of their own. */
+  /** Problems beyond those that follow from the shape, by status, with their own headers. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
 }
 
@@ -44,7 +44,7 @@ interface OpenOperation<Body, Query> extends Shape<Body, Query> {
 
 interface GuardedOperation<Body, Query> extends Shape<Body, Query> {
   readonly access: Exclude<Access, 'anyone'>;
-  /** It counts against the rate limit unless it releases a lock of the token's own. */
+  /** Counts against the rate limit unless it releases a lock of the same token. */
   readonly ownReleaseIsFree?: true;
 }
 
@@ -55,17 +55,17 @@ export interface Call<Body, Query> {
 }
 
 const refusalDescriptions: Readonly<Record<number, string>> = {
-  400: 'The request cannot be read.',
-  401: 'A valid API token is needed.',
-  403: 'The token may not do this.',
-  404: 'There is nothing here, or nothing that the token can see.',
-  409: 'Something stands in the way.',
+  400: 'Malformed request.',
+  401: 'A valid API token is required.',
+  403: 'The token is not allowed to do this.',
+  404: 'Not found, or not visible to the token.',
+  409: 'In conflict with the current state.',
   412: 'The condition does not hold.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
-  422: 'The request is not valid.',
-  429: 'Too many requests with this token: Retry-After says when there may be another.',
-  503: 'The service cannot do this now: its database does not answer, or its disk is full. Ask again in a moment.',
+  422: 'Invalid request.',
+  429: 'Too many requests with this token. Retry-After says when to try again.',
+  503: 'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
 };
 
 const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
@@ -85,15 +85,15 @@ function refusalsOf({ access, body, query, refusals }: Shape<unknown, unknown> &
   };
   const expected = Object.entries(headersByStatus).map(([status, headers]) => [
     status,
-    problemResponse(refusalDescriptions[Number(status)] ?? 'It went wrong.', headers),
+    problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
   ]);
   return {
     ...Object.fromEntries(expected),
-    default: problemResponse('What can go wrong with any request.', sometimes('Allow')),
+    default: problemResponse('Any other problem.', sometimes('Allow')),
   };
 }
 
-/** Without a valid token there is nobody whose requests are counted. */
+/** Rate limits apply to valid tokens only. */
 function withCommonHeaders(responses: Responses, access: Access): Responses {
   const described = Object.entries(responses).map(([status, response]) => {
     const common = commonHeadersOf({ toAToken: access !== 'anyone' && status !== '401' });
@@ -124,8 +124,8 @@ function describe(api: Api, operation: Shape<unknown, unknown> & { access: Acces
 }
 
 /**
- * An endpoint: described in the OpenAPI document by the schemas that validate it, and with an access rule that cannot
- * be left out. What comes first decides: the token, its scope, the body, the query, the rule.
+ * An endpoint, described in the OpenAPI document by the schemas that validate it, with an access rule that cannot be left
+ * out. Checked in this order: token, scope, body, query, rule.
  */
 export function addOperation<Body, Query>(
   api: Api,

@@ -2,12 +2,12 @@ import { z } from '@hono/zod-openapi';
 
 const maxOriginLength = 2_048;
 
-/** The address of the run that sent a request, from its Referer: only a web address, and nothing secret of it. */
+/** The address of the run that sent a request, from its Referer: a web address without credentials. */
 export function originOf(referer: string | undefined): string | null {
   if (referer === undefined || referer.length > maxOriginLength || !URL.canParse(referer)) return null;
   const url = new URL(referer);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
-  // RFC 9110 section 10.1.3: a Referer has neither of these, so whoever sends them did not mean to.
+  // RFC 9110 section 10.1.3: a Referer has none of these, so they were not meant to be sent.
   url.username = '';
   url.password = '';
   url.hash = '';
@@ -18,7 +18,7 @@ export const originHeader = z.object({
   Referer: z.string().optional().openapi({
     maxLength: maxOriginLength,
     description:
-      'Where the lock is taken from, such as the address of the run: kept as origin, without user name, password and fragment. What is no address of the web, or is longer than this, is as if it were not there.',
+      'Where the lock is taken from, such as the address of the run. Kept as origin, without user name, password and fragment. Anything but a web address, and anything longer, is ignored.',
     example: 'https://ci.example.com/runs/1',
   }),
 });

@@ -15,7 +15,7 @@ export const workspaceParameter = z.object({
     minLength: 1,
     maxLength: maxWorkspaceIdLength,
     pattern: workspaceIdPattern.source,
-    description: 'The id of the workspace. What cannot be one is 404, like one that the token cannot see.',
+    description: 'The id of the workspace. An impossible id is 404, like one that the token cannot see.',
     example: 'game',
   }),
 });
@@ -32,11 +32,11 @@ export const syncParameter = workspaceParameter.extend({
   sync_id: z.string().openapi({
     param: { name: 'sync_id', in: 'path' },
     pattern: syncIdPattern.source,
-    description: 'As startSync answered it.',
+    description: 'As startSync returned it.',
   }),
 });
 
-/** From the path as it was sent: a decoded one no longer tells which slashes were meant as such. */
+/** From the path as sent: once decoded, it no longer tells which slashes were encoded. */
 export function addressedLockPath(c: Context<Environment>): LockPath {
   const path = lockPathFromUrl(lastSegment(c.req.path));
   if (!path.ok) throw invalid({ pointer: '#/path', detail: path.why });
@@ -49,7 +49,7 @@ export const keyHeader = z.object({
     maxLength: maxKeyLength,
     pattern: keyPattern.source,
     description:
-      'Any text of visible ASCII characters, new for each request. Sending the same request again with the same key does it once. A key is of the token, and another in each workspace.',
+      'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
   }),
 });
 

@@ -1,15 +1,15 @@
-/** RFC 7240: what a request prefers. What cannot be read, or is not known, is as if it had not been said (section 2). */
+/** RFC 7240. Preferences that cannot be read or are unknown are ignored (section 2). */
 
-/** A longer one is not worth the time of reading it. */
+/** Longer values are ignored. */
 export const maxPreferLength = 1_000;
 
-/** Between commas, which a quoted string may have as well. */
+/** Separated by commas, which a quoted string may contain. */
 const preferences = /(?<=^|,)(?:[^",]|"(?:[^"\\]|\\.)*")+/g;
 
 const isWait = /^[\t ]*wait[\t ]*(?:[=;]|$)/i;
 const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
 
-/** The seconds of the preference `wait` (section 4.3). Of several with one name the first counts. */
+/** The seconds of the preference `wait` (section 4.3). The first of several counts. */
 export function preferredWait(header: string | undefined): number | undefined {
   if (header === undefined || header.length > maxPreferLength) return undefined;
   const wait = header.match(preferences)?.find((preference) => isWait.test(preference));

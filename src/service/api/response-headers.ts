@@ -1,26 +1,26 @@
-/** What answers carry besides what HTTP itself gives them, as the OpenAPI document describes it. */
+/** The headers of answers beyond those of HTTP itself, as the OpenAPI document describes them. */
 const responseHeaders = {
   'X-Request-Id': {
-    description: 'Names the request in the log of the service; a problem has it as request_id, too.',
+    description: 'Identifies the request in the log of the service; also the request_id of a problem.',
     schema: { type: 'string' },
   },
-  'Cache-Control': { description: 'No answer is to be kept.', schema: { type: 'string', example: 'no-store' } },
+  'Cache-Control': { description: 'Answers must not be stored.', schema: { type: 'string', example: 'no-store' } },
   'X-Content-Type-Options': {
-    description: 'No answer is anything but what its type says.',
+    description: 'Answers must not be interpreted as another type.',
     schema: { type: 'string', example: 'nosniff' },
   },
   'RateLimit-Policy': {
     description:
-      'How many requests the token may send at once (q), and in how many seconds as many are there again (w). Left out where the operator has set no limit.',
+      'How many requests the token may send at once (q), and the seconds until the quota is full again (w). Absent if the operator has set no limit.',
     schema: { type: 'string', example: '"token";q=60000;w=60' },
   },
   RateLimit: {
     description:
-      'How many requests of the token are left (r), and in how many seconds there is one (t). Left out where the operator has set no limit.',
+      'How many requests the token has left (r), and the seconds until there is one (t). Absent if the operator has set no limit.',
     schema: { type: 'string', example: '"token";r=59999;t=0' },
   },
   'Retry-After': {
-    description: 'In how many seconds it is worth asking again.',
+    description: 'Seconds to wait before trying again.',
     schema: { type: 'integer', minimum: 1 },
   },
   'WWW-Authenticate': {
@@ -28,32 +28,32 @@ const responseHeaders = {
     schema: { type: 'string', example: 'Bearer realm="workspace-service"' },
   },
   'Accept-Encoding': {
-    description: 'Where the body was refused for its Content-Encoding: what it may have.',
+    description: 'The supported Content-Encoding, when the body was refused for its own.',
     schema: { type: 'string', example: 'identity' },
   },
-  Allow: { description: 'With 405: the methods of the address.', schema: { type: 'string', example: 'DELETE' } },
+  Allow: { description: 'With 405: the supported methods.', schema: { type: 'string', example: 'DELETE' } },
   ETag: {
-    description: 'Names the lock that is there, for If-Match.',
+    description: 'Identifies the lock, for If-Match.',
     schema: { type: 'string', example: '"lock_1"' },
   },
   Location: {
-    description: 'The address of what was made, or of what tells how it goes on.',
+    description: 'The address of what was created, or of its status.',
     schema: { type: 'string', example: '/v1/workspaces/game/locks/Content%2FHero.uasset' },
   },
   'Idempotency-Replayed': {
-    description: 'The request was carried out before, under the same Idempotency-Key: this is the answer of then.',
+    description: 'The request was carried out before under the same Idempotency-Key. This is the original answer.',
     schema: { type: 'string', example: 'true' },
   },
   Link: {
-    description: 'The next page, where there is one (RFC 8288).',
+    description: 'The next page, if there is one (RFC 8288).',
     schema: { type: 'string', example: '</v1/workspaces/game/locks?limit=100&cursor=YQ>; rel="next"' },
   },
   'Preference-Applied': {
-    description: 'The request has waited, until the path was free or for so many seconds.',
+    description: 'The request waited until the path was free, or for this many seconds.',
     schema: { type: 'string', example: 'wait=30' },
   },
   Vary: {
-    description: 'Where Prefer decides when the request is answered.',
+    description: 'Set where Prefer affects the answer.',
     schema: { type: 'string', example: 'Prefer' },
   },
 } as const;
@@ -74,7 +74,7 @@ const describe = (required: boolean, names: readonly HeaderName[]) =>
 /** On every answer with the status. */
 export const always = (...names: readonly HeaderName[]): ResponseHeaders => describe(true, names);
 
-/** On some of them: the description says when. */
+/** On some answers: the description says when. */
 export const sometimes = (...names: readonly HeaderName[]): ResponseHeaders => describe(false, names);
 
 const ofEveryAnswer = always('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
@@ -86,6 +86,6 @@ export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswer
 const references = (headers: ResponseHeaders): ResponseHeaders =>
   Object.fromEntries(Object.keys(headers).map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** What an answer has whatever it says. */
+/** The headers of every answer. */
 export const commonHeadersOf = ({ toAToken }: { readonly toAToken: boolean }): ResponseHeaders =>
   references({ ...ofEveryAnswer, ...(toAToken && ofEveryAnswerToAToken) });

@@ -17,7 +17,7 @@ export interface SyncRoutes extends AccessControl {
   readonly storage: Storage;
   readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
-  /** There is a sync to run. */
+  /** A sync was queued. */
   readonly onQueued: () => void;
 }
 
@@ -31,7 +31,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     routes,
     {
       operationId: 'startSync',
-      summary: 'Sync a branch; joins the sync of the branch that is queued already',
+      summary: 'Sync a branch, or join its queued sync',
       method: 'post',
       path: '/v1/workspaces/{id}/sync',
       access: 'sync',
@@ -39,7 +39,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       headers: keyHeader,
       body: syncRequestSchema,
       responses: {
-        202: jsonResponse('Queued. Location tells how it goes on.', syncSchema, {
+        202: jsonResponse('Queued. Location has its status.', syncSchema, {
           ...always('Location'),
           ...sometimes('Idempotency-Replayed'),
         }),
@@ -71,7 +71,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     routes,
     {
       operationId: 'getSync',
-      summary: 'How far a sync is',
+      summary: 'Get the status of a sync',
       method: 'get',
       path: '/v1/workspaces/{id}/syncs/{sync_id}',
       access: 'sync',

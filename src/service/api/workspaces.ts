@@ -39,7 +39,7 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
     routes,
     {
       operationId: 'listBranches',
-      summary: 'List the branches of the remote, and what has been synced of each',
+      summary: 'List the branches of the remote and their last sync',
       method: 'get',
       path: '/v1/workspaces/{id}/branches',
       access: 'any-token',

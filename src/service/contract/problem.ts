@@ -16,7 +16,7 @@ export interface RefusalExtras {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Ends a request with a problem; nothing that it changed is kept. */
+/** Ends a request with a problem. Thrown in a transaction, it rolls back what the request changed. */
 export class Refusal extends Error {
   readonly problem: ProblemName;
   readonly extras: RefusalExtras;
@@ -31,14 +31,14 @@ export class Refusal extends Error {
 
 const worthAskingAgainAfterSeconds = 2;
 
-/** What may be otherwise in a moment. */
+/** For what may work again in a moment. */
 export const unavailable = (detail: string): Refusal =>
   new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
 
 export const noSuchWorkspace = (id: string): Refusal =>
   new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);
 
-/** One or more fields are wrong; the detail repeats the first, for clients that show nothing else. */
+/** One or more fields are wrong. The detail repeats the first, for clients that show nothing else. */
 export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

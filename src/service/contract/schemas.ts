@@ -23,7 +23,7 @@ import {
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
 
-/** Makes one of our parsers part of a schema: its sentence becomes the error. */
+/** Makes one of our parsers part of a schema; its sentence becomes the error. */
 export const parsedBy =
   <Output>(parse: (text: string) => Parsed<Output>) =>
   (text: string, context: z.RefinementCtx): Output => {
@@ -79,7 +79,7 @@ export const lockSchema = z
     origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
     acquired_at: timestamp,
     expires_at: timestamp,
-    fence: z.number().int().openapi({ description: 'Larger than that of every lock taken before in this workspace.' }),
+    fence: z.number().int().openapi({ description: 'Larger than that of every earlier lock in this workspace.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
@@ -115,11 +115,11 @@ export const describedLockPath = {
   minLength: 1,
   maxLength: maxLockPathBytes,
   not: { pattern: forbiddenInLockPath },
-  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; upper and lower case are not the same.`,
+  description: `At most ${maxLockPathBytes} bytes of UTF-8, as the service keeps it: in NFC. Relative to the workspace, with /; case counts.`,
   example: 'Content/Hero.uasset',
 } as const;
 
-/** Of a lock that is there: it may be from before misleading characters were refused. */
+/** The path of an existing lock, which may be older than the refusal of misleading characters. */
 export const heldPathField = z.string().transform(parsedBy(parseHeldPath)).openapi(describedLockPath);
 
 const lockPathField = z
@@ -135,7 +135,7 @@ export const branchField = z
     minLength: 1,
     maxLength: maxBranchNameLength,
     not: { pattern: forbiddenInBranchName },
-    description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, as git-check-ref-format(1) has it.`,
+    description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, valid for git-check-ref-format(1).`,
     example: 'main',
   });
 
@@ -158,7 +158,7 @@ export const lockRequestSchema = z
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const withoutControls = /^[^\x00-\x1f\x7f-\x9f]*$/;
 
-/** Text that both databases can hold and compare; in a query, more could only be a mistake. */
+/** Text that both databases can store and compare. */
 export const plainText = z
   .string()
   .max(maxLockPathBytes, `It must not have more than ${maxLockPathBytes} characters.`)

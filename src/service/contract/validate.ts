@@ -2,7 +2,7 @@ import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
 import { invalid } from './problem.ts';
 
-/** Half of a surrogate pair, which a JSON key may have, cannot be encoded. */
+/** A JSON key may have half of a surrogate pair, which cannot be encoded. */
 const reference = (key: PropertyKey): string =>
   encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
@@ -25,16 +25,16 @@ const fieldError = (issue: z.core.$ZodIssue): FieldError => ({
   detail: sentence(issue),
 });
 
-/** What follows from the first mistake in a field would only tell of it again. */
+/** Further errors of a field mostly follow from its first. */
 function oneOfEachField(errors: readonly FieldError[]): readonly FieldError[] {
   const seen = new Set<string>();
   return errors.filter(({ pointer }) => !seen.has(pointer) && seen.add(pointer));
 }
 
-/** What is wrong with a request is told in full, up to this many fields. */
+/** All wrong fields are reported, up to this many. */
 const maxErrors = 20;
 
-/** Reads a part of a request by its schema, or refuses the request with all that is wrong with it. */
+/** Reads a part of a request by its schema, or refuses the request with everything that is wrong with it. */
 export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, read: () => unknown): Output {
   // An operation without the schema has no such part, and its handler's type says so.
   if (schema === undefined) return undefined as Output;

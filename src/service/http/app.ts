@@ -18,10 +18,10 @@ export interface AppParts {
   readonly trustedProxies: readonly Cidr[];
 }
 
-/** More than the longest path of a lock, percent-encoded. A client decides how long an address is, up to a limit. */
+/** More than the longest percent-encoded lock path. Clients choose the length of an address, so it is cut. */
 const maxLoggedPath = 4_096;
 
-/** What any error means to the client. What the service did not foresee is told to the operator alone. */
+/** What an error means to the client. The cause of an unforeseen one goes to the log only. */
 function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
@@ -32,7 +32,7 @@ function asRefusal(error: unknown): Refusal {
   return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
 }
 
-/** How an error is shown to whoever has asked. */
+/** Shows an error to the client. */
 export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
 export const sendProblem: ShowRefusal = (c, { problem, message, extras }) =>
@@ -46,7 +46,7 @@ export const answerErrors =
     return show(c, refusal);
   };
 
-/** Behind all routes of an app: an address that is known for other methods is 405. */
+/** After all routes of an app: a known address with another method is 405. */
 export function refuseOtherMethods(app: App): void {
   const methodsOf = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {
@@ -76,7 +76,7 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
     const seconds = Number(process.hrtime.bigint() - began) / 1e9;
     const waitedMs = c.get('waitedMs') ?? 0;
     const { method } = c.req;
-    // The pattern, not the path: a label for every lock path would grow without end.
+    // The pattern, not the path: a label per lock path would grow without limit.
     metrics.requests.observe(
       { method: knownMethod(method), route: routePath(c), status: c.res.status },
       seconds - waitedMs / 1e3,
@@ -85,7 +85,7 @@ function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
       {
         request_id: c.get('requestId'),
         method,
-        // Without the query, in which some clients put what does not belong into a log.
+        // Without the query, where some clients put what does not belong in a log.
         path: c.req.path.slice(0, maxLoggedPath),
         status: c.res.status,
         duration_ms: Math.round(seconds * 1e6) / 1e3,
@@ -110,10 +110,10 @@ function refuseInvalidHost(app: App): void {
   });
 }
 
-/** What every request goes through, whichever of the mounted apps answers it. The first that knows its address does. */
+/** What every request goes through. The first mounted app that knows the address answers it. */
 export function createApp(parts: AppParts, mounted: readonly App[]): App {
   const app: App = new Hono<Environment>({
-    // Hono's type does not know here that its bindings are those of the Node server.
+    // Hono's type does not know that the bindings are those of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
   app.onError(answerErrors(parts.log, sendProblem));

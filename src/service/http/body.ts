@@ -7,7 +7,7 @@ export const maxBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;
-  /** What is limited, as the subject of the sentence that refuses it. */
+  /** What is limited: the subject of the error's sentence. */
   readonly what: string;
 }
 
@@ -16,7 +16,7 @@ const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
 const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
-/** The client has gone, or was told by the server that its time is up. */
+/** The client left, or ran out of time. */
 const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
 
 async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
@@ -24,7 +24,7 @@ async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<B
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // The stream is left open at the limit: destroying it would cut the connection before the answer is sent.
+    // Leave the stream open at the limit: destroying it would cut the connection before the answer is sent.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) {
       if (!Buffer.isBuffer(chunk)) continue;
       size += chunk.length;
@@ -32,7 +32,7 @@ async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<B
       chunks.push(chunk);
     }
   } catch (error) {
-    // The rest is read and dropped: a client that sends all before it reads has to get that far.
+    // Read and drop the rest: some clients send everything before they read.
     incoming.resume();
     throw error instanceof Refusal ? error : cutShort();
   }
@@ -41,7 +41,7 @@ async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<B
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A byte order mark stays and is no JSON: RFC 8259 section 8.1 has none. */
+/** A byte order mark is kept, and so is not JSON: RFC 8259 section 8.1 forbids it. */
 function decode(bytes: Buffer): string {
   try {
     return strictUtf8.decode(bytes);
@@ -63,10 +63,10 @@ function parse(text: string): unknown {
 
 const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
-/** RFC 9110 section 8.4: a coding that the service does not undo is refused, and not taken for JSON that is broken. */
+/** RFC 9110 section 8.4: an unsupported coding is refused as such, not as broken JSON. */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
 
-/** Reads the body once, strictly, so that the validators behind it see what was sent and nothing repaired. */
+/** Reads the body once and strictly, so that validators see what was sent, not a repaired version. */
 export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   if (!isJson(c.req.header('content-type') ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send the request body as "Content-Type: application/json".');

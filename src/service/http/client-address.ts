@@ -8,24 +8,23 @@ import {
   writeIpAddress,
 } from '../platform/ip-address.ts';
 
-/** How the address of a peer is shown: one of IPv4 as such, also where the socket takes both versions. */
+/** The peer's address as shown: IPv4 as such, even where the socket accepts both versions. */
 export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
-/** Some proxies write the port, too: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
+/** Some proxies add the port: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function parseEntry(entry: string): IpAddress | undefined {
   const [, inBrackets, beforePort] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(entry) ?? [];
   const address = parseIpAddress(inBrackets ?? beforePort ?? entry);
   return address === undefined ? undefined : unmapped(address);
 }
 
-/** The header has no standard; its entries are what each proxy on the way has seen, the nearest last. */
+/** The header has no standard. Its entries are what each proxy on the way has seen, the nearest last. */
 const entriesOf = ({ headers }: IncomingMessage): string[] =>
   [headers['x-forwarded-for'] ?? []].flat().flatMap((line) => line.split(','));
 
 /**
- * Whose request this is; null when the connection is gone. Only what stands behind the entry that a trusted proxy has
- * added is looked at: a client can write whatever it likes before that. An entry that is no address ends the search at
- * the proxy that has passed it on.
+ * Whose request this is; null when the connection is gone. Only entries that a trusted proxy added count: before those a
+ * client can write anything. An entry that is not an address ends the search at the proxy that passed it on.
  */
 export function createClientAddress(trusted: readonly Cidr[]): (incoming: IncomingMessage) => string | null {
   const isTrusted = (address: IpAddress): boolean => trusted.some((network) => isInside(address, network));

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 
 export type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** A connection with more requests than these is not read further until some of them are answered. */
+/** A connection with more waiting requests is not read until some of them are answered. */
 const maxWaiting = 15;
 
-/** What was read in one piece is parsed in one piece: no client that means well has so many requests in it. */
+/** What is read in one chunk is parsed in one go. No well-behaved client pipelines so many requests. */
 const maxParsed = 128;
 
 interface Connection {
@@ -15,9 +15,8 @@ interface Connection {
 }
 
 /**
- * A client may send its next requests before it has read an answer (RFC 9112, section 9.3.2). They are begun one after the
- * other, each when the answer before it is with the operating system: whoever does not read has one answer in the memory
- * of the service, and not as many as fit into a second.
+ * A client may pipeline requests (RFC 9112 section 9.3.2). Each is started when the answer before it has been handed to the
+ * operating system, so a client that does not read has one answer in memory, not thousands.
  */
 export function oneAfterTheOther(begin: OnRequest): OnRequest {
   const connections = new WeakMap<Socket, Connection>();
@@ -50,7 +49,7 @@ export function oneAfterTheOther(begin: OnRequest): OnRequest {
   };
 }
 
-/** Ends a server so that every request that has arrived is answered, and nobody else is waited for. */
+/** Closes a server: requests that have arrived are answered, nothing else is waited for. */
 export function createDrain(server: Server): (withinMs: number) => Promise<void> {
   const connections = new Set<Socket>();
   const beingAnswered = new Set<ServerResponse>();
@@ -67,10 +66,10 @@ export function createDrain(server: Server): (withinMs: number) => Promise<void>
 
   return async (withinMs) => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Otherwise their connections would stay open for a next request.
+    // Otherwise their connections would stay open for another request.
     for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
     server.closeIdleConnections();
-    // Node takes a connection over which nothing has come yet for a busy one.
+    // Node counts a connection that has not sent anything yet as busy.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => server.closeAllConnections(), withinMs);
     await closed;
@@ -78,24 +77,24 @@ export function createDrain(server: Server): (withinMs: number) => Promise<void>
   };
 }
 
-/** Each takes memory, also when nothing comes over it. */
+/** Each takes memory, even when idle. */
 const maxConnectionsEver = 20_000;
 
-/** Open files that are no connections of clients: databases, git with its pipes, deliveries, what Node itself needs. */
+/** Open files that are not client connections: databases, git and its pipes, deliveries, Node itself. */
 const forTheRest = 256;
 
 /**
- * How many connections are taken at once, by the limit of open files. Without this, clients that hold connections could
- * leave none for git and the database, which the requests of all the others need.
+ * How many client connections to accept, given the limit on open files. Without it, clients that hold connections could
+ * leave no files for git and the database, which everyone's requests need.
  */
 export const maxConnections = (openFiles: number): number =>
   Math.min(maxConnectionsEver, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
 
-/** Of this process. Node raises it to what the system allows when it starts. */
+/** The limit of this process. Node raises it to the system's maximum at start. */
 export function openFilesLimit(): number {
-  // Otherwise the report would look up names of addresses. Node's types do not know the setting.
+  // Otherwise the report resolves host names. Node's types lack the setting.
   Object.assign(process.report, { excludeNetwork: true });
-  // Nor what is in a report. Windows has no such limit, and so no such part.
+  // Node's types lack the report as well. Windows has no such limit, and so no such part.
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: unknown } } };
   const soft = Number(userLimits?.open_files?.soft);
   return Number.isNaN(soft) ? Number.POSITIVE_INFINITY : soft;

@@ -16,12 +16,10 @@ export interface Environment {
     requestId: string;
     /** See client-address.ts. */
     clientAddress: string | null;
-    /** Set by the access rule of every route that needs a token or a session. */
+    /** Set by the access rule of every route but those for anyone. */
     bearer: Bearer;
     /** Of a request to release a lock. */
     releaseAdmission: ReleaseAdmission;
-    /** Of the dashboard: the secret in its cookie, and the database's time. */
-    session: { readonly secret: string; readonly now: number };
     /** Spent waiting because the client asked for it: see locks/waiters.ts. */
     waitedMs: number;
     /** The body exactly as it was sent. */

@@ -3,11 +3,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { throttle } from '../runtime/throttle.ts';
 import type { ServerEvents } from './server.ts';
 
-/** Whoever reaches the port can cause these: counted each time, logged as often as does no harm. */
+/** Anyone who reaches the port can cause these: each is counted, few are logged. */
 const unreadable = { max: 100, everyMs: 10_000 };
 const trouble = { max: 1, everyMs: 10_000 };
 
-/** Tells the operator what happens beside requests and their answers. */
+/** Tells the operator what happens outside of requests and answers. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number): ServerEvents {
   const throttleUnreadable = throttle(unreadable, clock);
   const throttleDropped = throttle(trouble, clock);
@@ -19,17 +19,17 @@ export function reportEvents(log: Logger, metrics: Metrics, clock: () => number)
       const entry = throttleUnreadable();
       if (!entry.passes) return;
       const about = { request_id: requestId, status, code, origin_address: address, ...countSkipped(entry.skipped) };
-      log.info(about, 'what arrived is no request');
+      log.info(about, 'unreadable request');
     },
     onDropped() {
       metrics.droppedConnections.inc();
       const entry = throttleDropped();
       if (!entry.passes) return;
-      log.warn(countSkipped(entry.skipped), 'a connection was closed at once: there are too many');
+      log.warn(countSkipped(entry.skipped), 'too many connections: closed a new one');
     },
     onError(error) {
       const entry = throttleError();
-      if (entry.passes) log.error({ err: error, ...countSkipped(entry.skipped) }, 'a connection could not be taken');
+      if (entry.passes) log.error({ err: error, ...countSkipped(entry.skipped) }, 'a connection could not be accepted');
     },
   };
 }

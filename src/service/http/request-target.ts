@@ -4,9 +4,8 @@ import type { IncomingMessage } from 'node:http';
 const absolute = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The request target in the one form that everything behind the socket sees: an absolute path, with nothing resolved
- * or decoded. A target of another kind (`*`) becomes the path of nothing. A raw backslash would be read as a slash by
- * a URL parser.
+ * The request target in one form: an absolute path with nothing resolved or decoded. Another kind of target (`*`) becomes
+ * a path that does not exist. A URL parser would read a raw backslash as a slash.
  */
 export function originForm(requestTarget: string): string {
   const target = requestTarget.replace(absolute, '').replaceAll('\\', '%5C');
@@ -14,9 +13,8 @@ export function originForm(requestTarget: string): string {
 }
 
 /**
- * The path of a request exactly as it was sent, for routing. A URL parser would resolve `..` and `%2e%2e` first, so
- * that a lock path could address another resource. The lock path becomes one segment: clients send its slashes raw or
- * encoded, and both mean the same.
+ * The path exactly as sent, for routing. A URL parser would resolve `..` and `%2e%2e` first, so that a lock path could
+ * address another resource. The lock path becomes one segment, because clients send its slashes raw or encoded.
  */
 export function routingPath(target: string): string {
   const path = target.replace(/[?#].*$/s, '');
@@ -32,8 +30,8 @@ export const lastSegment = (path: string): string => path.slice(path.lastIndexOf
 const authority = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})*)(?::\d*)?$/i;
 
 /**
- * RFC 9112 section 3.2: exactly one Host, and one that can be a host; before HTTP/1.1 there was none. The service does
- * not read it any further: its own addresses are relative.
+ * RFC 9112 section 3.2: exactly one valid Host; none in HTTP/1.0. The service does not use it otherwise, because its own
+ * addresses are relative.
  */
 export function hasValidHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
   const hosts = headersDistinct['host'] ?? [];

@@ -8,12 +8,12 @@ import { originForm } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
-/** A client that needs longer to send a request is holding a connection rather than asking for something. */
+/** How long a client may take. One that needs longer is holding a connection rather than sending a request. */
 export interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkEveryMs: number;
-  /** Of a connection over which nothing goes either way, such as that of a client that does not read its answer. */
+  /** Without traffic in either direction, such as from a client that does not read its answer. */
   readonly silenceMs: number;
 }
 
@@ -21,16 +21,16 @@ const usualPatience: Patience = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
-  // Nothing goes over the connection of a request that waits for a path.
+  // The connection of a request that waits for a path is silent.
   silenceMs: 2 * maxWaitSeconds * 1_000,
 };
 
-/** What happens beside requests and their answers. */
+/** What happens outside of requests and answers. */
 export interface ServerEvents {
   onUnreadable(unreadable: Unreadable): void;
-  /** A connection was closed as soon as it was there, for there were too many. */
+  /** A new connection was closed because there were too many. */
   onDropped(): void;
-  /** A connection could not be taken. */
+  /** A connection could not be accepted. */
   onError(error: Error): void;
 }
 
@@ -49,7 +49,7 @@ export interface ServerOptions {
 
 export interface ListeningServer {
   readonly port: number;
-  /** Answers what has arrived, takes nothing new, and cuts what has not ended by then. */
+  /** Answers what has arrived, accepts nothing new, and cuts off what is not done in time. */
   close(withinMs: number): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
   return server.address() as AddressInfo;
 }
 
-/** What the app is not to trip over, because it decides by itself what is right: see host.ts and raw-target.ts. */
+/** The app judges both by itself (see request-target.ts); the adapter must not refuse them first. */
 function prepare(incoming: IncomingMessage): void {
   incoming.url = originForm(incoming.url ?? '/');
   incoming.headers.host = 'localhost';
@@ -79,9 +79,9 @@ export async function startServer(
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs } = { ...usualPatience, ...patience };
   const answer = getRequestListener(app.fetch, {
-    // Node's own Response makes a stream of every body, which costs a tenth of a request. The adapter's is one, too.
+    // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
     overrideGlobalObjects: true,
-    // It would cut a client that still sends half a second after its answer; Node reads on until requestTimeout.
+    // It would cut off a client that is still sending half a second after its answer; Node reads on until requestTimeout.
     autoCleanupIncoming: false,
   });
   const server = createServer({
@@ -93,7 +93,7 @@ export async function startServer(
   });
   server.timeout = silenceMs;
   server.maxConnections = maxConnections(openFiles);
-  // Their size is limited. Node would leave out what comes behind the first 2,000, and an If-Match could be among it.
+  // Their size is limited already. Node would drop all but the first 2,000, and an If-Match could be among the rest.
   server.maxHeadersCount = 0;
   const onRequest = oneAfterTheOther((incoming, outgoing) => {
     prepare(incoming);
@@ -107,7 +107,7 @@ export async function startServer(
     });
   });
   server.on('request', onRequest);
-  // RFC 9110 section 10.1.1 lets a server ignore an expectation that it does not know; Node's refusal has no body.
+  // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation; Node's refusal has no body.
   server.on('checkExpectation', onRequest);
   if (turns !== undefined) server.on('connection', turns.connected);
   answerUnreadable(server, events.onUnreadable);

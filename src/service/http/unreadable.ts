@@ -5,11 +5,11 @@ import { type ProblemName, problems } from '../../interface/problem.ts';
 import { problemAnswer } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
 
-/** What arrived and was refused before it was a request. */
+/** Input that was refused before it became a request. */
 export interface Unreadable {
   readonly requestId: string;
   readonly status: number;
-  /** Node's or the parser's own word for what is wrong; never anything that was sent. */
+  /** Node's or the parser's code for what is wrong; never anything that was sent. */
   readonly code: string;
   readonly address: string | undefined;
 }
@@ -34,8 +34,8 @@ function whatIsWrong(code: string): readonly [ProblemName, string] {
 }
 
 /**
- * How long a client may take to read its refusal. Until then what it still sends is dropped: to close a connection with
- * bytes unread resets it, and takes the refusal away from a client that has not read it yet.
+ * How long a client may take to read its refusal. Until then, what it still sends is dropped: closing a connection with
+ * unread bytes resets it, and the client would never see the refusal.
  */
 const lingerMs = 2_000;
 
@@ -45,7 +45,7 @@ function sayLast(socket: Socket, text: string): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** For what does not become a request there is nobody but this to answer. */
+/** Answers what never becomes a request, and so never reaches the app. */
 export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
   const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
   const refused = new WeakSet<Socket>();
@@ -75,7 +75,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     // A server that listens on TCP has no other streams.
     const socket = stream as Socket;
     const { code = '' } = error;
-    // Each further piece of what was refused is an error of its own.
+    // Each further chunk of refused input is another error.
     if (refused.has(socket)) return;
     if (code === 'ECONNRESET' || code === 'EPIPE') {
       socket.destroy();
@@ -83,12 +83,12 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     }
     refused.add(socket);
     const [incoming, outgoing] = lastRequest.get(socket) ?? [];
-    // The request before is whole, and has a right to its answer first: it may have been granted a lock.
+    // The previous request is complete and gets its answer first: it may have been granted a lock.
     if (incoming?.complete && !outgoing?.writableFinished) outgoing?.once('close', () => refuse(socket, code));
     else refuse(socket, code);
   });
   server.on('connect', (_incoming, stream) => {
-    // As above. The server has let go of it: nobody else hears of its errors, reads it, or limits its time.
+    // As above. The server has detached it: nobody else handles its errors, reads it, or limits its time.
     const socket = stream as Socket;
     socket.on('error', () => socket.destroy());
     socket.resume();

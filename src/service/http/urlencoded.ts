@@ -1,6 +1,6 @@
 import { invalid, type Refusal } from '../contract/problem.ts';
 
-/** A name or a value as forms write it, with a plus for a space; undefined where it is no percent-encoded UTF-8. */
+/** Decodes a name or value as forms write it, with `+` for a space; undefined if it is not percent-encoded UTF-8. */
 export function decodeUrlencoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -12,8 +12,8 @@ export function decodeUrlencoded(text: string): string | undefined {
 const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });
 
 /**
- * The parameters with these names; others are ignored. A common reader of queries keeps what cannot be decoded as it
- * is, and takes one of several values: both would only guess what was meant, so both are refused.
+ * The parameters with these names; others are ignored. Common parsers keep what they cannot decode and pick one of several
+ * values. Both would be guesses, so both are refused.
  */
 export function readQuery(requestTarget: string, names: readonly string[]): Readonly<Record<string, string>> {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];

@@ -9,18 +9,18 @@ function orThrow(outcome: Answer | Refusal): Answer {
   return outcome;
 }
 
-/** What is asked many times at once, such as for locks: a refusal is a result like another, and ends no other request. */
+/** Rules for requests that are decided in batches, such as for locks. A refusal is one result among others. */
 export interface BatchRules<Asked> {
   readonly scopeOf: (asked: Asked) => CommitScope;
-  /** What refuses it already, by what has been committed. */
+  /** Refuses early, by what is committed already. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
-  /** In the order in which they came, with an outcome at the place of each. */
+  /** Gives one result per request, in the same order. */
   readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (Answer | Refusal)[]>;
 }
 
 /**
- * Does what a request asks, once for each key: a change and its remembered answer are one transaction. `onRemembered` is told
- * how many bytes that took.
+ * Runs a request once per key: a change and its remembered answer are one transaction. `onRemembered` is told how many bytes
+ * that took.
  */
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
@@ -49,7 +49,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     }
   }
 
-  /** `prepare` is what has to be found out before the transaction; a refusal anywhere keeps the key free. */
+  /** `prepare` runs before the transaction. A refusal anywhere leaves the key unused. */
   async function idempotent<Prepared>(
     scope: CommitScope,
     keyed: KeyedRequest | undefined,
@@ -66,7 +66,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       if (before !== undefined) return before;
       const prepared = await prepare();
       return storage.commit(scope, async (db) => {
-        // Again, in the transaction: another instance may have done it meanwhile.
+        // Again, in the transaction: another instance may have done it in the meantime.
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
         const answer = await change(db, prepared);
@@ -76,7 +76,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     });
   }
 
-  /** The same for requests that are decided together, as many as wait. */
+  /** The same for requests that are decided together, as many as are waiting. */
   function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
     interface Waiting {
       readonly request: PlacedRequest | undefined;
@@ -111,7 +111,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     async function ask(request: PlacedRequest | undefined, asked: Asked): Promise<Answer> {
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
-      // What stands in the way may be what the same request has done before.
+      // What is in the way may be what the same request did before.
       const before = request === undefined ? undefined : await recall(storage.read, request);
       if (before === undefined) throw refusal;
       return before;

@@ -5,13 +5,13 @@ export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;
 
 /**
- * A request that was sent with a key, so that sending it again does not do it again. A key is the token's own, and in each
- * workspace another: requests of two workspaces are not made one after the other, and could not look each other up.
+ * A request sent with an Idempotency-Key. A key belongs to its token, and is a different one in each workspace, because
+ * requests of different workspaces run side by side and could not see each other.
  */
 export interface KeyedRequest {
   readonly tokenId: string;
   readonly key: string;
-  /** Tells apart different requests that use the same key by mistake. */
+  /** Tells requests apart that share a key by mistake. */
   readonly fingerprint: string;
 }
 

@@ -14,7 +14,7 @@ const keyReused = (): Refusal =>
     'This Idempotency-Key was used for a request with a different path, body or If-Match. Use a new key for each request.',
   );
 
-/** With the workspace that it is about; empty for one that is about none. */
+/** With its workspace; empty for a request that has none. */
 export interface PlacedRequest extends KeyedRequest {
   readonly workspace: string;
 }
@@ -37,7 +37,7 @@ const selectAnswers = batchQuery((db, members, now) =>
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
 );
 
-/** What was answered to each request before, at its place in the list; a refusal where its key was used for another. */
+/** Earlier answers, in the order of the requests; a refusal where the key was used for a different request. */
 export async function recallAll(
   db: Database,
   { now }: Storage,
@@ -78,7 +78,7 @@ const insertAnswers = batchQuery((db, members, now) =>
         // Without a condition SQLite would take the conflict for that of a join.
         .where(sql<boolean>`true`),
     )
-    // What is there has outlived its time, or recallAll() would have found it.
+    // An existing row is too old, or recallAll() would have found it.
     .onConflict((conflict) =>
       conflict.columns(['token_id', 'workspace_id', 'key']).doUpdateSet(({ ref }) => ({
         fingerprint: ref('excluded.fingerprint'),
@@ -95,7 +95,7 @@ export interface Answered {
   readonly answer: Answer;
 }
 
-/** Gives how many bytes that are, about. */
+/** Gives roughly how many bytes that took. */
 export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
   if (answered.length === 0) return 0;
   const rows = answered.map(({ request, answer }) => ({

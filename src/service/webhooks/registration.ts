@@ -33,8 +33,8 @@ const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): 
 };
 
 /**
- * How many there are is looked at before each of them is: what is wrong with a hundred thousand takes a second to say. And a
- * record of zod leaves out a member with the unsafe name, without a word.
+ * Checks the number of headers before each of them: errors for a hundred thousand would take a second. And zod's record
+ * silently drops a member with the unsafe name.
  */
 function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;
@@ -46,8 +46,8 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   return given;
 }
 
-// Apart, because the type of a schema lacks this word, which OpenAPI 3.0 did not have.
-const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
+// Apart, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
+const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
 
 export const hookRequestSchema = z
   .object({
@@ -70,11 +70,11 @@ export const hookRequestSchema = z
       .max(maxBranches, `A hook names at most ${maxBranches} branches. Leave the field out for all.`)
       .nullable()
       .default(null)
-      .openapi({ description: 'Of which branches syncs are told; all when left out. Lock events have no branch.' }),
+      .openapi({ description: 'Only syncs of these branches; all if absent. Lock events have no branch.' }),
     secret: z.string().transform(parsedBy(parseSecret)).optional().openapi({
       type: 'string',
       pattern: secretPattern.source,
-      description: 'whsec_ and base64 of 24 to 64 bytes; one is made when left out.',
+      description: 'whsec_ and base64 of 24 to 64 bytes; created if absent.',
     }),
     format: z.enum(hookFormats).default('standard'),
     headers: z
@@ -85,8 +85,8 @@ export const hookRequestSchema = z
         default: {},
         maxProperties: maxHeaders,
         ...propertyNames,
-        additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
-        description: `Sent with each delivery. Upper and lower case of a name are the same. Not to be given, for they are the delivery's own: ${namesOfOurs}.`,
+        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        description: `Sent with each delivery. The case of names does not count. Reserved: ${namesOfOurs}.`,
       }),
   })
   .superRefine(({ format, events }, context) => {
@@ -97,11 +97,11 @@ export const hookRequestSchema = z
 
 export const createdHookSchema = hookSchema
   .extend({
-    secret: z.string().optional().openapi({ description: 'Only where none was given: it is never shown again.' }),
+    secret: z.string().optional().openapi({ description: 'Only if none was given. It is never shown again.' }),
   })
   .openapi('CreatedHook');
 
-/** What a program sends, or a person's form says, once the schema has taken it. */
+/** What a program sends, or a form of the dashboard, as the schema has read it. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
 export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {

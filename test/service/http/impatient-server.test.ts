@@ -43,7 +43,7 @@ describe('a server among clients that do what they like', () => {
   });
 
   const lines = () => written.map((line) => JSON.parse(line));
-  const unreadable = () => lines().filter(({ msg }) => msg === 'what arrived is no request');
+  const unreadable = () => lines().filter(({ msg }) => msg === 'unreadable request');
   const counted = async (name: string, status?: string) => {
     const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
     return values.find(({ labels }) => status === undefined || labels['status'] === Number(status))?.value;

@@ -79,7 +79,7 @@ describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (need
     const { service, proxy, lock } = await startBehindProxy();
     proxy.cut();
     const { text } = await lock('a');
-    await expect.poll(() => service.log(), { timeout: 20_000 }).toContain('could not be served');
+    await expect.poll(() => service.log(), { timeout: 20_000 }).toContain('request failed');
     const { password } = new URL(postgresServer ?? '');
     expect(password.length).toBeGreaterThan(5);
     expect(text + service.log()).not.toContain(password);

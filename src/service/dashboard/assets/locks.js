@@ -70,7 +70,7 @@ const rows = createWindowed({
 });
 
 /** @param {number} found */
-function tellCount(found) {
+function showCount(found) {
   const all = plural(locks.size, 'lock');
   count.textContent = found === locks.size ? all : `${found.toLocaleString('en-US')} of ${all}`;
   const nothing = query.path !== '' ? 'free' : locks.size === 0 ? 'none' : 'no-match';
@@ -85,17 +85,17 @@ function show(where) {
   ordered ??= sorted([...locks.values()], query);
   const found = matching(ordered, query);
   const all = rowsOf(found, query.group, folded);
-  tellCount(found.length);
+  showCount(found.length);
   table.setAttribute('aria-rowcount', String(all.length + 1));
   table.classList.toggle('grouped', query.group);
   rows.show(all, where);
   updateCountdowns(body);
 }
 
-let asked = 0;
+let frame = 0;
 function showSoon() {
-  cancelAnimationFrame(asked);
-  asked = requestAnimationFrame(() => show('stay'));
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(() => show('stay'));
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -197,7 +197,7 @@ function highlight(path) {
 let losing;
 let connected = false;
 
-function tellLive() {
+function showLive() {
   clearTimeout(losing);
   if (connected) return;
   connected = true;
@@ -207,7 +207,7 @@ function tellLive() {
   live.replaceChildren(state);
 }
 
-function tellLost() {
+function showLost() {
   if (!connected) return;
   const at = new Date(serviceNow()).toISOString().slice(11, 19);
   clearTimeout(losing);
@@ -218,7 +218,7 @@ function tellLost() {
   }, 1_000);
 }
 
-function tellSignedOut() {
+function showSignedOut() {
   clearTimeout(losing);
   connected = false;
   const link = document.createElement('a');
@@ -241,7 +241,7 @@ followStream({
       locks = incoming;
       incoming = new Map();
       ordered = undefined;
-      tellLive();
+      showLive();
       if (tookOver) showSoon();
       else takeOver();
     },
@@ -262,9 +262,9 @@ followStream({
   lost() {
     // Another connection begins with all locks again.
     incoming = new Map();
-    tellLost();
+    showLost();
   },
-  signedOut: tellSignedOut,
+  signedOut: showSignedOut,
 });
 
 // A browser that comes back scrolls before the rows are here.

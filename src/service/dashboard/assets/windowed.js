@@ -149,10 +149,10 @@ export function createWindowed({ body, heightOf, make, fill, emptied }) {
     else emptied();
   }
 
-  let asked = 0;
+  let frame = 0;
   const drawSoon = () => {
-    cancelAnimationFrame(asked);
-    asked = requestAnimationFrame(() => draw(false));
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => draw(false));
   };
   window.addEventListener('scroll', drawSoon, { passive: true });
   window.addEventListener('resize', () => {

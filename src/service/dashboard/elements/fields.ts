@@ -3,7 +3,7 @@ import type { Markup } from './text.ts';
 
 export const problemId = (field: string): string => `${field}-problem`;
 
-/** What is wrong with a field, beside it. */
+/** What is wrong with a field. */
 export const problemBeside = (field: string, problem: string | undefined): Markup | string =>
   problem === undefined ? '' : html`<p class="problem" id="${problemId(field)}" role="alert">${problem}</p>`;
 
@@ -16,7 +16,7 @@ export interface Group {
   readonly content: Markup | readonly Markup[];
 }
 
-/** For what is wrong in a group, its first control is marked, and the group names the problem. */
+/** The group names the problem; its first control is marked. */
 export const group = ({ id, title, problem, content }: Group): Markup => html`
   <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${problemId(id)}"`}>
     <legend>${title}</legend>

@@ -41,7 +41,7 @@ export function hookState(why: InactiveWhy | null): Markup {
 const eventsWere = (count: number): string =>
   count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
 
-/** What was lost of what the hook asks for, and whether that goes on. */
+/** Which events were dropped, and whether that continues. */
 export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
   if (dropped === null) return '';
   const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
@@ -56,13 +56,13 @@ export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Marku
     ? ''
     : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
 
-/** What an event is about, and what that is. */
+/** The subject of an event. */
 export const subjectOf = (event: HookEventOccurrence): { readonly kind: 'branch' | 'path'; readonly name: string } =>
   'sync' in event.data
     ? { kind: 'branch', name: event.data.sync.branch }
     : { kind: 'path', name: event.data.lock.path };
 
-/** The word for a state, and the class of its colour. */
+/** The word for a state, and the class for its colour. */
 const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
@@ -95,7 +95,7 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
   }
 }
 
-/** What an action has done, by the word that it puts into the address of the next page. */
+/** What an action has done, by the code that it redirects with. */
 const notices = {
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:

@@ -2,22 +2,22 @@ import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { type Markup, safeLines } from './text.ts';
 
-/** Enough to tell commits of a repository apart; all of it on hover. */
+/** Enough to tell commits apart; the whole hash is shown on hover. */
 const shown = 10;
 
 export const commit = (head: string): Markup => html`<code title="${head}">${head.slice(0, shown)}</code>`;
 
-/** How long a sync ran, without the time it waited for its turn; undefined until it has ended. */
+/** How long a sync ran, without the time in the queue; undefined until it has ended. */
 export function runTime({ started_at, finished_at }: Sync): number | undefined {
   if (started_at === null || finished_at === null) return undefined;
   return Date.parse(finished_at) - Date.parse(started_at);
 }
 
-/** Longer ones would push everything else out of sight. */
+/** Longer errors would push everything else out of sight. */
 const maxOpenLength = 160;
 const beginning = 100;
 
-/** Why a sync failed, all of it: behind its beginning when it is long. */
+/** Why a sync failed; a long error is folded behind its beginning. */
 export function syncError(error: string): Markup {
   const text = safeLines(error);
   const [firstLine = ''] = text.split('\n');

@@ -2,32 +2,32 @@ import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import { safeText } from '../assets/text.js';
 
-/** HTML in which everything that came from elsewhere is escaped. Only the tag `html` makes it. */
+/** HTML in which everything from outside is escaped. Only the tag `html` makes it. */
 export type Markup = ReturnType<typeof html> | HtmlEscapedString;
 
-/** Text of a user, which neither reorders nor hides what stands around it. */
+/** Text of a user, which cannot reorder or hide what is around it. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
 
-/** A path, a branch, an id: something that a person may have to compare letter by letter. */
+/** A path, a branch or an id, which people may compare letter by letter. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
 
 export const literals = (texts: readonly string[]): Markup =>
   html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
 
-/** Like safeText(), but for the ends of lines, for where they are shown as such. */
+/** Like safeText(), but keeps line ends. */
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
 
-/** Text of several lines from elsewhere: only the ends of its lines and its tabs do what they do. */
+/** Text of several lines; only line ends and tabs take effect. */
 export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;
 
-/** Where a fact is missing: `none`, `not yet`. */
+/** For a missing value: `none`, `not yet`. */
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
 
-/** Text to take along, and a button for it, which page.js shows where it works. */
+/** Text to copy, with a button that page.js shows where it works. */
 export const copyable = (id: string, what: string, text: Markup): Markup =>
   html`<div class="copied">${text}<button type="button" data-copies="${id}" hidden>Copy<span class="visually-hidden"> ${what}</span></button></div>`;
 
-/** Where there is nothing to show: that it is so, and what to do next. */
+/** An empty state: what is missing, and what to do next. */
 export const empty = (what: string, next: Markup | string): Markup =>
   html`<div class="empty"><p><strong>${what}</strong></p><p>${next}</p></div>`;
 

@@ -3,7 +3,7 @@ import type { Timestamp } from '../../../interface/resources.ts';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 import type { Markup } from './text.ts';
 
-/** How far away a time is, with the full time on hover; the page keeps it up to date. */
+/** A relative time, with the full time on hover; the page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>
   html`<time datetime="${timestamp}" title="${fullTime(timestamp)}">${relativeTime(Date.parse(timestamp), now)}</time>`;
 
@@ -15,7 +15,7 @@ export const countdown = (until: Timestamp, now: number): Markup => {
 
 const divide = (whole: number, by: number): readonly [number, number] => [Math.floor(whole / by), whole % by];
 
-/** As exact as a person compares: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+/** As precise as people compare: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(milliseconds: number): string {
   const exact = Math.max(0, milliseconds) / 1_000;
   if (exact < 9.95) return `${exact.toFixed(1)} s`;

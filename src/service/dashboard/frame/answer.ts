@@ -2,7 +2,7 @@ import type { Context } from 'hono';
 import type { Answer } from '../../contract/answer.ts';
 import type { Environment } from '../../http/context.ts';
 
-/** Nothing of a page comes from anywhere but here, nothing in it is a script or a style, and no text becomes markup. */
+/** Pages load everything from here, have no inline scripts or styles, and never turn text into markup. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "base-uri 'none'",
@@ -21,12 +21,12 @@ export const pageHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
-  // Without it a form would come from "null"; other sites are told nothing.
+  // With `no-referrer`, forms would have the Origin "null". Other sites get no referrer.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** After a form: the browser goes on with GET, and a reload sends nothing a second time. */
+/** After a form: the browser continues with GET, so a reload does not send it again. */
 export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): Answer => ({
   status: 303,
   headers: { ...headers, location },
@@ -35,6 +35,6 @@ export const seeOther = (location: string, headers: Readonly<Record<string, stri
 
 const ofTheApi = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
 
-/** Whether a person looks at the answer, and not a program. */
+/** Whether a person in a browser asks, not a program. */
 export const wantsPage = (c: Context<Environment>): boolean =>
   !ofTheApi.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');

@@ -6,7 +6,7 @@ export interface AttemptLimit {
 }
 
 export type Attempt =
-  /** What succeeds does not count: people behind one address share it. */
+  /** Successes do not count: people behind one address share it. */
   { readonly kind: 'allowed'; succeeded(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
 interface Counted {
@@ -14,17 +14,17 @@ interface Counted {
   readonly since: number;
 }
 
-/** So many sources are kept in mind before those whose time is over are forgotten. */
+/** How many sources to remember before expired ones are dropped. */
 const sourcesBeforeSweep = 10_000;
 
-/** Whose attempts an address counts as: of IPv6 every subscriber has a whole /64 (RFC 6177), and may try from each of it. */
+/** In IPv6 a subscriber has a whole /64 (RFC 6177) and could try from any address in it. */
 export function subscriberOf(address: string): string {
   const parsed = parseIpAddress(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
   return `${writeIpAddress(networkOf(parsed, 64))}/64`;
 }
 
-/** Failures of one source, counted as they begin, so that many at once are no way around it. */
+/** Limits the failures of a source. Attempts count from their start, so that many at once do not get around it. */
 export function limitAttempts({ max, everyMs }: AttemptLimit, clock: () => number): (source: string) => Attempt {
   const counted = new Map<string, Counted>();
 

@@ -9,7 +9,7 @@ import { decodeUrlencoded } from '../../http/urlencoded.ts';
 import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
 import type { Markup } from '../elements/text.ts';
 
-/** Far more than anybody types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
+/** Far more than anyone types. What needs more, such as a token for a hundred workspaces, is for the command or the API. */
 export const maxFormBytes = 64 * 1024;
 export const maxFormFields = 100;
 
@@ -17,9 +17,9 @@ interface InSession {
   readonly c: Context<Environment>;
 }
 
-/** What a form says. Nothing but text, as often as the form has it. */
+/** The fields of a form. */
 export interface Form {
-  /** The only value of a field, or nothing. */
+  /** The only value of a field, or an empty text. */
   text(name: string): string;
   all(name: string): readonly string[];
 }
@@ -32,9 +32,9 @@ function decode(text: string): string {
   return decoded;
 }
 
-/** How many fields a form has is known, and limited, before the first of them is looked at. */
+/** The number of fields is checked before any of them is read. */
 function fieldsOf(text: string): readonly string[] {
-  // One more than there may be tells that there are too many.
+  // One more than allowed is enough to know that there are too many.
   const fields = text.split('&', maxFormFields + 1);
   if (fields.length > maxFormFields) {
     const detail = `A form must not have more than ${maxFormFields} fields. Nothing was done.`;
@@ -48,7 +48,7 @@ export function parseForm(text: string): Form {
   for (const field of fieldsOf(text)) {
     const [encodedName = '', ...encodedValue] = field.split('=');
     const name = decode(encodedName);
-    // Browsers send the lines of a text area with CRLF.
+    // Browsers end the lines of a text area with CRLF.
     const value = decode(encodedValue.join('=')).replaceAll('\r\n', '\n');
     const known = values.get(name);
     if (known === undefined) values.set(name, [value]);
@@ -66,7 +66,7 @@ export function parseForm(text: string): Form {
 
 const isForm = (contentType: string): boolean => /^application\/x-www-form-urlencoded *(?:;|$)/i.test(contentType);
 
-/** The caller has looked at where the form comes from, and at the limit of whoever sends it: reading it is work. */
+/** Reading is work: the caller has checked the form's origin and the sender's rate limit. */
 export async function readForm(incoming: IncomingMessage): Promise<Form> {
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
@@ -74,11 +74,11 @@ export async function readForm(incoming: IncomingMessage): Promise<Form> {
   return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }));
 }
 
-/** The hidden field that every form of a session has. */
+/** The hidden field of every form in a session. */
 export const formField = ({ c }: InSession): Markup =>
   html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
 
-/** The form of a request that those before it have let through, if it comes from a page that this session was shown. */
+/** Reads the form, if it is from a page that this session was shown. */
 export async function readOwnForm(c: Context<Environment>): Promise<Form> {
   const form = await readForm(c.env.incoming);
   if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
@@ -90,7 +90,7 @@ export async function readOwnForm(c: Context<Environment>): Promise<Form> {
   return form;
 }
 
-/** Tells a form that is sent a second time from a second form. */
+/** Tells a form sent twice from two forms. */
 export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);
 
 export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {

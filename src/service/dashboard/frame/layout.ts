@@ -1,4 +1,4 @@
-import type { Context } from 'hono';
+import type { Context, ContextVariableMap } from 'hono';
 import { html } from 'hono/html';
 import { problems } from '../../../interface/problem.ts';
 import { grants, type Scope } from '../../../interface/scopes.ts';
@@ -13,8 +13,8 @@ import { assetPath } from './assets.ts';
 import { formField } from './form.ts';
 import type { PageCall } from './page.ts';
 
-/** Where a page stands: in a workspace, in one of the other sections, or nowhere. */
-export type Place =
+/** What the navigation marks as current. */
+export type PageLocation =
   | { readonly section: 'workspaces' }
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
   | { readonly section: 'tokens' | 'audit' }
@@ -22,12 +22,14 @@ export type Place =
 
 export type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
 
+export const inWorkspace = (workspace: string, tab: Tab): PageLocation => ({ section: 'workspaces', workspace, tab });
+
 export interface View {
-  /** The heading and, with the name of the service, the title of the window. */
+  /** The heading, and part of the window's title. */
   readonly title: string;
-  readonly place: Place;
+  readonly location: PageLocation;
   readonly main: Markup;
-  /** Beside those that every page has. */
+  /** In addition to those of every page. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
 }
@@ -48,7 +50,7 @@ const tabs: readonly { readonly tab: Tab; readonly text: string; readonly path: 
   { tab: 'hooks', text: 'Webhooks', path: '/hooks', needs: 'hooks:write' },
 ];
 
-/** Only what the token lets see: a link to a refusal helps nobody. */
+/** Only what the token may see: a link to a refusal helps nobody. */
 function workspaceNavigation(workspace: string, current: Tab, { scopes }: Bearer): Markup {
   const shown = tabs.filter(({ needs }) => needs === undefined || grants(scopes, needs));
   const links = shown.map(({ tab, text, path }) =>
@@ -60,7 +62,7 @@ function workspaceNavigation(workspace: string, current: Tab, { scopes }: Bearer
   </nav>`;
 }
 
-function mainNavigation({ section }: Place, { scopes }: Bearer): Markup {
+function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
   const links: Link[] = [{ href: '/', text: 'Workspaces', current: section === 'workspaces' }];
   if (grants(scopes, 'admin')) {
     links.push({ href: '/tokens', text: 'Tokens', current: section === 'tokens' });
@@ -74,13 +76,15 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
     <form method="post" action="/sign-out">${formField(call)}<button class="quiet">Sign out</button></form>
   </div>`;
 
-/** Everything around the content. `call` is absent where nobody is signed in. */
+/** Everything around the content. Without `call` nobody is signed in. */
 async function pageOf(
-  { title, place, main, scripts = [], styles = [] }: View,
+  { title, location, main, scripts = [], styles = [] }: View,
   call: PageCall | undefined,
 ): Promise<string> {
   const inWorkspace =
-    call !== undefined && 'workspace' in place ? workspaceNavigation(place.workspace, place.tab, call.bearer) : '';
+    call !== undefined && 'workspace' in location
+      ? workspaceNavigation(location.workspace, location.tab, call.bearer)
+      : '';
   const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
   const script = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
   const page = await html`<!doctype html>
@@ -98,7 +102,7 @@ async function pageOf(
   <a class="skip" href="#main">Skip to the content</a>
   <header class="top">
     <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
-    ${call === undefined ? '' : [mainNavigation(place, call.bearer), signedIn(call)]}
+    ${call === undefined ? '' : [mainNavigation(location, call.bearer), signedIn(call)]}
   </header>
   ${inWorkspace}
   <main id="main" tabindex="-1">
@@ -114,23 +118,23 @@ export async function showPage(call: PageCall, view: View, status = 200): Promis
   return { status, headers: pageHeaders, body: await pageOf(view, call) };
 }
 
-/** For whoever is not signed in. */
+/** For visitors who are not signed in. */
 export async function showOpenPage(view: View, status = 200): Promise<Answer> {
   return { status, headers: pageHeaders, body: await pageOf(view, undefined) };
 }
 
-/** What a problem is to the API: what went wrong, and the number under which the log tells more. */
+/** What a problem is to the API: what went wrong, and the request id for the log. */
 export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): Promise<Response> {
   const { status, title } = problems[refusal.problem];
   const view: View = {
     title,
-    place: { section: 'none' },
+    location: { section: 'none' },
     main: html`<p>${safeText(refusal.message)}</p>
       <p><a href="/">Go to the workspaces</a></p>
       <p class="faint">Request <code>${c.get('requestId')}</code></p>`,
   };
-  // Somebody is signed in as soon as the session has been found.
-  const session: Environment['Variables']['session'] | undefined = c.get('session');
+  // Both are set once the session has been found.
+  const session: ContextVariableMap['session'] | undefined = c.get('session');
   const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
   const page =
     session === undefined || bearer === undefined

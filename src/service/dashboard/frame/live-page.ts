@@ -8,43 +8,42 @@ import { callOf, type PageCall, type PageRoute } from './page.ts';
 import { requireSession } from './session.ts';
 
 export interface LiveControl extends AccessControl {
-  /** The service is about to stop: nobody is kept listening. */
+  /** The service is about to stop: live pages end. */
   readonly stopping: AbortSignal;
   readonly takeLivePage: LivePageQuota;
 }
 
-/** A page that listens. */
+/** A page that receives events. */
 export interface Listener {
-  /** Fulfilled when there is room for more; rejected when nobody listens any more. */
+  /** Resolves when there is room for more; rejects when nobody listens any more. */
   send(event: string, data: unknown): Promise<void>;
-  /** The page was closed, its session has ended, or the service stops. */
+  /** Aborted when the page was closed, its session ended, or the service stops. */
   readonly gone: AbortSignal;
 }
 
 /**
- * A proxy that hears nothing for longer may take the connection for a dead one; and so does a page, which is not told of
- * comments: it is an event. `assets/event-stream.js` waits for two of them.
+ * A proxy may close a connection that is silent for longer, and so does a page. It is an event, because browsers do not
+ * report comments. `assets/event-stream.js` waits for two of them.
  */
 const heartbeatMs = 10_000;
 
-/** Until a page whose connection broke asks again. */
+/** Until a page reconnects. */
 const retryAfterMs = 1_000;
 
 const headers = {
   'cache-control': 'no-store',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-  // nginx would keep what is small until there is more of it.
+  // nginx would buffer small events.
   'x-accel-buffering': 'no',
 };
 
-/** Sends what there is, and then what happens, until nobody listens. */
+/** Sends the current state and then changes, until nobody listens. */
 export type Follow = (listener: Listener) => Promise<void>;
 
 /**
- * Server-sent events. `find` looks up what is to be followed, and refuses what is not there: once the answer has begun,
- * a browser can no longer be told. With each event the session is looked up anew, so that a revoked token is told
- * nothing more.
+ * Server-sent events. `find` looks up what to follow, and refuses what does not exist: once the answer has begun, it is too
+ * late for that. The session is checked anew for each event, so that a revoked token receives nothing more.
  */
 export function addLivePage(
   app: App,
@@ -65,22 +64,22 @@ export function addLivePage(
       if ((await authenticateSession(storage, secret)).kind === 'refused') left.abort();
       gone.throwIfAborted();
       await stream.writeSSE({ event, data: JSON.stringify(data), ...(retry !== undefined && { retry }) });
-      // The stream says nothing of a write that failed.
+      // The stream swallows errors of a write.
       gone.throwIfAborted();
     }
 
     let isWaiting = false;
     async function beat(retry?: number): Promise<void> {
-      // Whoever does not read has one of these waiting, and no more.
+      // At most one waits for a page that does not read.
       if (isWaiting) return;
       isWaiting = true;
       await send('alive', 0, retry).catch(() => left.abort());
       isWaiting = false;
     }
     const heartbeat = setInterval(beat, heartbeatMs);
-    // Sooner than the three seconds or so that browsers wait by themselves.
+    // Sooner than the browsers' default of about three seconds.
     void beat(retryAfterMs);
-    // Whatever ends it, the page asks again, and is then told what is wrong.
+    // Whatever ends it, the page reconnects and then learns what is wrong.
     await Promise.race([follow({ send, gone }).catch(() => undefined), end]);
     clearInterval(heartbeat);
     left.abort();
@@ -99,16 +98,16 @@ export function addLivePage(
 }
 
 export interface LivePageLimits {
-  /** Each page holds a connection, and is sent every change. */
+  /** Each page holds a connection and receives every change. */
   readonly total: number;
   readonly perSession: number;
-  /** So that the pages of one workspace leave room for those of all others. */
+  /** So that one workspace leaves room for the others. */
   readonly perWorkspace: number;
 }
 
 export const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
 
-/** Takes a place for a page, and gives what frees it; refuses the page where there is none. */
+/** Reserves a slot for a page and gives what frees it; refuses the page when there is none. */
 export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
 
 const retryAfterSeconds = 30;

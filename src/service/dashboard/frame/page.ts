@@ -28,7 +28,7 @@ export interface ActionCall extends PageCall {
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
-/** What a browser shows: for whoever is signed in with a token that has the scope. */
+/** A page, for sessions whose token has the scope. */
 export function addPage(
   app: App,
   control: AccessControl,
@@ -38,7 +38,7 @@ export function addPage(
   app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
 }
 
-/** What a form does: in addition, it has to come from a page that the same session was shown. Headers tell first whose it is not. */
+/** What a form does. It has to come from a page that the same session was shown; headers are checked first. */
 export function addAction(
   app: App,
   control: AccessControl,
@@ -50,7 +50,7 @@ export function addAction(
   );
 }
 
-/** The parameters of the address with these names; each is empty when it is not there. */
+/** The query parameters with these names; empty where absent. */
 export function queryOf<Name extends string>(
   { c }: Pick<PageCall, 'c'>,
   ...names: readonly Name[]

@@ -7,7 +7,7 @@ import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { TargetCheck } from '../../webhooks/target-address.ts';
 import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 
-/** What the pages work with. */
+/** What the service hands to the pages. */
 export interface DashboardParts extends AccessControl {
   readonly log: Logger;
   readonly idempotent: Idempotent;
@@ -15,12 +15,12 @@ export interface DashboardParts extends AccessControl {
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
   readonly lockWatch: LockWatch;
-  /** Ends what a page would otherwise go on listening to. */
+  /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  /** There is a sync to run. */
+  /** A sync was queued. */
   readonly onQueued: () => void;
-  /** There may be something to tell the hooks. */
+  /** There may be events for webhooks. */
   readonly onLockEvent: () => void;
-  /** Somebody may wait for its path. */
+  /** Someone may be waiting for the path. */
   readonly onReleased: (lock: ReleasedLock) => void;
 }

@@ -7,9 +7,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * A browser says where a form comes from, and no page can make it say something else. `Sec-Fetch-Site` compares what
- * the browser itself sees; it is left out on plain http beyond the machine, and there `Origin` is held against `Host`,
- * which a proxy in front may have changed where it speaks https.
+ * Browsers say where a form comes from, and no page can forge that. `Sec-Fetch-Site` is the browser's own comparison. It is
+ * absent on plain http beyond loopback; there `Origin` is compared with `Host`, which a proxy may have changed under https.
  */
 function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   const { origin } = headers;
@@ -20,7 +19,7 @@ function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   return host !== undefined && host === headersDistinct['host']?.[0]?.toLowerCase();
 }
 
-/** Refuses a form that a page of somebody else has made the browser send. */
+/** Refuses a form that another site made the browser send. */
 export function refuseOtherSites(incoming: IncomingMessage): void {
   if (isSameOrigin(incoming)) return;
   throw new Refusal(
@@ -30,9 +29,9 @@ export function refuseOtherSites(incoming: IncomingMessage): void {
 }
 
 /**
- * Whether the browser speaks https: the service behind a proxy cannot see it. A form says so in its `Origin`. Other
- * requests do not have one; but `Sec-Fetch-Site` is sent over https and to the machine itself only (Fetch Metadata,
- * section 2, "potentially trustworthy URL").
+ * Whether the browser uses https, which the service behind a proxy cannot see. Forms say so in their `Origin`. Other
+ * requests have none, but `Sec-Fetch-Site` is sent only over https and to loopback (Fetch Metadata, section 2, "potentially
+ * trustworthy URL").
  */
 export function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
   if (origin !== undefined) return origin.startsWith('https:');

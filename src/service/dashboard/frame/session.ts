@@ -9,11 +9,18 @@ import { authenticateSession, looksLikeSessionSecret, sessionMs } from '../../se
 import { pageHeaders, seeOther, wantsPage } from './answer.ts';
 import { refuseOtherSites, speaksHttps } from './same-origin.ts';
 
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** Set by requireSession(): the secret in the cookie, and the database's time in milliseconds. */
+    session: { readonly secret: string; readonly now: number };
+  }
+}
+
 /**
- * A link on another site brings no cookie (SameSite=Strict), whoever is signed in. The same address once more, now asked
- * for by a page of ours, does.
+ * A link on another site brings no cookie (SameSite=Strict), even for someone who is signed in. Loading the same address
+ * again from a page of ours does.
  */
-const onceMore: Answer = {
+const reloadingPage: Answer = {
   status: 200,
   headers: pageHeaders,
   body: String(
@@ -24,12 +31,12 @@ const onceMore: Answer = {
 function withoutSession(c: Context<Environment>): Answer {
   if (!wantsPage(c)) throw unauthorized('The session has ended. Sign in again at /sign-in.');
   if (c.req.method !== 'GET') return seeOther('/sign-in?ended=true');
-  if (c.req.header('sec-fetch-site') === 'cross-site') return onceMore;
+  if (c.req.header('sec-fetch-site') === 'cross-site') return reloadingPage;
   const to = c.env.incoming.url ?? '/';
   return seeOther(to === '/' ? '/sign-in' : `/sign-in?to=${encodeURIComponent(to)}`);
 }
 
-/** For the dashboard what requireAccess() is for the API: the same scopes, and the same limit on requests. */
+/** What requireAccess() is for the API: the same scopes and the same rate limit. */
 export function requireSession(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -44,13 +51,13 @@ export function requireSession(
   };
 }
 
-/** Comes first: what a header can tell costs nothing to look at. */
+/** Comes first, because checking a header costs nothing. */
 export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
   refuseOtherSites(c.env.incoming);
   await next();
 };
 
-/** RFC 6265bis section 4.1.3.2: a browser takes a name with this prefix only over https, from this host, for all of it. */
+/** RFC 6265bis section 4.1.3.2: browsers accept this prefix only over https, for this host and all of its paths. */
 const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
 
 const settings = (secure: boolean) =>
@@ -63,8 +70,8 @@ export const endedCookie = (secure: boolean): string =>
   serialize(secure ? names.secure : names.plain, '', { ...settings(secure), maxAge: 0 });
 
 /**
- * The secret of the session, if there is one. Over https only the cookie counts that https alone can have set: any other
- * host of the domain, and whoever is on the way of a plain connection, can give the browser the other one.
+ * The secret of the session, if there is one. Over https only the cookie counts that https alone can set: other hosts of the
+ * domain, and anyone on the path of a plain connection, can set the other one.
  */
 export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
   const all = parse(incoming.headers.cookie ?? '');

@@ -17,7 +17,7 @@ export const noSuchDelivery = (): Refusal =>
 const idAfter = (prefix: string, text: string): string | undefined =>
   text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;
 
-/** The webhook in the address. What cannot be an id is not asked for: it may have characters that a database refuses. */
+/** The webhook in the address. An impossible id is not looked up: it may have characters that a database refuses. */
 export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
   const { id: workspace } = await workspaceOf(call, storage);
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');

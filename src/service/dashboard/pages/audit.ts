@@ -19,7 +19,7 @@ interface Filter {
   readonly actor: string;
 }
 
-/** An action that another version has recorded can be asked for as well. */
+/** Also accepts actions of other versions. */
 const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
 function filterForm({ action, actor }: Filter, problem: string | undefined): Markup {
@@ -87,7 +87,7 @@ function beforeIn(text: string): number | undefined {
 
 export function addAuditPage(app: App, parts: DashboardParts): void {
   const show = (call: PageCall, main: Markup, status?: number) =>
-    showPage(call, { title: 'Audit', place: { section: 'audit' }, main }, status);
+    showPage(call, { title: 'Audit', location: { section: 'audit' }, main }, status);
 
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
     const content =
@@ -102,7 +102,7 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     const before = beforeIn(query.before);
     const action = canBeAction(query.action) ? query.action : '';
     const actor = parseAuditActor(query.actor.trim());
-    // What was typed may be a secret, and is not repeated.
+    // What was typed may be a secret: do not repeat it.
     if (!actor.ok) return show(call, filterForm({ action, actor: '' }, actor.why), 422);
     const filter = { action, actor: actor.value };
     const page = await readAudit(parts.storage, {
@@ -122,7 +122,7 @@ const textIn = (detail: Detail, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined;
 };
 
-/** Entries are never changed, so one of an earlier version may lack what this one knows. */
+/** Entries never change, so those of earlier versions may lack a field. */
 const named = (detail: Detail, name: string): Markup => literal(textIn(detail, name) ?? 'unknown');
 
 const listIn = (detail: Detail, name: string): readonly string[] => {
@@ -150,7 +150,7 @@ function forceReleased(detail: Detail): Markup {
 const hook = (detail: Detail): Markup =>
   html`the webhook to ${named(detail, 'origin')} in ${named(detail, 'workspace')}`;
 
-/** What somebody did, as the rest of a sentence that begins with who it was. */
+/** What happened, as the rest of a sentence that begins with the actor. */
 function done(action: AuditAction, detail: Detail): Markup {
   switch (action) {
     case 'session.signed-in':
@@ -182,6 +182,6 @@ function done(action: AuditAction, detail: Detail): Markup {
   }
 }
 
-/** What another version has recorded is shown as it is. */
+/** Actions of other versions are shown as they are. */
 export const sentence = ({ actor, action, detail }: RecordedEntry): Markup =>
   html`<strong>${userText(actor)}</strong> ${isAuditAction(action) ? done(action, detail) : html`did ${literal(action)}`}`;

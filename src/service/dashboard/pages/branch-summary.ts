@@ -3,16 +3,16 @@ import { branchStandings, countStandings } from '../../workspaces/standing.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
 
-/** What is known of the branches of a workspace, in a few words. */
+/** The state of a workspace's branches in a few words. */
 export interface BranchSummary {
-  /** Also the class of its colour. */
+  /** Also the class for its colour. */
   readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
   readonly text: string;
-  /** Empty when there is no more to say. */
+  /** May be empty. */
   readonly more: string;
 }
 
-/** Of those that were synced: what nobody has asked for is not behind. */
+/** Counts synced branches only: one that was never synced is not behind. */
 function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { behind, current, unsynced, unknown } = countStandings(branchStandings(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };

@@ -28,13 +28,13 @@ import { empty, literal, type Markup, safeLines } from '../elements/text.ts';
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { branchSummary } from './branch-summary.ts';
 import { recentMs } from './workspaces.ts';
 
-/** A branch that could not be synced, as it was asked for. */
+/** A branch that could not be synced, as typed. */
 export interface RefusedBranch {
   readonly typed: string;
   readonly why: string;
@@ -45,7 +45,7 @@ export interface BranchView {
   /** Without credentials. */
   readonly remote: string;
   readonly known: KnownRemote;
-  /** The remote is being asked, and has not answered yet. */
+  /** The remote was asked and has not answered yet. */
   readonly isAwaited: boolean;
   readonly branches: readonly BranchStanding[];
   /** By branch. */
@@ -56,7 +56,7 @@ export interface BranchView {
 }
 
 const pageSize = 200;
-/** Fewer are seen at a glance. */
+/** Fewer need no filter. */
 const worthFiltering = 10;
 
 const words: Readonly<Record<Standing, string>> = {
@@ -75,7 +75,7 @@ function remoteState(view: BranchView, now: number): Markup {
   const { known, isAwaited, workspace, query, refused } = view;
   const { failure } = known;
   const shown = whatIsShown(view, now);
-  // Nobody is taken away from the form that was just refused.
+  // Do not reload away from a form that was just refused.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
     ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Reload</a></p>`
@@ -135,7 +135,7 @@ const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
   </form>`;
 };
 
-/** With what is asked for, and nothing that is empty. */
+/** Without empty parameters. */
 function addressOf(workspace: string, query: BranchView['query']): string {
   const asked = Object.entries(query).filter(([, value]) => value !== '');
   return `/workspaces/${workspace}${asked.length === 0 ? '' : `?${new URLSearchParams(asked)}`}`;
@@ -182,7 +182,7 @@ function noBranches({ known, isAwaited }: BranchView): Markup {
     : empty('Nothing has been synced yet.', 'The remote does not answer, so its branches are unknown.');
 }
 
-/** All that stands on the page of a workspace. */
+/** The content of the page. */
 export function branchPage(call: PageCall, view: BranchView): Markup {
   const { branches, maySync, known, query, refused } = view;
   const isFiltered = query.search !== '' || query.show !== '';
@@ -194,9 +194,9 @@ export function branchPage(call: PageCall, view: BranchView): Markup {
     ${branches.length === 0 ? noBranches(view) : table(call, view)}`;
 }
 
-/** Most remotes answer within it; a page that takes longer seems broken. */
+/** Most remotes answer within this; a page that takes longer seems broken. */
 const patienceMs = 1_000;
-/** A page that is opened again at once need not ask again. */
+/** A page that is reloaded at once need not ask again. */
 const answerHoldsMs = 5_000;
 const failureHoldsMs = 30_000;
 
@@ -214,10 +214,10 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     const holdsMs = before.failure === undefined ? answerHoldsMs : failureHoldsMs;
     if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
     const answer = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
-    // Once the page is shown, nobody is there to be told of what else goes wrong.
+    // Once the page is shown, nobody handles later errors.
     answer.catch(() => undefined);
     const waiting = new AbortController();
-    // A remote that was silent a while ago most probably still is.
+    // A remote that did not answer a while ago probably still does not.
     const patience = sleep(before.failure === undefined ? patienceMs : 0, { known: before, isAwaited: true }, waiting);
     patience.catch(() => undefined);
     return Promise.race([answer, patience]).finally(() => waiting.abort());
@@ -241,8 +241,13 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       query: queryOf(call, 'search', 'show', 'page'),
       refused,
     });
-    const place = { section: 'workspaces', workspace: id, tab: 'branches' } as const;
-    const view = { title: `Branches of ${id}`, place, main, scripts: ['remotes.js'], styles: ['syncs.css'] };
+    const view = {
+      title: `Branches of ${id}`,
+      location: inWorkspace(id, 'branches'),
+      main,
+      scripts: ['remotes.js'],
+      styles: ['syncs.css'],
+    };
     return showPage(call, view, refused === undefined ? 200 : 422);
   }
 
@@ -268,7 +273,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   addAction(app, parts, { path: '/workspaces/:id/sync', access: 'sync' }, start);
 
-  /** For pages that are shown already: answers when the remote has, or will not. */
+  /** For pages that are shown already: answers when the remote has answered or failed. */
   addPage(app, parts, { path: '/workspaces/:id/summary', access: 'any-token' }, async (call) => {
     const workspace = await workspaceOf(call, storage);
     const synced = await syncedBranches(storage, workspace.id);

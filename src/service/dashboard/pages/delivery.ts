@@ -14,7 +14,7 @@ import { faint, literal, type Markup, userText, verbatim } from '../elements/tex
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-hook.ts';
@@ -22,7 +22,7 @@ import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-
 const path = '/workspaces/:id/hooks/:hook/deliveries/:delivery';
 const access = 'hooks:write';
 
-/** Why a button would only be refused; undefined where it would not. */
+/** Why it cannot be sent again now; undefined if it can. */
 function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
   switch (state.kind) {
@@ -49,7 +49,6 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
   return 'at' in state ? String(attempts) : `${attempts} of at most ${maxAttempts}`;
 }
 
-/** Where more is told of what it is about. */
 function syncLink({ bearer }: PageCall, { workspace, data }: HookEventOccurrence): Markup | string {
   if (!('sync' in data) || !grants(bearer.scopes, 'sync')) return '';
   return html`<dt>Sync</dt><dd><a href="/workspaces/${workspace}/syncs/${data.sync.sync_id}">${literal(data.sync.sync_id)}</a></dd>`;
@@ -99,7 +98,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${answerSection(last_attempt, attempts, last_error)}`;
     const view = {
       title: `Delivery of ${event.type}`,
-      place: { section: 'workspaces', workspace, tab: 'hooks' },
+      location: inWorkspace(workspace, 'hooks'),
       main,
       styles: ['hooks.css'],
     } as const;
@@ -132,7 +131,7 @@ const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden']
   'of-each-attempt': 'the time of the attempt',
 };
 
-/** Names and values: the request's own and what a receiver has answered look alike. */
+/** Names and values, of a request or an answer. */
 const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
   html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
 
@@ -145,7 +144,7 @@ export const requestSection = ({ method, url, headers, body, prettyBody }: Shown
   ${verbatim(prettyBody)}
   <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
-/** The status line, for all that is kept of an answer. */
+/** The status line of an answer. */
 const statusLine = ({ status }: ReceiverAnswer, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 

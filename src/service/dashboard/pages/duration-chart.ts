@@ -9,12 +9,12 @@ export interface ChartedSync {
 }
 
 const height = 64;
-/** Above the bars, for the cross of one that failed and took longest. */
+/** Above the bars, for the cross of a failed sync. */
 const headroom = 14;
 const widest = 600;
 const slots = { narrowest: 10, widest: 24 };
 const gap = 3;
-/** Of the shortest: a bar that nobody sees would be a sync that is missing. */
+/** The lowest bar, so that no sync looks missing. */
 const lowest = 2;
 
 const bottom = headroom + height;
@@ -27,7 +27,7 @@ function bar({ milliseconds, failed }: ChartedSync, index: number, slot: number,
   return html`<g${failed ? html` class="failed"` : ''}><title>${duration(milliseconds)}${failed ? ', failed' : ''}</title><rect x="${left}" y="${top}" width="${wide}" height="${tall}"/>${failed ? html`<path d="${cross}"/>` : ''}</g>`;
 }
 
-/** What there is to see in the chart, for whoever does not see it. */
+/** The chart in words, for screen readers. */
 export function chartSentence(syncs: readonly ChartedSync[]): string {
   const times = syncs.map(({ milliseconds }) => milliseconds).sort((one, other) => one - other);
   const [median = 0, longest = 0] = [times[Math.floor((times.length - 1) / 2)], times.at(-1)];
@@ -36,7 +36,7 @@ export function chartSentence(syncs: readonly ChartedSync[]): string {
   return `Durations of ${plural(syncs.length, 'sync')}, oldest on the left: median ${duration(median)}, longest ${duration(longest)}. ${failures}`;
 }
 
-/** Bars for syncs that have ended, the oldest first. The table beside it tells the same, one by one. */
+/** Bars for finished syncs, oldest first. The table below has the same numbers. */
 export function durationChart(syncs: readonly ChartedSync[]): Markup {
   const longest = Math.max(1, ...syncs.map(({ milliseconds }) => milliseconds));
   const slot = Math.min(slots.widest, Math.max(slots.narrowest, Math.floor(widest / syncs.length)));

@@ -28,7 +28,7 @@ import { empty, faint, literal, literals, type Markup, userText } from '../eleme
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { addressedHook, noSuchHook } from './addressed-hook.ts';
@@ -128,7 +128,7 @@ export function addHookPage(app: App, parts: DashboardParts): void {
       ${pageLinks(page, shown, deliveries)}`;
     return showPage(call, {
       title: `Webhook to ${new URL(hook.url).host}`,
-      place: { section: 'workspaces', workspace, tab: 'hooks' },
+      location: inWorkspace(workspace, 'hooks'),
       main,
       styles: ['hooks.css'],
     });
@@ -234,8 +234,7 @@ export function addHookChanges(app: App, parts: DashboardParts): void {
       <form method="post" action="${page}/remove" class="actions">
         ${formField(call)}<button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>
       </form>`;
-    const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-    return showPage(call, { title: 'Remove this webhook?', place, main });
+    return showPage(call, { title: 'Remove this webhook?', location: inWorkspace(workspace, 'hooks'), main });
   });
 
   addAction(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {

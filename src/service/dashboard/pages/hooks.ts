@@ -4,7 +4,7 @@ import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { shownUrl } from '../../webhooks/shown-request.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
@@ -16,7 +16,7 @@ const noHooks = (workspace: string): Markup =>
       <code>operation: register-hook</code>.`,
   );
 
-/** What a person would have to do, or nothing. */
+/** What to do about the state, if anything. */
 function whatToDo({ inactive_why }: HookOverview): Markup | string {
   switch (inactive_why) {
     case 'gone':
@@ -67,7 +67,11 @@ export function addHookListPage(app: App, parts: DashboardParts): void {
       ${noticeOf(queryOf(call, 'notice').notice)}
       <div class="actions"><a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a></div>
       ${hooks.length === 0 ? noHooks(id) : table(id, hooks)}`;
-    const place = { section: 'workspaces', workspace: id, tab: 'hooks' } as const;
-    return showPage(call, { title: `Webhooks of ${id}`, place, main, styles: ['hooks.css'] });
+    return showPage(call, {
+      title: `Webhooks of ${id}`,
+      location: inWorkspace(id, 'hooks'),
+      main,
+      styles: ['hooks.css'],
+    });
   });
 }

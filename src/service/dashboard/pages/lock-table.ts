@@ -42,7 +42,7 @@ export const columnNames: Readonly<Record<SortKey, string>> = {
   left: 'Time left',
 };
 
-/** The first click on a column sorts it upwards, the next one downwards. */
+/** The first click on a column sorts it ascending, the next one descending. */
 function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup {
   const current = query.by === by;
   const direction = query.descending ? 'descending' : 'ascending';
@@ -71,16 +71,16 @@ export interface TableRows {
   readonly hidden: boolean;
 }
 
-export function lockTable(place: RowPlace, query: ListQuery, { locks, folders, total, hidden }: TableRows): Markup {
-  const { workspace, releasing } = place;
+export function lockTable(context: RowContext, query: ListQuery, { locks, folders, total, hidden }: TableRows): Markup {
+  const { workspace, releasing } = context;
   const columns = sortKeys.length + (releasing ? 1 : 0);
   const rows = locks.flatMap((lock, index) => {
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
     return begins
-      ? [folderRow(folder, folders.get(folder) ?? 0, columns), lockRow(place, lock)]
-      : [lockRow(place, lock)];
+      ? [folderRow(folder, folders.get(folder) ?? 0, columns), lockRow(context, lock)]
+      : [lockRow(context, lock)];
   });
   return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
     <thead role="rowgroup"><tr role="row" aria-rowindex="1">
@@ -89,12 +89,12 @@ export function lockTable(place: RowPlace, query: ListQuery, { locks, folders, t
     </tr></thead>
     <tbody role="rowgroup">${rows}</tbody>
   </table>
-  <template id="lock-row">${lockRow(place, dummy)}</template>
+  <template id="lock-row">${lockRow(context, dummy)}</template>
   <template id="folder-row">${folderRow('a/', 0, columns)}</template>`;
 }
 
-/** Rows are grids of one height, so that a browser can leave out what is not in sight; the roles keep them a table. */
-export interface RowPlace {
+/** Rows are grids of one height, so that the browser can omit those out of sight; the roles keep them a table. */
+export interface RowContext {
   readonly workspace: string;
   readonly now: number;
   /** Whether anything can be released from here. */
@@ -107,7 +107,7 @@ function releaseLink(workspace: string, lock: ShownLock): Markup {
   return html`<a class="button release${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, lock)}" aria-label="${text} ${safeText(path)}"${release === 'none' ? html` hidden` : ''}>${text}</a>`;
 }
 
-function lockRow({ workspace, now, releasing }: RowPlace, lock: ShownLock): Markup {
+function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Markup {
   const { path, owner, origin, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock">
     <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${listAddress(workspace, { path })}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
@@ -119,12 +119,12 @@ function lockRow({ workspace, now, releasing }: RowPlace, lock: ShownLock): Mark
   </tr>`;
 }
 
-/** Its button is there for a browser with JavaScript: without, a folder stays open. */
+/** Its button works with JavaScript; without, folders stay open. */
 const folderRow = (folder: string, count: number, columns: number): Markup => html`<tr role="row" class="folder-row">
     <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><button type="button" class="quiet fold" aria-expanded="true" disabled><bdi class="folder">${safeText(folderName(folder))}</bdi></button> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
   </tr>`;
 
-/** A row of the list keeps both elements, so that the browser can fill it with another lock. */
+/** Has both elements, so that the browser can fill the row with another lock. */
 function runLink(origin: string | null): Markup {
   const text = shortRun(origin);
   const unknown = text === undefined;

@@ -22,21 +22,21 @@ import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
 import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { columnNames, lockTable, type RowPlace, shownLock } from './lock-table.ts';
+import { columnNames, lockTable, type RowContext, shownLock } from './lock-table.ts';
 
 const pageSize = 200;
 
-/** Fixed sentences by the codes that other pages send back with. */
+/** By the code that other pages redirect with. */
 const notices: ReadonlyMap<string, string> = new Map([
   ['released', 'The lock was released.'],
   ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
 ]);
 
-/** What upwards and downwards mean, in the words of each column. */
+/** Ascending and descending, in the words of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
   path: ['A to Z', 'Z to A'],
   holder: ['A to Z', 'Z to A'],
@@ -62,7 +62,7 @@ function filters(workspace: string, query: ListQuery): Markup {
   </form>`;
 }
 
-/** The three ways in which there is nothing to show. The browser changes between them as locks come and go. */
+/** The three empty states. The browser switches between them as locks come and go. */
 function emptyStates(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
   const state = (name: string, applies: boolean, content: Markup) =>
     html`<div data-empty="${name}"${applies ? '' : html` hidden`}>${content}</div>`;
@@ -112,8 +112,8 @@ function pageLinks(workspace: string, query: ListQuery, pages: number): Markup |
   </nav>`;
 }
 
-function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]): Markup {
-  const { workspace, now } = place;
+function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[]): Markup {
+  const { workspace, now } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / pageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
@@ -133,13 +133,13 @@ function listed(place: RowPlace, asked: ListQuery, locks: readonly ShownLock[]):
       <p class="faint" id="live" role="status">As of ${fullTime(asTimestamp(now))}.</p>
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
-    ${lockTable(place, query, rows)}
+    ${lockTable(context, query, rows)}
     ${emptyStates(workspace, query, locks.length, found.length)}
     ${pageLinks(workspace, query, pages)}
   </div>`;
 }
 
-/** Small enough that a browser shows the page between two of them, and that no single write is large. */
+/** Small enough that a browser renders in between, and that no single write is large. */
 const maxLocksPerEvent = 1_000;
 
 function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
@@ -151,7 +151,7 @@ function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
  * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
  * renewed) and `removed` (paths that are free).
  */
-async function tellLocks(
+async function sendLocks(
   news: AsyncIterable<LockNews>,
   bearer: Bearer,
   { send }: Pick<Listener, 'send'>,
@@ -179,19 +179,19 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = (await heldLocks(storage, id)).map((held) => shownLock(bearer, held));
-    const place = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
+    const context = { workspace: id, now, releasing: grants(bearer.scopes, 'locks:write') };
     return showPage(call, {
       title: 'Locks',
-      place: { section: 'workspaces', workspace: id, tab: 'locks' },
+      location: inWorkspace(id, 'locks'),
       scripts: ['locks.js'],
       styles: ['locks.css'],
       main: html`${notice(notices.get(texts.notice))}
-        ${listed(place, parseListQuery(new URLSearchParams(texts)), locks)}`,
+        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
   });
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await workspaceOf(call, storage);
-    return (listener) => tellLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
+    return (listener) => sendLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
   });
 }

@@ -10,7 +10,7 @@ import { choice, group, marked, problemBeside, problemId, problemSummary } from 
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
-import type { View } from '../frame/layout.ts';
+import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
 const titles: Readonly<Record<Field, string>> = {
@@ -32,7 +32,7 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
     <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
 };
 
-/** What a control of its own is described by, and whether it is wrong. */
+/** The ARIA attributes of a control. */
 const described = (field: Field, problems: Problems): Markup =>
   html`aria-describedby="${field}-hint${problems[field] === undefined ? '' : ` ${problemId(field)}`}"${marked(problems[field] !== undefined)}`;
 
@@ -78,7 +78,7 @@ const formatChoices = (typed: Typed): readonly Markup[] =>
     }),
   );
 
-/** The address as it was typed, but for a password in it, which is one of the mistakes. */
+/** The address as typed, without a password, which is one of the mistakes. */
 function shownAgain(url: string): string {
   const parsed = URL.parse(url.trim());
   if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
@@ -87,7 +87,7 @@ function shownAgain(url: string): string {
   return parsed.href;
 }
 
-/** Their names, to which the values have to be given anew. */
+/** Their names; the values have to be entered again. */
 const namesOf = (headers: string): string =>
   headers
     .split('\n')
@@ -136,18 +136,17 @@ ${namesOf(typed.headers)}</textarea>`,
       })}
       <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
     </form>`;
-  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Add a webhook', place, main };
+  return { title: 'Add a webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
 
 export const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;
 
 export type Field = (typeof fields)[number];
 
-/** A sentence for each field that is wrong. */
+/** A sentence for each wrong field. */
 export type Problems = Partial<Readonly<Record<Field, string>>>;
 
-/** What the form has, as it was typed and chosen. */
+/** The form as typed and chosen. */
 export interface Typed {
   readonly url: string;
   readonly events: readonly string[];
@@ -183,7 +182,7 @@ export type Reading =
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
 
-/** A name that is given twice, once in capitals, is found by whoever reads what this gives. */
+/** The same name in another case is found later, by the schema. */
 function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   const headers = new Map<string, string>();
   for (const [index, line] of linesOf(text).entries()) {
@@ -201,13 +200,13 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
 
 const isField = (text: string): text is Field => fields.some((field) => field === text);
 
-/** Where the field has several entries, which of them is meant. */
+/** Names the entry of a field that has several. */
 function sentence(field: Field, index: string | undefined, detail: string): string {
   if (field === 'branches' && index !== undefined) return `Branch ${Number(index) + 1}: ${detail}`;
   return detail;
 }
 
-/** The mistakes that a program would be told, each for its field of the form; undefined when one has none. */
+/** The errors of the API, by field of the form; undefined if one has no field. */
 export function problemsOf(errors: readonly FieldError[]): Problems | undefined {
   const problems = new Map<Field, string>();
   for (const { pointer, detail } of errors) {
@@ -244,7 +243,7 @@ function bySchema(body: unknown): Reading {
   }
 }
 
-/** By the schema of the API, and all that is wrong at once. */
+/** By the schema of the API. Reports all mistakes at once. */
 export function readNewHook(typed: Typed): Reading {
   const headers = readHeaders(typed.headers);
   const target = parseTarget(typed.url);
@@ -253,7 +252,7 @@ export function readNewHook(typed: Typed): Reading {
     ...(!target.ok && { url: target.why }),
     ...(!headers.ok && { headers: headers.why }),
     ...(reading.kind === 'wrong' && reading.problems),
-    // The API's sentence is about a field that can be left out.
+    // The API's sentence is about an optional field.
     ...(typed.events.length === 0 && { events: 'Choose at least one event.' }),
   };
   return Object.keys(problems).length === 0 ? reading : { kind: 'wrong', problems };

@@ -14,14 +14,14 @@ import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formIdOf } from '../frame/form.ts';
-import { showPage, type View } from '../frame/layout.ts';
+import { inWorkspace, showPage, type View } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { newHookForm, problemsIn, readNewHook, type Typed, typedIn, untouched } from './new-hook-form.ts';
 
 const access = 'hooks:write';
 
-/** The same form with the same content: sent again by a reload, it is not to wake, change or make anything. */
+/** The key of this form with this content: sent again by a reload, it must not do anything. */
 function onceOnly(call: ActionCall, typed: Typed) {
   const content = JSON.stringify([formIdOf(call), typed]);
   return keyedRequest({
@@ -49,7 +49,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
         const registrant = { workspace, actor: actorOf(call.c) };
         const registered = await registerRequested(db, storage.now, request, target, registrant);
         done.registered = registered;
-        // What is remembered of it, and answered to a repetition: never the secret.
+        // Remembered and answered to a repetition: never the secret.
         return pageOf(registered, 'registered-before');
       },
     );
@@ -97,7 +97,7 @@ function whatToDo(format: HookFormat): Markup {
     ${copyable('verification', 'the lines', html`<pre id="verification">${verification}</pre>`)}`;
 }
 
-/** The only page that ever has the secret of a webhook. */
+/** The only page that ever shows the secret of a webhook. */
 export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
     <p class="notice" role="status">The webhook to ${literal(shownUrl(hook.url))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
@@ -105,6 +105,5 @@ export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecre
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same address again with a secret of your own.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
-  const place = { section: 'workspaces', workspace, tab: 'hooks' } as const;
-  return { title: 'Copy this secret', place, main };
+  return { title: 'Copy this secret', location: inWorkspace(workspace, 'hooks'), main };
 }

@@ -104,11 +104,11 @@ const workspaceChoices = (typed: Typed, ids: readonly string[], wrong: boolean):
 };
 
 export interface NewTokenForm {
-  /** The form brings back the id that its token will have, so that sending it twice makes one token. */
+  /** The form carries the id of its future token, so that sending it twice creates one token. */
   readonly id: string;
   readonly typed: Typed;
   readonly problems: Problems;
-  /** Those that can be chosen. */
+  /** To choose from. */
   readonly workspaces: readonly string[];
 }
 
@@ -130,10 +130,10 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
       ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
       <div class="actions"><button class="primary">Create token</button> <a class="button" href="/tokens">Cancel</a></div>
     </form>`;
-  return { title: 'New token', place: { section: 'tokens' }, main };
+  return { title: 'New token', location: { section: 'tokens' }, main };
 }
 
-/** What the form has, as it was typed and chosen. */
+/** The form as typed and chosen. */
 export interface Typed {
   readonly name: string;
   readonly scopes: readonly string[];
@@ -164,7 +164,7 @@ export const fields = ['name', 'scopes', 'expires', 'workspaces'] as const;
 
 export type Field = (typeof fields)[number];
 
-/** A sentence for each field that is wrong. */
+/** A sentence for each wrong field. */
 export type Problems = Partial<Readonly<Record<Field, string>>>;
 
 export type Reading =
@@ -194,7 +194,7 @@ function readWorkspaces({ reach, workspaces }: Typed): Parsed<readonly string[] 
 
 const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? undefined : parsed.why);
 
-/** All that is wrong at once. */
+/** Reports all mistakes at once. */
 export function readNewToken(typed: Typed): Reading {
   const name = parseTokenName(typed.name);
   const scopes = readScopes(typed.scopes);

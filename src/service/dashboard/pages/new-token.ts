@@ -18,7 +18,7 @@ import { newTokenForm, type Problems, readNewToken, type Typed, typedIn, untouch
 
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
-  place: { section: 'tokens' },
+  location: { section: 'tokens' },
   main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
       then and cannot be shown again.</p>
     ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}
@@ -33,7 +33,7 @@ function idIn({ c }: PageCall, sealedId: string): string | undefined {
 const unknownForm = (): Refusal =>
   new Refusal('malformed-request', 'This form is not one of this service. Open “New token” again.');
 
-/** What the person's browser calls the service: behind a proxy, the service cannot know it. */
+/** The address the browser uses for the service, which a service behind a proxy cannot know. */
 function originOf({ c }: PageCall): URL {
   const { origin = '' } = c.env.incoming.headers;
   if (/^https?:/.test(origin) && URL.canParse(origin)) return new URL(origin);
@@ -54,7 +54,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     return showPage(call, madeTokenView({ ...made, workspace, now: call.now }));
   }
 
-  // The address has the id, so that who goes back to the form finds the same one, and not another.
+  // The address has the id, so that going back in the browser finds the same form.
   addPage(app, parts, { path: '/tokens/new', access: 'admin' }, async (call) => {
     const id = idIn(call, queryOf(call, 'form').form);
     if (id === undefined) return seeOther(`/tokens/new?form=${sealed(newTokenId(), call.c.get('session').secret)}`);
@@ -86,9 +86,9 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
 export interface MadeToken {
   readonly token: Token;
   readonly secret: string;
-  /** What the browser calls the service, without a path. */
+  /** As the browser addresses the service, without a path. */
   readonly origin: URL;
-  /** One that the token sees, if there is any. */
+  /** One that the token sees, if any. */
   readonly workspace: string | undefined;
   readonly now: number;
 }
@@ -111,12 +111,12 @@ function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
     ${origin.protocol === 'http:' && !loopback.test(origin.hostname) ? plainHttp : ''}`;
 }
 
-/** The only page that ever has the secret of the token. */
+/** The only page that ever shows the secret of the token. */
 export function madeTokenView({ token, secret, origin, workspace = 'your-workspace', now }: MadeToken): View {
   const baseUrl = baseUrlAt(origin);
   const commands = [
     `export WORKSPACE_BASE_URL=${baseUrl} WORKSPACE_ID=${workspace}`,
-    // In one line: what is pasted behind it would be taken for the secret.
+    // In one line: read would take a second pasted line for the secret.
     `read -rs WORKSPACE_TOKEN && ${curlLine}`,
   ].join('\n');
   const main = html`
@@ -132,5 +132,5 @@ export function madeTokenView({ token, secret, origin, workspace = 'your-workspa
     <p>The second line reads the secret without leaving it in the history, then lists branches:</p>
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Copy this token', place: { section: 'tokens' }, main };
+  return { title: 'Copy this token', location: { section: 'tokens' }, main };
 }

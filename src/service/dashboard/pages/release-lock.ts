@@ -14,7 +14,7 @@ import { empty, faint, literal, type Markup, userText } from '../elements/text.t
 import { time } from '../elements/time.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
@@ -23,7 +23,7 @@ const maxReasonLength = 500;
 
 const route = { path: '/workspaces/:id/locks/release', access: 'locks:write' } as const;
 
-interface Asked {
+interface ReleaseContext {
   readonly workspace: string;
   /** The search of the list to go back to. */
   readonly back: string;
@@ -44,7 +44,7 @@ const runOf = (origin: string | null): Markup =>
     ? faint('unknown')
     : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
 
-/** A lock in full, for whoever has to decide about it. */
+/** A lock in full, to decide about. */
 const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
@@ -54,13 +54,13 @@ const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: 
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
   </dl>`;
 
-/** The search of a list of locks, with nothing in it that is not part of one. */
+/** The search of a lock list, without anything else. */
 const listSearch = (search: string): string => {
   const query = parseListQuery(new URLSearchParams(search));
   return new URL(listAddress('any', query), 'http://here.invalid').search;
 };
 
-/** The search of the list that led here, so that one comes back to the same rows. */
+/** The search of the list that led here, to return to the same rows. */
 function searchOfReferer(referer: string | undefined, workspace: string): string {
   if (referer === undefined || !URL.canParse(referer)) return '';
   const { pathname, search } = new URL(referer);
@@ -74,7 +74,7 @@ function listAt(workspace: string, search: string, notice?: 'released' | 'absent
   return `${address}${search === '' ? '?' : '&'}notice=${notice}`;
 }
 
-const backLink = ({ workspace, back }: Asked, text: string): Markup =>
+const backLink = ({ workspace, back }: ReleaseContext, text: string): Markup =>
   html`<a class="button" href="${listAt(workspace, back)}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
 
 function reasonField({ text, problem }: Reason): Markup {
@@ -87,7 +87,7 @@ function reasonField({ text, problem }: Reason): Markup {
   </div>`;
 }
 
-function confirmation(call: PageCall, asked: Asked, { lock, way }: Found, reason: Reason): Markup {
+function confirmation(call: PageCall, context: ReleaseContext, { lock, way }: Found, reason: Reason): Markup {
   const force = way === 'force';
   return html`
     <p class="warning">${
@@ -96,51 +96,51 @@ function confirmation(call: PageCall, asked: Asked, { lock, way }: Found, reason
         : 'This lock was taken with your token. A job that is still running relies on it. Make sure the run has ended.'
     }</p>
     ${lockFacts(lock, call.now)}
-    <form method="post" action="/workspaces/${asked.workspace}/locks/release" class="narrow">
+    <form method="post" action="/workspaces/${context.workspace}/locks/release" class="narrow">
       ${formField(call)}
       <input type="hidden" name="path" value="${lock.path}">
       <input type="hidden" name="lock" value="${lock.id}">
-      <input type="hidden" name="back" value="${asked.back}">
+      <input type="hidden" name="back" value="${context.back}">
       ${force ? reasonField(reason) : ''}
       <div class="actions">
         <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
-        ${backLink(asked, 'Cancel')}
+        ${backLink(context, 'Cancel')}
       </div>
     </form>`;
 }
 
-const notYours = (call: PageCall, asked: Asked, { lock }: Found): Markup => html`
+const notYours = (call: PageCall, context: ReleaseContext, { lock }: Found): Markup => html`
   <p class="warning">Someone else holds this lock. Only the token that took it, or one with the scope <code>locks:admin</code>, can release it.</p>
   ${lockFacts(lock, call.now)}
-  <div class="actions">${backLink(asked, 'Back to the locks')}</div>`;
+  <div class="actions">${backLink(context, 'Back to the locks')}</div>`;
 
-const changed = (call: PageCall, asked: Asked, { lock, way }: Found): Markup => html`
+const changed = (call: PageCall, context: ReleaseContext, { lock, way }: Found): Markup => html`
   <p class="warning" role="alert"><strong>Nothing was released.</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
   ${lockFacts(lock, call.now)}
   <div class="actions">
-    ${backLink(asked, 'Back to the locks')}
-    ${way === 'none' ? '' : html`<a href="${releaseAddress(asked.workspace, lock)}">Release the new lock</a>`}
+    ${backLink(context, 'Back to the locks')}
+    ${way === 'none' ? '' : html`<a href="${releaseAddress(context.workspace, lock)}">Release the new lock</a>`}
   </div>`;
 
-const gone = (asked: Asked, path: string): Markup => html`
+const gone = (context: ReleaseContext, path: string): Markup => html`
   ${empty(
     'This lock no longer exists.',
     path === ''
       ? 'The address names no path.'
       : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
   )}
-  <div class="actions after-empty">${backLink(asked, 'Back to the locks')}</div>`;
+  <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
 
 export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }: DashboardParts): void {
   const { storage } = parts;
   const { now } = storage;
 
-  const show = (call: PageCall, { workspace }: Asked, main: Markup, status = 200): Promise<Answer> =>
+  const show = (call: PageCall, { workspace }: ReleaseContext, main: Markup, status = 200): Promise<Answer> =>
     showPage(
       call,
       {
         title: 'Release a lock',
-        place: { section: 'workspaces', workspace, tab: 'locks' },
+        location: inWorkspace(workspace, 'locks'),
         styles: ['locks.css'],
         main,
       },
@@ -155,13 +155,13 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
   addPage(app, parts, route, async (call) => {
     const { id } = await workspaceOf(call, storage);
     const { path, lock } = queryOf(call, 'path', 'lock');
-    const asked = { workspace: id, back: searchOfReferer(call.c.req.header('referer'), id) };
+    const context = { workspace: id, back: searchOfReferer(call.c.req.header('referer'), id) };
     const parsed = parseHeldPath(path);
     const found = parsed.ok ? await find(call, id, parsed.value) : undefined;
-    if (found === undefined) return show(call, asked, gone(asked, path), 404);
-    if (lock !== '' && lock !== found.lock.id) return show(call, asked, changed(call, asked, found), 412);
-    if (found.way === 'none') return show(call, asked, notYours(call, asked, found), 403);
-    return show(call, asked, confirmation(call, asked, found, { text: '' }));
+    if (found === undefined) return show(call, context, gone(context, path), 404);
+    if (lock !== '' && lock !== found.lock.id) return show(call, context, changed(call, context, found), 412);
+    if (found.way === 'none') return show(call, context, notYours(call, context, found), 403);
+    return show(call, context, confirmation(call, context, found, { text: '' }));
   });
 
   function reasonProblem(reason: string): string | undefined {
@@ -169,8 +169,8 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
     return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
   }
 
-  async function release(call: ActionCall, asked: Asked, path: LockPath): Promise<Answer> {
-    const { workspace, back } = asked;
+  async function release(call: ActionCall, context: ReleaseContext, path: LockPath): Promise<Answer> {
+    const { workspace, back } = context;
     const { c, form, bearer } = call;
     const id = form.text('lock');
     const reason = form.text('reason').trim();
@@ -195,21 +195,21 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
         const found = await find(call, workspace, path);
         return found === undefined
           ? seeOther(listAt(workspace, back, 'absent'))
-          : show(call, asked, changed(call, asked, found), 412);
+          : show(call, context, changed(call, context, found), 412);
       }
       case 'another-token': {
         const found: Found = { lock: outcome.lock, way: admin ? 'force' : 'none' };
-        if (!admin) return show(call, asked, notYours(call, asked, found), 403);
-        const view = confirmation(call, asked, found, { text: reason, ...(problem !== undefined && { problem }) });
-        return show(call, asked, view, 422);
+        if (!admin) return show(call, context, notYours(call, context, found), 403);
+        const view = confirmation(call, context, found, { text: reason, ...(problem !== undefined && { problem }) });
+        return show(call, context, view, 422);
       }
     }
   }
 
   addAction(app, parts, route, async (call) => {
     const { id } = await workspaceOf(call, storage);
-    const asked = { workspace: id, back: listSearch(call.form.text('back')) };
+    const context = { workspace: id, back: listSearch(call.form.text('back')) };
     const path = parseHeldPath(call.form.text('path'));
-    return path.ok ? release(call, asked, path.value) : show(call, asked, gone(asked, ''), 404);
+    return path.ok ? release(call, context, path.value) : show(call, context, gone(context, ''), 404);
   });
 }

@@ -22,7 +22,7 @@ const route = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
 const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
 
-/** An id that cannot be one is not asked for: it may have characters that a database refuses. */
+/** An impossible id is not looked up: it may have characters that a database refuses. */
 function idIn({ c }: PageCall): string {
   const id = c.req.param('token') ?? '';
   if (!looksLikeTokenId(id)) throw noSuchToken();
@@ -32,7 +32,7 @@ function idIn({ c }: PageCall): string {
 interface Confirmation {
   readonly token: Token;
   readonly dependents: Dependents;
-  /** Whether nobody could make tokens here any more. */
+  /** Whether nobody could create tokens here any more. */
   readonly lastAdministrator: boolean;
 }
 
@@ -84,12 +84,12 @@ function confirmation(call: PageCall, asked: Confirmation): View {
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
       ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
     </form>`;
-  return { title: `Revoke the token ${token.name}?`, place: { section: 'tokens' }, main };
+  return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
 }
 
 const over = ({ name, state }: Token): View => ({
   title: `The token ${name} is no longer active`,
-  place: { section: 'tokens' },
+  location: { section: 'tokens' },
   main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,
 });

@@ -18,13 +18,13 @@ import type { DashboardParts } from '../frame/parts.ts';
 import { refuseOtherSites, speaksHttps } from '../frame/same-origin.ts';
 import { endedCookie, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
-/** Nobody gets a token wrong ten times a minute; a program that guesses does, and would have to for ever. */
+/** No person gets a token wrong ten times a minute. */
 const attempts = { max: 10, everyMs: 60_000 };
 
-/** Each makes a session and a line of the audit, which only grows. No person signs in so often. */
+/** Each creates a session and an audit entry, which is kept for good. No person signs in so often. */
 const signInsOfToken = { max: 30, everyMs: 60_000 };
 
-const signInView = (main: Markup): View => ({ title: 'Sign in', place: { section: 'none' }, main });
+const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
 
 interface Asked {
   readonly to: string;
@@ -99,7 +99,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     readonly succeeded: () => void;
   }
 
-  /** There is no session to ask for: where the form comes from, and how often that address has tried, come before it is read. */
+  /** Without a session, the form's origin and the attempts of the address are checked before the form is read. */
   async function readSignIn(c: Context<Environment>): Promise<SignInAttempt> {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
@@ -163,7 +163,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
 
 const here = 'http://here.invalid';
 
-/** Where to go on after signing in: an address of the dashboard, whatever the link that led here says. */
+/** Where to go after signing in: always an address of the dashboard, whatever the link says. */
 export function localPath(text: string): string {
   if (!text.startsWith('/') || !URL.canParse(text, here)) return '/';
   const { origin, pathname, search } = new URL(text, here);

@@ -10,20 +10,20 @@ import { runTime } from '../elements/sync.ts';
 import { literal, type Markup, safeLines, userText } from '../elements/text.ts';
 import { duration, time } from '../elements/time.ts';
 import { formField } from '../frame/form.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { objects } from './syncs.ts';
 
-/** The row is written each second while the sync runs (see syncs/run.ts), whichever instance runs it. */
+/** The instance that runs the sync writes its row each second. */
 const lookEveryMs = 500;
 
-/** What changes while a sync goes on, as the page shows it and as its script is told. */
+/** What changes while a sync runs, for the page and its script. */
 interface SyncProgress {
   readonly status: SyncStatus;
   readonly isOver: boolean;
-  /** Null where there is nothing to measure it by. */
+  /** Null without an estimate. */
   readonly bar: { readonly value: number; readonly max: number } | null;
   /** Empty: not known yet. */
   readonly texts: Readonly<Record<'objects' | 'took' | 'head' | 'error', string>>;
@@ -107,7 +107,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { workspace, sync } = await addressed(call);
     return showPage(call, {
       title: `Sync of ${safeText(sync.branch)}`,
-      place: { section: 'workspaces', workspace, tab: 'syncs' },
+      location: inWorkspace(workspace, 'syncs'),
       main: show(call, workspace, sync),
       scripts: ['sync.js'],
       styles: ['syncs.css'],
@@ -119,7 +119,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     return async ({ send, gone }) => {
       for (let told = ''; ; ) {
         const sync = await findRecordedSync(storage, workspace, asked.sync_id);
-        // The workspace was removed. The page that asks again is told so.
+        // The workspace was removed. The page reconnects and learns it.
         if (sync === undefined) return;
         const progress = progressOf(sync);
         const now = JSON.stringify(progress);

@@ -8,15 +8,15 @@ import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { runTime, syncError } from '../elements/sync.ts';
 import { empty, literal, type Markup, userText } from '../elements/text.ts';
 import { duration, time } from '../elements/time.ts';
-import { showPage } from '../frame/layout.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { durationChart } from './duration-chart.ts';
 
 const pageSize = 50;
-/** One bar says nothing about others. */
+/** A single bar says nothing. */
 const worthACard = 2;
-/** More than a browser offers at once. */
+/** More than browsers offer at once. */
 const maxSuggested = 500;
 
 const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
@@ -28,7 +28,7 @@ function readPosition(text: string): SyncPosition | undefined {
   return { createdAt: Number(createdAt), id };
 }
 
-/** What was received, and of how many while it is not all there yet. */
+/** How many were received, and of how many while the sync runs. */
 export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
   const received = received_objects.toLocaleString('en-US');
   if (finished_at !== null || estimated_objects === 0) return received;
@@ -116,7 +116,6 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
       ${chart(syncs)}
       ${syncs.length === 0 ? noSyncs(id, branch, isLater) : table(call, id, syncs)}
       ${pageLinks(id, branch, page, isLater)}`;
-    const place = { section: 'workspaces', workspace: id, tab: 'syncs' } as const;
-    return showPage(call, { title: `Syncs of ${id}`, place, main, styles: ['syncs.css'] });
+    return showPage(call, { title: `Syncs of ${id}`, location: inWorkspace(id, 'syncs'), main, styles: ['syncs.css'] });
   });
 }

@@ -8,7 +8,7 @@ import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 
-/** In the order of the list: what still lets somebody in comes first. */
+/** In the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
 const notices: ReadonlyMap<string, string> = new Map([
@@ -72,6 +72,6 @@ export function addTokenListPage(app: App, parts: DashboardParts): void {
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
           : table(call, shown)
       }`;
-    return showPage(call, { title: 'Tokens', place: { section: 'tokens' }, main });
+    return showPage(call, { title: 'Tokens', location: { section: 'tokens' }, main });
   });
 }

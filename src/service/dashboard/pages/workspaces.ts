@@ -14,7 +14,7 @@ import { addPage, type PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { branchSummary } from './branch-summary.ts';
 
-/** For so long an answer of a remote is recent enough for a list of many. */
+/** How long the answer of a remote is recent enough for the list. */
 export const recentMs = 60_000;
 
 const noWorkspaces = ({ bearer }: PageCall): Markup =>
@@ -70,7 +70,7 @@ function table(call: PageCall, workspaces: readonly WorkspaceOverview[], memory:
   </table>`;
 }
 
-/** Shows what is known of the remotes and waits for none: they are asked meanwhile, for whoever looks next. */
+/** Shows what is known and waits for no remote: they are asked in the background. */
 export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
   const { storage, remoteMemory } = parts;
   addPage(app, parts, { path: '/', access: 'any-token' }, async (call) => {
@@ -81,7 +81,7 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
     }
     return showPage(call, {
       title: 'Workspaces',
-      place: { section: 'workspaces' },
+      location: { section: 'workspaces' },
       main,
       scripts: ['remotes.js'],
       styles: ['syncs.css'],
