@@ -47,7 +47,7 @@ function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
 }
 
 // Apart, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
-const propertyNames = { propertyNames: { maxLength: longestName, pattern: namePattern.source } };
+const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
 
 export const hookRequestSchema = z
   .object({
@@ -85,7 +85,7 @@ export const hookRequestSchema = z
         default: {},
         maxProperties: maxHeaders,
         ...propertyNames,
-        additionalProperties: { type: 'string', maxLength: longestValue, pattern: valuePattern.source },
+        additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
         description: `Sent with each delivery. The case of names does not count. Reserved: ${namesOfOurs}.`,
       }),
   })
