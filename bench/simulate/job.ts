@@ -1,13 +1,12 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import { giveBackAll } from '../../src/action/locks/give-back.ts';
-import { createKeeper, createTaker } from '../../src/action/locks/keeper.ts';
-import { type Played, waitForAll } from '../../src/action/locks/wait-for-all.ts';
-import type { Log } from '../../src/action/log.ts';
+import { acquireLocks, giveBack, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { openLockSession } from '../../src/action/locks/session.ts';
 import {
-  longestAttempt as longestReleaseAttempt,
-  patienceMs,
-  attempts as releaseAttempts,
+  maxRequestTimeout as maxReleaseTimeout,
+  retries as releaseRetries,
+  timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
+import type { Log } from '../../src/action/report/reporter.ts';
 import type { Call } from '../../src/client/call.ts';
 import type { Client } from '../../src/client/client.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
@@ -82,36 +81,34 @@ function callOf(
   });
 }
 
-function keeperOf({ time, random, clients }: JobParts, call: Call) {
-  const client = clients(call);
-  const parts = { client, clock: time.now, sleep: time.sleep, random };
-  return { client, keeper: createKeeper({ ...parts, step: 'step', origin: undefined }, () => undefined) };
+const nothing = (): void => undefined;
+
+function openSession({ time, random, clients }: JobParts, call: Call) {
+  const context = { client: clients(call), clock: time.now, sleep: time.sleep, random };
+  const session = openLockSession({ ...context, step: 'step', origin: undefined, record: nothing, announce: nothing });
+  return { context, session };
 }
 
 /** What the step knows of its locks at its end. */
 export interface Locked {
-  readonly played: Played;
+  readonly result: WaitResult;
   readonly grants: readonly Grant[];
 }
 
 export async function lockStep(parts: JobParts, { paths }: Plan): Promise<Locked> {
-  const { time, random, workload } = parts;
+  const { workload } = parts;
   const connections = parts.connections();
-  const { client, keeper } = keeperOf(parts, callOf(parts, connections.open, { timeoutMs: requestTimeoutMs, retries }));
+  const call = callOf(parts, connections.open, { timeoutMs: requestTimeoutMs, retries });
+  const { context, session } = openSession(parts, call);
   const ttl = parseTtl(`${workload.ttlSeconds}s`);
   if (!ttl.ok) throw new Error(ttl.why);
   const terms = { service: baseUrl.href, workspace, type: 'exclusive', ttl: ttl.value };
-  const take = createTaker({ client, step: 'step', announce: () => undefined }, () => undefined, keeper, terms);
-  const played = await waitForAll(
+  const result = await acquireLocks(
     {
-      client,
-      workspace,
-      keeper,
-      take,
-      random,
-      requestTimeoutMs,
-      clock: time.now,
-      sleep: time.sleep,
+      ...context,
+      session,
+      terms,
+      connection: { requestTimeout: { seconds: requestTimeoutMs / 1_000 } },
       signal: new AbortController().signal,
       log: silent,
     },
@@ -119,16 +116,16 @@ export async function lockStep(parts: JobParts, { paths }: Plan): Promise<Locked
     { seconds: workload.waitSeconds },
   );
   connections.closeAll();
-  return { played, grants: played.round.kind === 'acquired' ? played.round.taken : [] };
+  return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };
 }
 
 /** The post-step: it releases what the job has, and asks about what it may have. */
-export async function postStep(parts: JobParts, { played, grants }: Locked): Promise<void> {
+export async function postStep(parts: JobParts, { result, grants }: Locked): Promise<void> {
   const connections = parts.connections();
-  const timeoutMs = Math.min(requestTimeoutMs, milliseconds(longestReleaseAttempt));
-  const { keeper } = keeperOf(parts, callOf(parts, connections.open, { timeoutMs, retries: releaseAttempts }));
-  const within = { deadline: parts.time.now() + patienceMs };
-  await giveBackAll(keeper, { taken: grants, unclear: played.unproven }, within);
+  const timeoutMs = Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout));
+  const { session } = openSession(parts, callOf(parts, connections.open, { timeoutMs, retries: releaseRetries }));
+  const within = { deadline: parts.time.now() + releaseTimeLimitMs };
+  await giveBack(session, { acquired: grants, unclear: result.unproven }, within);
   connections.closeAll();
 }
 
@@ -137,7 +134,7 @@ export async function listStep(parts: JobParts): Promise<void> {
   const { time, service } = parts;
   const connections = parts.connections();
   const call = callOf(parts, connections.open, { timeoutMs: requestTimeoutMs, retries });
-  const within = { deadline: time.now() + patienceMs };
+  const within = { deadline: time.now() + releaseTimeLimitMs };
   for (let left = service.lockCount(); left > 0; left -= pageSize) {
     const outcome = await call(pageRequest(Math.min(left, pageSize)), within);
     if (outcome.kind === 'given-up') break;

@@ -92,7 +92,7 @@ export interface Outcome {
 
 type Ending = 'acquired' | 'gave up' | 'failed';
 
-function endingOf({ played: { round, lastHolding } }: Locked): Ending {
+function endingOf({ result: { round, lastConflict } }: Locked): Ending {
   switch (round.kind) {
     case 'acquired':
       return 'acquired';
@@ -100,7 +100,7 @@ function endingOf({ played: { round, lastHolding } }: Locked): Ending {
       return 'gave up';
     case 'failed':
       // The end of the wait cut off the last attempt.
-      return lastHolding !== undefined && round.error.failure.kind === 'deadline' ? 'gave up' : 'failed';
+      return lastConflict !== undefined && round.error.failure.kind === 'deadline' ? 'gave up' : 'failed';
     case 'too-short':
     case 'cancelled':
       return 'failed';

@@ -1,5 +1,8 @@
-import { asObject, isObject, type Json, type JsonObject, nameIn } from '../../client/json.ts';
+import { readFileSync } from 'node:fs';
+import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { RunEvent } from '../context.ts';
+import { isLoopback } from '../inputs/parse.ts';
 
 declare const brand: unique symbol;
 
@@ -92,4 +95,71 @@ export function nameOf(change: Change): string {
     case 'merge-group':
       return `the merge group (${short(change.base)} to ${short(change.head)})`;
   }
+}
+
+export interface Repository {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** Whose files are looked up, and where. */
+export interface ChangeSource {
+  readonly change: Change;
+  readonly repository: Repository;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  readonly token: string;
+}
+
+function readEvent(file: string): Parsed<string> {
+  if (file === '') return refused('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
+  try {
+    return accepted(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused(`The file with the event of the run cannot be read: ${why}.`);
+  }
+}
+
+function readChange({ name, file }: RunEvent): Parsed<Change> {
+  const text = readEvent(file);
+  if (!text.ok) return text;
+  const payload = parseJson(text.value, (each) => each);
+  return payload.ok
+    ? parseChange(name, payload.value)
+    : refused(`The file with the event of the run cannot be used: ${payload.why}.`);
+}
+
+function parseRepository(text: string): Parsed<Repository> {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
+  return owner === undefined || repo === undefined
+    ? refused('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')
+    : accepted({ owner, repo });
+}
+
+function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
+  const url = URL.parse(text === '' ? 'https://api.github.com' : text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return refused("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return refused(
+      `The interface of GitHub is at ${url.origin}: plain http would show the token to everybody on the way. Set \`allow-http: true\` if the network is yours alone.`,
+    );
+  }
+  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
+}
+
+/** Finds out, without a request, whose files are to be looked up. */
+export function findSource(
+  event: RunEvent,
+  { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
+): Parsed<ChangeSource> {
+  const change = readChange(event);
+  if (!change.ok) return change;
+  const repository = parseRepository(event.repository);
+  if (!repository.ok) return repository;
+  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
+  if (!apiUrl.ok) return apiUrl;
+  return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
 }

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Parts } from '../operations/parts.ts';
+import type { Context } from '../context.ts';
 import { span } from '../report/words.ts';
-import { heldText } from './holder-text.ts';
+import { heldText } from './messages.ts';
 
 /** Proxies in between cut what is silent for a minute. */
 const maxSeconds = 30;
@@ -17,7 +17,7 @@ export type Heard =
   /** It says nothing, and whoever waits looks again after a while. */
   | 'nothing';
 
-export interface ListenParts extends Pick<Parts, 'client' | 'clock' | 'signal' | 'log'> {
+export interface ListenContext extends Pick<Context, 'client' | 'clock' | 'signal' | 'log'> {
   readonly workspace: WorkspaceId;
 }
 
@@ -25,7 +25,7 @@ export interface ListenParts extends Pick<Parts, 'client' | 'clock' | 'signal' |
  * Lets the service say when a path comes free, for as long as it shows that it waits (RFC 7240, `Prefer: wait`). One
  * that does not is not asked again; one that did once may be restarting, and is.
  */
-export function createListener({ client, clock, signal, log, workspace }: ListenParts) {
+export function createListener({ client, clock, signal, log, workspace }: ListenContext) {
   let listens = true;
   let hasWaited = false;
   let quickAnswers = 0;

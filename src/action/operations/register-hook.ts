@@ -1,6 +1,6 @@
-import type { RegisterHookTask } from '../inputs/task.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { RegisterHookTask } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
 
 /** Of the address only what names the receiver: path and query often hold a secret. */
 const receiver = (url: string): string => new URL(url).origin;
@@ -11,8 +11,8 @@ const textsIn = (value: unknown): readonly string[] =>
 /** GitHub and Buildkite know a caller by a token in its headers, and never look at a signature. */
 const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
 
-export async function registerHook(parts: Parts, task: RegisterHookTask): Promise<Outcome> {
-  const { client, log } = parts;
+export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
+  const { client, log } = context;
   const { workspace, url, events, secret } = task;
   const { hook_id, replaced, madeSecret } = await client.registerHook(
     {
@@ -22,7 +22,7 @@ export async function registerHook(parts: Parts, task: RegisterHookTask): Promis
       ...(events.length > 0 && { events }),
       ...(secret !== '' && { secret }),
     },
-    ordinaryLimits(parts),
+    defaultLimits(context),
   );
   if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(

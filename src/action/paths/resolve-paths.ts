@@ -1,9 +1,11 @@
-import { join, posix } from 'node:path';
+// Not from node:fs/promises: Node loads that, and much with it, when `promises` is first used.
+import { type Dirent, promises } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { PathLine } from '../inputs/path-lines.ts';
+import type { PathLine } from '../inputs/parse.ts';
 import { lineProblem } from '../inputs/reader.ts';
-import { isFile, matchingFiles } from './matching-files.ts';
+import { InputError } from '../outcome.ts';
 import { whyNotQuick } from './pattern-cost.ts';
 
 /** A path that the input means: named by a line of its own, or one of those that a pattern matches. */
@@ -12,14 +14,34 @@ export interface ResolvedPath {
   readonly path: LockPath;
 }
 
-export type ResolvedPaths =
-  | { readonly ok: true; readonly paths: readonly ResolvedPath[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 export interface ResolveOptions {
   readonly checkout: string;
   /** Paths that a pattern matches as well, whether the checkout has such files or not. */
   readonly lockedPaths?: readonly LockPath[];
+}
+
+const isFile = (path: string): Promise<boolean> =>
+  promises.stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+
+const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
+
+/** A link to a file stands for a file: in the repository it is one. */
+const standsForFile = async (entry: Dirent): Promise<boolean> =>
+  entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
+
+/** The files of the checkout that a pattern matches, from the checkout on, in the order of their names. */
+async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
+  for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
+    for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
+      if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
+    }
+  }
+  return [...found].sort();
 }
 
 /** By its name as systems store it: composed (é), or decomposed (e and an accent). */
@@ -67,11 +89,12 @@ async function expand(
 /**
  * The paths that the lines of the input mean, each once, in the order of the lines: a path is itself, a pattern is
  * every file that it matches, and one that starts with `!` takes away from what the lines before it have named.
+ * Throws an InputError with all that is wrong.
  */
 export async function resolvePaths(
   lines: readonly PathLine[],
   { checkout, lockedPaths = [] }: ResolveOptions,
-): Promise<ResolvedPaths> {
+): Promise<readonly ResolvedPath[]> {
   const problems: string[] = [];
   const chosen = new Map<LockPath, ResolvedPath['kind']>();
 
@@ -101,7 +124,6 @@ export async function resolvePaths(
   if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
     problems.push('Input `path` names no path: the lines with "!" take away all that the other lines name.');
   }
-  return problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, paths: [...chosen].map(([path, kind]) => ({ kind, path })) };
+  if (problems.length > 0) throw new InputError(problems);
+  return [...chosen].map(([path, kind]) => ({ kind, path }));
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../../src/action/report/safe-text.ts';
+import { createRedactor } from '../../../src/action/report/redact.ts';
 import { summaryHtml } from '../../../src/action/report/summary.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
 import { hostileText } from './texts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { pictureLines } from '../../../demo/terminal/picture.ts';
 import { summaryLines } from '../../../demo/terminal/summary.ts';
-import { gantt } from '../../../src/action/post-step/gantt.ts';
+import { gantt } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/summary.ts';
 
 const texts = (summary: string): readonly string[] =>
