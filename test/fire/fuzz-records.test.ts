@@ -92,7 +92,7 @@ const kept = (service: string): fc.Arbitrary<string> =>
           {
             service: orElse(fc.constant(service)),
             workspace: orElse(fc.constant('game')),
-            handedOn: orElse(fc.constant(false)),
+            outlivesJob: orElse(fc.constant(false)),
             locks: orElse(list),
           },
           { requiredKeys: ['service', 'workspace'] },
