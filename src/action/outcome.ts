@@ -64,7 +64,7 @@ export interface ReleaseReport {
   readonly table: Table;
   /** Markdown with a chart of how long each lock was waited for and held. */
   readonly chart: string | undefined;
-  /** Why the job fails: each about a lock that it counted on and did not have. */
+  /** Why the job fails: each about a lock that it relied on and did not have. */
   readonly failures: readonly string[];
   readonly warnings: readonly string[];
   readonly lines: readonly string[];

@@ -184,7 +184,7 @@ describe('the branch of a sync', () => {
     ['nothing', {}],
   ])('has to be given in a run of %s', (_name, environment) => {
     expect(problemsOf(step, environment)).toEqual([
-      'Input `branch` is missing. The run is not of a branch, so the branch to sync has to be named.',
+      'Input `branch` is missing. The run is not on a branch: name the branch to sync.',
     ]);
   });
 });

@@ -216,7 +216,7 @@ describe('a line that starts with !', () => {
 
   test.each(['Content/Maps/*.umap\n!**', '!a'])('must leave something: %j', async (lines) => {
     expect(await problems(lines)).toEqual([
-      'Input `path` names no path: the lines with "!" take away all that the other lines name.',
+      'Input `path` names no path: the lines with "!" remove everything the other lines name.',
     ]);
   });
 });

@@ -65,7 +65,7 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
 
 /** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, payload: Json): Parsed<Change> {
-  if (!isObject(payload)) return refused(`The file of the event has no JSON object in it. ${instead}`);
+  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
   // Many events are of a pull request, and all of them have it at this place.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
@@ -144,7 +144,7 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(
-      `The interface of GitHub is at ${url.origin}: plain http would show the token to everybody on the way. Set \`allow-http: true\` if the network is yours alone.`,
+      `The interface of GitHub is at ${url.origin}: plain http would expose the token to everyone on the way. Set \`allow-http: true\` on a network that is yours alone.`,
     );
   }
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));

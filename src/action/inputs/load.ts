@@ -127,7 +127,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask
   const parseBranch = (text: string): Parsed<string> => {
     const branch = text || runBranch(environment);
     return branch === undefined
-      ? refused('The run is not of a branch, so the branch to sync has to be named.')
+      ? refused('The run is not on a branch: name the branch to sync.')
       : parseText('It has to be the name of a branch.')(branch);
   };
   return complete<SyncTask>({
@@ -152,7 +152,7 @@ function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly Pat
 
 function readLock(reader: Reader): Read<LockTask> {
   const { read, raw, complain } = reader;
-  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path a line.');
+  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
   return complete<LockTask>({
     operation: 'lock',
     workspace: readWorkspace(reader),
@@ -196,7 +196,7 @@ function readUnlock(reader: Reader): Read<UnlockTask> {
 }
 
 const parseGitHubToken = parseToken(
-  'With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.',
+  'With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
 );
 
 function readLockScope(reader: Reader): Read<LockScope> {
@@ -206,7 +206,10 @@ function readLockScope(reader: Reader): Read<LockScope> {
   if (changedFiles === undefined) return undefined;
   if (!changedFiles) return paths && { kind: 'paths', paths };
   if (raw.path !== '') {
-    complain('path', 'With `changed-files: true` the paths are those of the pull request or push: give one of both.');
+    complain(
+      'path',
+      'With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
+    );
   }
   const githubToken = read('github-token', parseGitHubToken);
   // A wrong one is told with the connection.
@@ -244,7 +247,7 @@ export function readConnection({ read }: Reader): Read<Connection> {
   return complete<Connection>({
     // A wrong allow-http is a mistake of its own: what it would have allowed is not held against the address.
     baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
-    token: read('token', parseToken('It has to be an API token of the service, in one piece: give it from a secret.')),
+    token: read('token', parseToken('It has to be an API token of the service, in one piece: pass it from a secret.')),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
     retries: read('retries', parseWholeNumber(100)),
   });

@@ -93,17 +93,17 @@ export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {
   const url = URL.parse(text);
   if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
   if (url.username !== '' || url.password !== '') {
-    return refused('It must not hold a user name or a password: the token is sent in a header.');
+    return refused('It must not contain a user name or a password: the token is sent in a header.');
   }
   if (text.includes('?') || text.includes('#')) return refused('It must not have a query or a fragment.');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It has to begin with https://.');
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(
-      'Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.',
+      'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.',
     );
   }
   const address = url.href.replace(/(?<!\/)\/+$/, '');
-  if (!address.endsWith('/v1')) return refused('It has to end in the version of the interface, /v1.');
+  if (!address.endsWith('/v1')) return refused('It has to end in /v1, the version of the interface.');
   return accepted(address);
 }
 
@@ -155,15 +155,15 @@ export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
   try {
     entries = JSON.parse(json);
   } catch {
-    return refused('It is not JSON. Give it the output `locks` of a lock step as it is.');
+    return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
   }
   if (!Array.isArray(entries)) {
-    return refused('It is not a JSON list. Give it the output `locks` of a lock step as it is.');
+    return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
   }
   const locks: HandoffLock[] = [];
   for (const [index, entry] of entries.entries()) {
     const lock = readHandoffLock(entry);
-    if (lock === undefined) return refused(`Its entry ${index + 1} is no lock: it has no valid path.`);
+    if (lock === undefined) return refused(`Entry ${index + 1} is not a lock: it has no valid path.`);
     locks.push(lock);
   }
   return accepted(locks);

@@ -23,7 +23,7 @@ export function heldText(path: string, holder: KnownLock | undefined, now: numbe
 
 /** Of a request without an answer: until when there may be a lock that nobody can show to be theirs. */
 export const unprovenText = ({ path, ttl, at }: Intent): string =>
-  `Whether ${path} was locked by this step is not known: its request of ${at} had no answer, and the service does not tell now. If it was, that lock ends ${ttl} after it was taken.`;
+  `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
 
 const hourInMinutes = 60;
 
@@ -67,13 +67,13 @@ export function alreadyHeldText(
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
   const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
   const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
-  const who = `This job holds ${namedPaths(own)} already: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+  const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
   const release = 'release what is not needed any more with `operation: unlock`';
   if (own.length < asked.paths.length) {
-    return `${who} Name only the other paths here, or ${release} before this step.`;
+    return `${who} Name only the other paths in this step, or ${release} before this step.`;
   }
   // Half of it: some of the lifetime is over whenever a later step asks.
   return soonest - now >= (asked.ttl.seconds * 1_000) / 2
-    ? `${who} That is everything that this step names, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
-    : `${who} That is everything that this step names: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
+    ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
+    : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
 }

@@ -17,7 +17,7 @@ export type ReleaseTarget =
   /** Whatever a look at the path has shown, and no later lock. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
 
-export interface ReleaseRequest {
+export interface LockToRelease {
   readonly service: string;
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
@@ -65,7 +65,7 @@ type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
  */
 async function releaseUnproven(
   { client, clock, sleep, random }: ReleaseContext,
-  request: ReleaseRequest,
+  request: LockToRelease,
   { lock, doubtful }: OwnTarget,
   within: Within,
 ): Promise<ReleaseResult> {
@@ -110,7 +110,7 @@ function judgeByLook(before: LookupResult, after: LookupResult, error: ServiceEr
 /** A lock without ETag and id is released with one request: its answer may get lost, and the path be taken anew. */
 async function releaseFound(
   { client }: ReleaseContext,
-  request: ReleaseRequest,
+  request: LockToRelease,
   { found }: FoundTarget,
   within: Within,
 ): Promise<ReleaseResult> {
@@ -121,7 +121,7 @@ async function releaseFound(
   return judgeByLook(found, await lookUp(client, request, within), result.error);
 }
 
-function send(context: ReleaseContext, request: ReleaseRequest, within: Within): Promise<ReleaseResult> {
+function send(context: ReleaseContext, request: LockToRelease, within: Within): Promise<ReleaseResult> {
   const { workspace, path, target, force } = request;
   const proof = lockOf(target);
   if (isProven(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
@@ -138,7 +138,7 @@ const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
 /** Releases the lock that is meant, and no other. The ledger has what is about to be done, and then what came of it. */
 export async function releaseLock(
   context: ReleaseContext,
-  request: ReleaseRequest,
+  request: LockToRelease,
   within: Within,
 ): Promise<ReleaseResult> {
   const { service, workspace, path, target } = request;

@@ -113,7 +113,7 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
   const apart = ignored > 0 ? `, apart from ${count(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
     ? `Nothing is locked in ${where}${apart}.`
-    : `No lock was seen in ${where}${apart}, and not all of them could be read.`;
+    : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
 }
 
 /** A list that may not be whole says of no file that it is free. */

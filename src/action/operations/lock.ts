@@ -97,21 +97,21 @@ function giveBackTexts(back: GiveBackResult, asked: number, now: number): readon
   const texts: string[] = [];
   const had = back.done.length + back.lost.length + back.leftAlone.length + back.failed.length;
   if (had > 0) {
-    texts.push(`Of ${count(asked, 'path')}, ${grouped(had)} had been locked; ${grouped(back.done.length)} given back.`);
+    texts.push(
+      `${grouped(had)} of ${count(asked, 'path')} had been locked; ${grouped(back.done.length)} released again.`,
+    );
   }
   for (const { grant, error } of back.failed) {
     texts.push(
-      `The lock on ${grant.path} could not be given back and stays until ${clockTime(Date.parse(grant.lock.expires_at), now)}, unless the end of the job can release it: ${error.message}`,
+      `The lock on ${grant.path} could not be released and stays until ${clockTime(Date.parse(grant.lock.expires_at), now)}, unless the end of the job can release it: ${error.message}`,
     );
   }
   for (const { grant, holder } of back.lost) {
-    texts.push(
-      `The lock on ${grant.path} was lost before it could be given back. ${heldText(grant.path, holder, now)}.`,
-    );
+    texts.push(`The lock on ${grant.path} was lost before it could be released. ${heldText(grant.path, holder, now)}.`);
   }
   for (const { path } of back.leftAlone) {
     texts.push(
-      `The lock on ${path} may have ended meanwhile, and the service gave nothing to tell it from another: what is there now has been left alone.`,
+      `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`,
     );
   }
   return texts;
@@ -150,8 +150,8 @@ function notAcquired(
       return failed(
         outputs,
         all
-          ? 'The step was cancelled; what it had locked has been given back.'
-          : 'The step was cancelled. Not all that it had locked could be given back in time: the end of the job tries again.',
+          ? 'The step was cancelled and has released what it had locked.'
+          : 'The step was cancelled. Some of its locks could not be released in time: the end of the job tries again.',
       );
     }
     case 'too-short': {

@@ -26,11 +26,11 @@ export async function registerHook(context: Context, task: RegisterHookTask): Pr
   );
   if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(
-      'The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.',
+      'The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with `hook-secret`.',
     );
   }
   const chosen = events.length > 0 ? events : textsIn(task.options['events']);
-  const what = replaced ? 'The webhook was there already and has been replaced' : 'The webhook is registered';
+  const what = replaced ? 'The webhook existed and has been replaced' : 'The webhook is registered';
   const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {

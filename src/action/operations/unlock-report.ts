@@ -60,7 +60,7 @@ export function resultText(result: UnlockResult, now: number): string {
     case 'not-ours':
       return 'not locked by this job, left alone';
     case 'left-alone':
-      return 'not to be told from the lock of somebody else, left alone';
+      return 'cannot be told apart from a lock of somebody else, left alone';
     case 'refused':
       return `${holderText(result.holder, now)}, and not this token’s to release`;
     case 'unclear':
@@ -78,12 +78,12 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
       const { path, holder, requestId } = result;
       const request = requestId === undefined ? '' : `, request id ${requestId}`;
       return [
-        `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). If it has to go all the same, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
+        `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
       ];
     }
     case 'unclear':
       return [
-        `Whether the lock on ${result.path} was released is not known: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
       ];
     case 'failed':
       return [`The lock on ${result.path} was not released. ${result.why}`];

@@ -82,7 +82,7 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
         return { path, kind: 'unclear', why: result.error.message };
       case 'left-alone':
         log.warn(
-          `Nothing shows that the lock that is on ${path} now is the one that is meant, and it may be somebody else's: it is left alone.`,
+          `The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`,
         );
         return { path, kind: 'left-alone' };
       case 'released':

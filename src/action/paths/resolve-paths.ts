@@ -122,7 +122,7 @@ export async function resolvePaths(
     else await choosePattern(line.text);
   }
   if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
-    problems.push('Input `path` names no path: the lines with "!" take away all that the other lines name.');
+    problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
   }
   if (problems.length > 0) throw new InputError(problems);
   return [...chosen].map(([path, kind]) => ({ kind, path }));

@@ -189,7 +189,7 @@ function quiet(log: Log): Log {
 }
 
 /** Releases what the step has left. */
-async function release(options: ReleaseOptions): Promise<ReleaseResults> {
+async function releaseOnService(options: ReleaseOptions): Promise<ReleaseResults> {
   const { connection, claims, ledger, step, origin, log, cancelled } = options;
   const { requestTimeout } = connection;
   const patient: Connection = {
@@ -256,7 +256,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     const now = Date.now();
     if (nothing) return { results: [], now };
     if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now };
-    return release({ connection, claims, ledger, step, origin, log, cancelled });
+    return releaseOnService({ connection, claims, ledger, step, origin, log, cancelled });
   }
 
   const { results, now } = await releaseAll();

@@ -30,7 +30,7 @@ const words: Readonly<Record<ClaimResult['kind'], string>> = {
   gone: 'was gone already',
   lost: 'lost to another holder',
   replaced: 'held by somebody else now, left alone',
-  'left-alone': 'not to be told from the lock of somebody else, left alone',
+  'left-alone': 'cannot be told apart from a lock of somebody else, left alone',
   failed: 'not released',
   unproven: 'not known to be ours, left alone',
   'never-granted': 'was never granted',
@@ -81,7 +81,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const when = had
     ? ` It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`
     : ' Somebody had released it before its end.';
-  return `The lock on ${grant.path} was lost while the job counted on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
+  return `The lock on ${grant.path} was lost while the job relied on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
 }
 
 function failedText(failed: readonly Of<'failed'>[], now: number): string {
@@ -92,21 +92,21 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
     const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
     return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
   });
-  return `${count(failed.length, 'lock')} could not be released, and ${itself}. ${first?.why ?? ''} To release by hand: ${each}`;
+  return `${count(failed.length, 'lock')} could not be released and ${itself}. ${first?.why ?? ''} To release it yourself: ${each}`;
 }
 
 const replacedText = (replaced: readonly Of<'replaced'>[], now: number): string =>
   several(
     replaced,
     ({ grant, holder }) =>
-      `${heldText(grant.path, holder, now, true)}, and is left alone: whether the job had released its own lock before is not known.`,
+      `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`,
   );
 
 const leftAloneText = (left: readonly Of<'left-alone'>[], now: number): string =>
   several(
     left,
     (one) =>
-      `The service gave nothing to tell the lock on ${one.grant.path} from another (${untilText(one, now)}): what is there now has been left alone.`,
+      `The service gave nothing to tell the lock on ${one.grant.path} (${untilText(one, now)}) from another: what is there now has been left alone.`,
   );
 
 function overText(over: readonly Of<'gone'>[], now: number): string {
@@ -114,7 +114,7 @@ function overText(over: readonly Of<'gone'>[], now: number): string {
     over,
     (one) => `The lock on ${one.grant.path} had ended at ${pastMoment(endOf(one), now)}, before the job did.`,
   );
-  return `${each} A longer \`ttl\` would have kept what the job counted on.`;
+  return `${each} A longer \`ttl\` would have kept what the job relied on.`;
 }
 
 function warningsOf(results: readonly ClaimResult[], now: number): readonly string[] {

@@ -75,6 +75,6 @@ test('who holds what is named once each', () => {
 
 test('the advice on a refusal is in the words of the inputs', () => {
   expect(unlockOutcome([all.refused], 'game', now).failures).toEqual([
-    'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock (403, request id req-1). If it has to go all the same, set `force: true` with a token that has the scope `locks:admin`.',
+    'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock (403, request id req-1). To release it anyway, set `force: true` with a token that has the scope `locks:admin`.',
   ]);
 });

@@ -27,7 +27,7 @@ test('when the 810th of 1,000 paths is held, the 809 and those in flight are giv
     conclusion: 'failure',
     outputs: { status: 'held', acquired: 'false', holder: 'grace', count: '0', locks: '[]' },
   });
-  expect(result.log).toContain(`Of 1,000 paths, ${taken.length} had been locked; ${taken.length} given back.`);
+  expect(result.log).toContain(`${taken.length} of 1,000 paths had been locked; ${taken.length} released again.`);
   expect(result.annotations).toMatchObject([
     {
       level: 'error',
