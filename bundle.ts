@@ -49,11 +49,20 @@ async function copyToolkit(): Promise<void> {
   await edit('lib/file-command.js', (text) => replaceOnce(text, "from 'crypto';", "from './crypto.js';"));
 }
 
+/** The bundler lists the licenses of what it bundles, but overlooks a copy that several modules import. */
+async function addToolkitLicense(file: string): Promise<void> {
+  const licenses = await readFile(file, 'utf8');
+  if (licenses.startsWith('@actions/core\n')) return;
+  const own = await readFile(join(root, 'node_modules/@actions/core/LICENSE.md'), 'utf8');
+  await writeFile(file, `@actions/core\nMIT\n${own.trim()}\n\n${licenses}`);
+}
+
 await rm(join(root, 'build/bundle'), { recursive: true, force: true });
 await copyToolkit();
 run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled, '--removeComments');
 bundle(`${compiled}/action/main.js`, made);
 bundle(`${compiled}/action/post.js`, `${made}/post`);
+for (const folder of [made, `${made}/post`]) await addToolkitLicense(join(root, folder, 'licenses.txt'));
 // The one above it says the same: the files are ECMAScript modules.
 await rm(join(root, made, 'post/package.json'));
 
