@@ -6,7 +6,7 @@ import { failed, InputError, type Outcome } from './outcome.ts';
 import { createRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
-/** Each operation is loaded when it is asked for, and the network with it: a wrong input is told without them. */
+/** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
 async function run(context: Context, task: Task): Promise<Outcome> {
   switch (task.operation) {
     case 'sync':

@@ -219,6 +219,7 @@ describe('how values are written', () => {
     'http://127.0.0.1:1/v1',
     'http://127.9.9.9/v1',
     'http://[::1]:8080/v1',
+    'http://[::ffff:7f00:2]/v1',
     'http://a.localhost/v1',
   ])('%s needs no allow-http', (url) => {
     expect(inputsOf(rightStep('list-workspaces', { 'base-url': url })).connection.baseUrl).toBe(url);

@@ -9,22 +9,22 @@ declare const brand: unique symbol;
 /** The full id of a commit, of SHA-1 or SHA-256. */
 export type CommitId = string & { readonly [brand]: 'CommitId' };
 
-/** What started the run, as far as it changes files. */
+/** An event that changes files. */
 export type Change =
   | { readonly kind: 'pull-request'; readonly number: number }
   | { readonly kind: 'push'; readonly ref: string; readonly before: CommitId; readonly after: CommitId }
-  /** Nothing was there before: its files are those in which it differs from the default branch. */
+  /** A new branch or tag: its files are those that differ from the default branch. */
   | { readonly kind: 'new-ref'; readonly ref: string; readonly after: CommitId; readonly defaultBranch: string }
   | { readonly kind: 'deleted-ref'; readonly ref: string }
   | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
 
 const instead = 'Name the files with `path` instead.';
 
-/** What stands for the commit of a branch that is not there yet, or not any more. */
+/** Stands for the commit of a branch that does not exist yet, or any more. */
 const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
 
 function commitIn(json: Json | undefined): CommitId | undefined {
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  // The one place that brands a commit id: it has just been checked.
   return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
 }
 
@@ -66,7 +66,7 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
 /** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, payload: Json): Parsed<Change> {
   if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
-  // Many events are of a pull request, and all of them have it at this place.
+  // Many events are about a pull request, and all of them have it here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
     return accepted({ kind: 'pull-request', number });

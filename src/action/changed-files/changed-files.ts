@@ -6,10 +6,10 @@ import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 export interface ChangedFiles {
-  /** Such as "pull request #7". */
+  /** For example "pull request #7". */
   readonly of: string;
   readonly files: number;
-  /** Each once, of a renamed file both names; without those that cannot be locked. */
+  /** Each once, both names of a renamed file, without paths that cannot be locked. */
   readonly paths: readonly LockPath[];
 }
 
@@ -30,7 +30,7 @@ async function filesOf(change: Change, github: GitHub, pause: Pause): Promise<re
   }
 }
 
-/** What to do about an answer of GitHub, to be put behind what it said; empty where that says enough. */
+/** What to do about an answer of GitHub; empty where the answer says enough. */
 function adviceOn(error: unknown, { kind }: Change): string {
   if (!(error instanceof ServiceError)) return '';
   const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
@@ -48,7 +48,7 @@ function adviceOn(error: unknown, { kind }: Change): string {
   }
 }
 
-/** Looks up at GitHub which files the pull request or the push changes: all of them, or an error says why not. */
+/** Asks GitHub which files the pull request or the push changes. Throws unless it gets all of them. */
 export async function lookUpChangedFiles(
   source: ChangeSource,
   context: GitHubContext & Pick<Context, 'signal'>,

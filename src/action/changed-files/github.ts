@@ -37,7 +37,7 @@ export function asTooMany(received: Received): Received {
   return { ...received, status: 429, headers: { ...received.headers, 'retry-after': wait } };
 }
 
-/** GitHub would rather have one request after the other: it has a limit for those at once, which all of a job share. */
+/** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
 const maxConnections = 4;
 
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;
@@ -48,7 +48,7 @@ interface GitHubCall {
   close(): void;
 }
 
-/** Requests to GitHub with the retries, the limits and the proxies of those to the service. */
+/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
 function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext): GitHubCall {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
@@ -95,7 +95,7 @@ interface FetchOptions {
 /** What octokit needs of a `fetch`. */
 type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
 
-/** A repository that was renamed answers from its new place; a chain of such is short. */
+/** A renamed repository redirects to its new address; such chains are short. */
 const maxRedirects = 5;
 
 type Answered = Extract<Outcome, { kind: 'answered' }>;
@@ -146,7 +146,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
     if (answer.body.kind !== 'json' || wrong !== undefined) throw wrong ? outcome.fail(wrong) : outcome.refuse(answer);
     const link = headerOf(answer, 'link');
     return new Response(JSON.stringify(answer.body.value), {
-      // Nothing else of the headers: octokit writes to the console what it finds there of deprecations.
+      // No other headers: octokit would log deprecations it finds there.
       headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
     });
   };
@@ -154,11 +154,11 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
 
 export type Parameters = Readonly<Record<string, string | number>>;
 
-/** One repository, to be read. Errors are sentences. */
+/** Reads one repository. Errors are sentences. */
 export interface GitHub {
-  /** A path below that of the repository, with its parameters in braces: `pulls/{number}`. */
+  /** A path below the repository, with parameters in braces: `pulls/{number}`. */
   read(path: string, parameters: Parameters): Promise<Json>;
-  /** The same page by page, as the answers lead to each other. */
+  /** The same, page by page. */
   pages(path: string, parameters: Parameters): AsyncIterable<Json>;
 }
 
@@ -168,7 +168,7 @@ interface Page {
   readonly next: string | undefined;
 }
 
-/** Octokit puts what a fetch throws into an error of its own. */
+/** Octokit wraps what a fetch throws in an error of its own. */
 const reasonOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
@@ -203,7 +203,7 @@ export function openGitHub(
   return {
     close,
     read: async (path, parameters) => (await first(path, parameters)).body,
-    // Octokit's own way through the pages takes a conflict (409) for the end of the list.
+    // Octokit's own pagination takes a conflict (409) for the end of the list.
     async *pages(path, parameters) {
       const seen = new Set<string>();
       let page = await first(path, parameters);

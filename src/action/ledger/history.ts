@@ -4,7 +4,7 @@ import type { Ledger, LedgerContent } from './ledger.ts';
 
 export interface HeldLock {
   readonly grant: Grant;
-  /** Its release was begun, and how that went was never learned. */
+  /** Its release was begun, and it is not known how that went. */
   readonly releaseBegun: boolean;
 }
 
@@ -16,13 +16,13 @@ export interface History {
   readonly unclear: readonly Intent[];
   /** The last grant of each step and path, also of locks that have ended since. */
   readonly grants: readonly Grant[];
-  /** How each lock ended of which that is known. */
+  /** How locks ended, where that is known. */
   readonly endings: ReadonlyMap<Grant, Ending>;
   /** What the workflow calls the steps, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
 }
 
-/** Whether an entry is about this lock. One that names none is about whatever was held there. */
+/** Whether an entry is about this lock. One that names no lock is about whatever was held there. */
 function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
   if (etag !== undefined && lock.etag !== undefined) return etag === lock.etag;
   if (id !== undefined && lock.id !== undefined) return id === lock.id;

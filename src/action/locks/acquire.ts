@@ -184,7 +184,7 @@ const firstPauseMs = 1_000;
 const maxPauseMs = 10_000;
 const growth = 1.5;
 
-/** Each waits for a time of its own: all who wait for the same path may have been told the same. */
+/** Randomized: all who wait for the same path may have been told the same time. */
 function pauseMs(round: number, askedMs = 0, random: () => number): number {
   const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** round);
   return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;

@@ -15,10 +15,10 @@ export interface AlreadyHeld {
   readonly stepName: string | undefined;
 }
 
-/** If the list cannot be had in this time, the locks are asked for as if nothing were known. */
+/** Without a list by then, the locks are asked for as if nothing were known. */
 const maxLookMs = 10_000;
 
-/** What the ledger has is believed where the service does not tell locks apart, or does not list them. */
+/** The ledger decides where the service does not tell locks apart, or does not list them. */
 function stands({ grant, releaseBegun }: HeldLock, found: LookupResult, serverNow: number): boolean {
   const believed = !releaseBegun && !isOver(grant.lock, serverNow);
   switch (found.kind) {
@@ -38,7 +38,7 @@ const listedLock = (found: LookupResult): KnownLock | undefined => (found.kind =
 
 /**
  * The locks that earlier steps of this job have on the paths. The ledger names them, and the service says whether they
- * still stand: one that has expired, or was released by force, is no reason not to lock the path anew.
+ * still exist: a lock that expired or was released by force does not keep the step from locking the path.
  */
 export async function findAlreadyHeld(
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'ledger'>,

@@ -4,17 +4,17 @@ import type { Context } from '../context.ts';
 import { span } from '../report/words.ts';
 import { heldText } from './messages.ts';
 
-/** Proxies in between cut what is silent for a minute. */
+/** Proxies cut connections that are silent for a minute. */
 const maxSeconds = 30;
 
-/** An answer that comes sooner than this was not waited for. */
+/** A service that waited would not have answered sooner than this. */
 const quickMs = 1_000;
 const maxQuickAnswers = 3;
 
 export type Heard =
   /** The service says that the path is free. */
   | 'free'
-  /** It says nothing, and whoever waits looks again after a while. */
+  /** It says nothing: look again after a while. */
   | 'nothing';
 
 export interface ListenContext extends Pick<Context, 'client' | 'clock' | 'signal' | 'log'> {
@@ -22,8 +22,8 @@ export interface ListenContext extends Pick<Context, 'client' | 'clock' | 'signa
 }
 
 /**
- * Lets the service say when a path comes free, for as long as it shows that it waits (RFC 7240, `Prefer: wait`). One
- * that does not is not asked again; one that did once may be restarting, and is.
+ * Lets the service say when a path is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
+ * does not is not asked again; one that has before may be restarting, and is.
  */
 export function createListener({ client, clock, signal, log, workspace }: ListenContext) {
   let listens = true;

@@ -8,10 +8,10 @@ import {
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 
-/** Up to so many paths are asked for one by one; for more, one list is shorter. */
+/** For more paths than this, one list takes less time than one request each. */
 const maxSingleRequests = 8;
 
-/** The folder that all of them are in, with its slash; empty where they have none in common. */
+/** The innermost common folder, with its slash; empty if there is none. */
 export function commonFolder(paths: readonly string[]): string {
   const [first = '', ...others] = paths;
   let length = first.lastIndexOf('/') + 1;
@@ -61,7 +61,7 @@ export type LookupResult =
 /** A service may let a token take and release locks and not list them. */
 const refusesLists = ({ status = 0 }: ServiceError): boolean => [403, 404, 405, 501].includes(status);
 
-/** Gives what the list says of each path, and never throws a ServiceError. */
+/** Looks paths up in a list. A ServiceError becomes the result for every path. */
 export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: LockPath) => LookupResult> {
   try {
     const { items, incomplete } = await list;

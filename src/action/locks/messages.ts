@@ -7,7 +7,7 @@ import { count, moment } from '../report/words.ts';
 import type { AlreadyHeld } from './already-held.ts';
 import { answerClockMs } from './ownership.ts';
 
-/** "14:05 UTC (3 min ago)", of something that has happened. */
+/** "14:05 UTC (3 min ago)", for something in the past. */
 export const pastMoment = (time: number, now: number): string => moment(time, Math.max(now, time + 1));
 
 /** "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)". */
@@ -21,13 +21,13 @@ export function heldText(path: string, holder: KnownLock | undefined, now: numbe
   return parts.join('');
 }
 
-/** Of a request without an answer: until when there may be a lock that nobody can show to be theirs. */
+/** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
 export const unprovenText = ({ path, ttl, at }: Intent): string =>
   `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
 
 const hourInMinutes = 60;
 
-/** The next number of minutes that people would write: strictly later, so that it is longer than the lock. */
+/** The next round number of minutes, strictly larger, so that the wait is longer than the lock. */
 function later(minutes: number): number {
   const step = [1, 5, 15, hourInMinutes].findLast((each) => minutes >= 2 * each) ?? 1;
   return (Math.floor(minutes / step) + 1) * step;
@@ -35,10 +35,10 @@ function later(minutes: number): number {
 
 const maxSuggestion = 6 * hourInMinutes;
 
-/** What to set so that the next run waits for the path. Jobs have time limits: nobody waits for days. */
+/** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
 export function waitAdvice(expiresAt: string | undefined, now: number): string {
   const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
-  // A lock that was just taken for 2 h has a little more or less by the clock of answers: the advice is the same.
+  // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
   const minutes = Math.ceil((ms - answerClockMs) / 60_000);
   if (!(ms > 0) || minutes > maxSuggestion) return 'Set `wait` to wait for it.';
   return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for it.`;
@@ -58,7 +58,7 @@ function namedPaths(own: readonly AlreadyHeld[]): string {
   return names.join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
 }
 
-/** Says whose the locks are, until when, and what to do: there is nothing to wait for. */
+/** Whose the locks are, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
   own: readonly AlreadyHeld[],
   asked: { readonly paths: readonly LockPath[]; readonly ttl: Ttl },
@@ -72,7 +72,7 @@ export function alreadyHeldText(
   if (own.length < asked.paths.length) {
     return `${who} Name only the other paths in this step, or ${release} before this step.`;
   }
-  // Half of it: some of the lifetime is over whenever a later step asks.
+  // Half of it: some of the lifetime is always over when a later step asks.
   return soonest - now >= (asked.ttl.seconds * 1_000) / 2
     ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
     : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;

@@ -11,10 +11,10 @@ export interface OwnLock {
   readonly grantedAt?: string | undefined;
 }
 
-/** Whose the lock is that is listed on the path: ours, another one, or nothing tells them apart. */
+/** Whether the listed lock is ours, another one, or nothing tells them apart. */
 export type Ownership = 'ours' | 'lost' | 'unknown';
 
-/** Answers carry the time of the service in whole seconds, so that by it a moment ago can lie ahead. */
+/** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
 export const answerClockMs = 1_000;
 
 /** Answers take a moment to arrive, too. */
@@ -28,7 +28,7 @@ const msBetween = (one: string | undefined, other: string | undefined): number =
 
 const isWholeSecond = (time: string | undefined): boolean => Date.parse(time ?? '') % 1_000 === 0;
 
-/** A service may give its answers and its lists times of different precision: one that was cut or rounded tells less. */
+/** Answers and lists may have times of different precision: a truncated one proves less. */
 function areDifferentMoments(one: string | undefined, other: string | undefined): boolean {
   const ms = Math.abs(msBetween(one, other));
   return ms >= 1_000 || (ms > 0 && !isWholeSecond(one) && !isWholeSecond(other));
@@ -50,7 +50,7 @@ export function compare(own: OwnLock, listed: KnownLock): Ownership {
   return isSame(own, listed) ? 'ours' : 'unknown';
 }
 
-/** Whether its lifetime has ended, or is about to. A lock of which no end is known may have ended. */
+/** Whether its lifetime has ended or is about to. A lock without a known end may have ended. */
 export function isOver({ expires_at = '' }: OwnLock, serverNow: number): boolean {
   const end = Date.parse(expires_at);
   return !(end > serverNow + clockSlackMs);

@@ -48,7 +48,7 @@ const maxPauseMs = 5_000;
 
 const never = new AbortController().signal;
 
-/** The service may have done what it gave no good answer to. */
+/** Whether the service may have released the lock in spite of the error. */
 function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   if (failure.kind === 'connection') return failure.mayHaveArrived;
   // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
@@ -135,7 +135,7 @@ const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
   return target.found.kind === 'locked' ? target.found.lock : {};
 };
 
-/** Releases the lock that is meant, and no other. The ledger has what is about to be done, and then what came of it. */
+/** Releases the lock that is meant, and no other. The ledger has the intent before the request, and then the result. */
 export async function releaseLock(
   context: ReleaseContext,
   request: LockToRelease,

@@ -51,7 +51,7 @@ export interface SessionContext extends ReleaseContext {
   readonly announce: () => void;
 }
 
-/** Asks for single locks and releases them; the ledger has what is about to be done, and then what came of it. */
+/** Acquires and releases single locks. The ledger has each intent before its request, and then the result. */
 export interface LockSession {
   acquire(path: LockPath, terms: LockTerms, within: Within): Promise<AcquireResult>;
   /** Asks once more with the key of an intent, whose answer was lost. */

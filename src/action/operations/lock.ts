@@ -162,7 +162,7 @@ function notAcquired(
       );
     }
     case 'failed':
-      // The end of the wait cut off the last attempt: what was in the way before it is what there is to tell.
+      // The end of the wait cut off the last attempt: report what was in the way before it.
       if (lastConflict !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastConflict, waited);
       return failed(outputs, round.error.message);
   }

@@ -27,7 +27,7 @@ export type UnlockResult = { readonly path: LockPath } & (
 type Of<Kind extends UnlockResult['kind']> = Extract<UnlockResult, { kind: Kind }>;
 
 const ofKind = <Kind extends UnlockResult['kind']>(results: readonly UnlockResult[], kind: Kind): readonly Of<Kind>[] =>
-  // The filter makes them of this kind, which the compiler cannot follow through a type parameter.
+  // The compiler cannot follow the filter through a type parameter.
   results.filter((result) => result.kind === kind) as readonly UnlockResult[] as readonly Of<Kind>[];
 
 /**

@@ -1,4 +1,4 @@
-// Not from node:fs/promises: Node loads that, and much with it, when `promises` is first used.
+// Not node:fs/promises: Node loads `promises`, and much with it, when it is first used.
 import { type Dirent, promises } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
@@ -8,7 +8,7 @@ import { lineProblem } from '../inputs/reader.ts';
 import { InputError } from '../outcome.ts';
 import { whyNotQuick } from './pattern-cost.ts';
 
-/** A path that the input means: named by a line of its own, or one of those that a pattern matches. */
+/** A path that the input stands for: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
   readonly kind: 'named' | 'matched';
   readonly path: LockPath;
@@ -16,7 +16,7 @@ export interface ResolvedPath {
 
 export interface ResolveOptions {
   readonly checkout: string;
-  /** Paths that a pattern matches as well, whether the checkout has such files or not. */
+  /** Further paths that patterns match, whether or not the checkout has them. */
   readonly lockedPaths?: readonly LockPath[];
 }
 
@@ -28,11 +28,11 @@ const isFile = (path: string): Promise<boolean> =>
 
 const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
 
-/** A link to a file stands for a file: in the repository it is one. */
+/** A link to a file counts as a file: in the repository it is one. */
 const standsForFile = async (entry: Dirent): Promise<boolean> =>
   entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
 
-/** The files of the checkout that a pattern matches, from the checkout on, in the order of their names. */
+/** The files that a pattern matches, relative to the checkout and sorted by name. */
 async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
   const found = new Set<string>();
   // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
@@ -44,7 +44,7 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
   return [...found].sort();
 }
 
-/** By its name as systems store it: composed (é), or decomposed (e and an accent). */
+/** File systems store names composed (é) or decomposed (e and an accent). */
 const isInCheckout = async (path: LockPath, checkout: string): Promise<boolean> =>
   (await isFile(join(checkout, path))) || (await isFile(join(checkout, path.normalize('NFD'))));
 
@@ -61,7 +61,7 @@ function parsePattern(text: string): Parsed<string> {
   return accepted(segments.filter((segment, index) => index === last || (segment !== '.' && segment !== '')).join('/'));
 }
 
-/** The name of the pattern itself counts, too: it may have been locked with `glob: false`. */
+/** The text of the pattern matches itself: it may have been locked with `glob: false`. */
 function createMatcher(pattern: string): (path: LockPath) => boolean {
   const composed = pattern.normalize('NFC');
   return (path) => path === composed || posix.matchesGlob(path, composed);
@@ -87,9 +87,9 @@ async function expand(
 }
 
 /**
- * The paths that the lines of the input mean, each once, in the order of the lines: a path is itself, a pattern is
- * every file that it matches, and one that starts with `!` takes away from what the lines before it have named.
- * Throws an InputError with all that is wrong.
+ * The paths that the lines of the input stand for, each once, in the order of the lines: a path is itself, a pattern is
+ * every file it matches, and one that starts with `!` removes paths of the lines before it. Throws an InputError with
+ * everything that is wrong.
  */
 export async function resolvePaths(
   lines: readonly PathLine[],

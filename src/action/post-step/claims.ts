@@ -9,7 +9,7 @@ import { count } from '../report/words.ts';
 
 export interface Claim {
   readonly grant: Grant;
-  /** Why the lock may have been released by this job already; undefined when that cannot be. */
+  /** Why this job may have released the lock already; undefined if it cannot have. */
   readonly doubt: 'release-begun' | 'records-damaged' | undefined;
 }
 
@@ -32,7 +32,7 @@ export type ClaimResult =
   /** Nothing shows that what is there is ours. */
   | { readonly kind: 'left-alone'; readonly grant: Grant }
   | { readonly kind: 'failed'; readonly grant: Grant; readonly why: string }
-  /** Whether it was granted was never learned, and cannot be shown. */
+  /** Nothing shows whether it was granted. */
   | { readonly kind: 'unproven'; readonly intent: Intent; readonly why: string }
   | { readonly kind: 'never-granted'; readonly intent: Intent };
 

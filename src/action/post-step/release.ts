@@ -32,7 +32,7 @@ const lostOr = (claim: Claim, holder: KnownLock | undefined): ClaimResult => {
 const elsewhere = (service: string, now: string): string =>
   `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
 
-/** Where nothing can be asked of the service. */
+/** Without a connection to the service. */
 const unreleased = ({ held, unclear }: Claims, why: string): readonly ClaimResult[] => [
   ...held.map(({ grant }): ClaimResult => ({ kind: 'failed', grant, why })),
   ...unclear.map((intent): ClaimResult => ({ kind: 'unproven', intent, why })),
@@ -118,7 +118,7 @@ export async function releaseClaims(
     }
   }
 
-  /** Gives what is worth another attempt, with the result it has if there is none. */
+  /** Returns what is worth another attempt, with its result in case there is none. */
   async function attemptAll<One>(
     all: ReadonlyMap<One, FailedAttempt | undefined>,
     work: (one: One) => Promise<Attempt>,
@@ -128,7 +128,7 @@ export async function releaseClaims(
       const attempt = await work(one);
       const { error } = attempt;
       if (error === undefined || !isTransient(error)) results.push(attempt.result);
-      // Cut off by the end, the last of many attempts says less than those before it.
+      // The last attempt, cut off by the deadline, says less than those before it.
       else
         again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...attempt, error });
     });
@@ -151,10 +151,10 @@ export async function releaseClaims(
   }
 }
 
-/** The post-step ends within 60 s; the rest is for starting, telling and ending, also on a machine that is slow. */
+/** The post-step ends within 60 s; the rest is for starting and reporting on a slow machine. */
 export const timeLimitMs = 45_000;
 
-/** A network that goes away comes back or it does not: each attempt is short, and there are as many as fit. */
+/** A network that is gone may come back: attempts are short, and there are as many as fit. */
 export const maxRequestTimeout = { seconds: 10 };
 export const retries = 1_000;
 
@@ -212,7 +212,7 @@ async function releaseOnService(options: ReleaseOptions): Promise<ReleaseResults
   }
 }
 
-/** What the step itself was told, else the input as it is now, else what is safe: the step has refused a wrong one. */
+/** What the step was given, else the input as it is now, else the safe choice: the step has refused a wrong one. */
 function lossReaction(saved: string, input: string): LossReaction {
   const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';

@@ -10,10 +10,10 @@ import type { Redact } from '../report/redact.ts';
 import { clockTime, count, grouped, moment } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
 
-/** As one word of a shell, whatever is in it. */
+/** Any text as one word of a shell. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What releases the lock without this action. The token is not shown: whoever does it has one. */
+/** Releases the lock without this action. It shows no token: whoever runs it has their own. */
 export function manualReleaseCommand(grant: Grant): string {
   const { service, lock } = grant;
   const { workspace, path } = parsedAddress(grant);
@@ -36,7 +36,7 @@ const words: Readonly<Record<ClaimResult['kind'], string>> = {
   'never-granted': 'was never granted',
 };
 
-/** What a person has to look at first. */
+/** Most important first. */
 const order: readonly ClaimResult['kind'][] = [
   'lost',
   'failed',
@@ -49,7 +49,7 @@ const order: readonly ClaimResult['kind'][] = [
 ];
 
 const ofKind = <Kind extends ClaimResult['kind']>(results: readonly ClaimResult[], kind: Kind): readonly Of<Kind>[] =>
-  // The filter makes them of this kind, which the compiler cannot follow through a type parameter.
+  // The compiler cannot follow the filter through a type parameter.
   results.filter((one) => one.kind === kind) as readonly ClaimResult[] as readonly Of<Kind>[];
 
 const pathOf = (result: ClaimResult): string => ('grant' in result ? result.grant.path : result.intent.path);
@@ -65,7 +65,7 @@ const untilText = (result: ClaimResult, now: number): string => {
   return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${moment(end, now)}`;
 };
 
-/** A warning is read in the margin of a run: a few locks by name, and where the others are. */
+/** A warning is an annotation of the run: it names a few locks, and says where the others are. */
 const maxNamed = 5;
 
 function several<One>(all: readonly One[], text: (one: One) => string): string {
@@ -189,22 +189,22 @@ export interface Bar {
   /** When the step first asked for it. */
   readonly asked: number;
   readonly granted: number;
-  /** When it was released; of one that was not, the end of the chart. */
+  /** When it was released, or the end of the chart if it was not. */
   readonly ended: number;
   readonly released: boolean;
 }
 
-/** More rows than fit on a screen show nothing: the table beside it has all locks. */
+/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
 const maxRows = 30;
 
-/** A wait that is too short to be seen would only be a stripe in front of each bar. */
+/** A shorter wait would only be a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
 const maxNameLength = 60;
 
 /**
- * A path as the name of a row. Of all characters only those that mean nothing to Mermaid and cannot end the block of
- * code stay as they are; the table has the path in full.
+ * A path as the name of a row. Only characters that mean nothing to Mermaid and cannot end the code block are kept; the
+ * table has the whole path.
  */
 function nameOf(path: string): string {
   const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
@@ -221,11 +221,11 @@ function rowOf({ path, asked, granted, ended, released }: Bar): string {
   return `    section ${nameOf(path)}\n${waited}    ${held}, ${since}, ${until}\n`;
 }
 
-/** Mermaid reads no time before 1970. */
+/** Mermaid knows no times before 1970. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
   [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
 
-/** A block of Markdown that GitHub draws as a chart of each lock's wait and hold; undefined when there is nothing to draw. */
+/** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
 export function gantt(bars: readonly Bar[]): string | undefined {
   const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
   if (drawable.length === 0) return undefined;
@@ -237,13 +237,13 @@ export function gantt(bars: readonly Bar[]): string | undefined {
 
 export interface ChartOptions {
   readonly step: string;
-  /** Keys of requests that were only granted to find out whether they had been. */
+  /** Keys of requests that were granted only because the post-step asked about them. */
   readonly without: ReadonlySet<string>;
   readonly now: number;
   readonly redact: Redact;
 }
 
-/** A chart of how long a step waited for its locks and held them; undefined where nothing tells. */
+/** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOptions): string | undefined {
   let entries: readonly Entry[];
   try {

@@ -1,13 +1,13 @@
 import { spellingsOf } from '../../client/secret-spellings.ts';
 
-/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
+/** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 
 const codeOf = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 
 /**
- * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
- * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
+ * Untrusted text as part of one log line: it can start neither another line nor a workflow command. The runner sees one
+ * in `::` at the start of a line, and in `##[` anywhere (actions/runner, src/Runner.Common/ActionCommand.cs).
  */
 export const oneLine = (text: string): string =>
   text
@@ -15,7 +15,7 @@ export const oneLine = (text: string): string =>
     .replace(/^(\s*):(?=:)/, '$1: ')
     .replace(/##(?=\[)/g, '# #');
 
-/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
+/** The last three would become a mention, an issue or an emoji, even in HTML: GitHub looks at the rendered text. */
 const htmlSpelling: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -27,16 +27,16 @@ const htmlSpelling: Readonly<Record<string, string>> = {
   ':': ':<wbr>',
 };
 
-/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
+/** Untrusted text in HTML, where it stays text. GitHub reads no Markdown inside an HTML block. */
 export const inHtml = (text: string): string =>
   oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
 
 const mask = '***';
 
-/** V8 refuses a pattern of some ten thousand characters, and repeats it in the error: with the secret in it. */
+/** V8 refuses longer patterns, and repeats them in its error: secret included. */
 const maxPatternLength = 10_000;
 
-/** In their order, as many together as one pattern can have; what is too long for any stays as it is. */
+/** As few patterns as their maximum length allows, in order; a text that is too long for a pattern stays a text. */
 function patternsOf(spellings: readonly string[]): readonly (RegExp | string)[] {
   const patterns: (RegExp | string)[] = [];
   let together: string[] = [];
@@ -64,7 +64,7 @@ export type Redact = (text: string) => string;
 
 export function createRedactor(secrets: readonly string[]): Redact {
   const spellings = [...new Set(secrets.flatMap(spellingsOf))].filter((spelling) => spelling !== '');
-  // The longest first: a shorter one may be a part of it.
+  // Longest first: a shorter spelling may be part of a longer one.
   const patterns = patternsOf(spellings.sort((one, other) => other.length - one.length));
   return (text) => patterns.reduce<string>((masked, pattern) => masked.replaceAll(pattern, mask), text);
 }

@@ -2,7 +2,7 @@ import type { Table } from '../outcome.ts';
 import { inHtml, type Redact } from './redact.ts';
 import { grouped } from './words.ts';
 
-/** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
+/** GitHub drops the whole summary of a step that is larger than 1 MiB. */
 const maxBytes = 900 * 1_024;
 
 const maxSentenceLength = 4_000;
@@ -14,7 +14,7 @@ const bytes = (text: string): number => Buffer.byteLength(text);
 const cells = (tag: 'th' | 'td', row: readonly string[], redact: Redact): string =>
   `<tr>${row.map((cell) => `<${tag}>${inHtml(redact(cell))}</${tag}>`).join('')}</tr>\n`;
 
-/** As many rows as there is room for; what is left out is counted. */
+/** As many rows as fit, and how many are left out. */
 function tableHtml({ head, rows }: Table, room: number, redact: Redact): string {
   const begin = `<table>\n${cells('th', head, redact)}`;
   const end = '</table>\n';
@@ -32,8 +32,8 @@ function tableHtml({ head, rows }: Table, room: number, redact: Redact): string 
 }
 
 /**
- * One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. Secrets are
- * taken out before: in HTML they might not be recognised any more.
+ * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
+ * might not be recognized.
  */
 export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
   let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(redact(sentence)))}</p>\n`;

@@ -1,6 +1,6 @@
 /**
- * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
- * long as Node itself.
+ * "12,345". `toLocaleString` gives the same, but loads Node's internationalization data, which takes half as long as Node
+ * itself to start.
  */
 export const grouped = (number: number): string => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
 
@@ -28,7 +28,7 @@ export function span(seconds: number): string {
   return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
 }
 
-/** How long something took: with tenths while these mean something. */
+/** How long something took, with tenths where they matter. */
 export const duration = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);
 
