@@ -18,7 +18,7 @@ function readFile(entry: Json): ListedFile | undefined {
   return name === undefined ? undefined : { name, before };
 }
 
-/** A list with an entry that cannot be read is no list: what is not seen cannot be looked up. */
+/** Fails on an entry that cannot be read: a file must not be overlooked. */
 export function readFiles(list: Json | undefined): readonly ListedFile[] {
   const files = isArray(list) ? list.map(readFile) : [undefined];
   if (!files.every((file) => file !== undefined)) throw new Error('GitHub gave a list of files that cannot be read.');
@@ -28,7 +28,7 @@ export function readFiles(list: Json | undefined): readonly ListedFile[] {
 /** GitHub lists no more of a pull request: docs.github.com, "List pull requests files". */
 const maxPullRequestFiles = 3_000;
 
-/** How often a list is begun anew that did not stay the same while it was read, or is behind the count. */
+/** How often to read a list that changed meanwhile, or is behind the count. */
 const maxTurns = 3;
 const pauseMs = 1_000;
 
@@ -49,8 +49,8 @@ async function readState(github: GitHub, number: number): Promise<PullRequestSta
 }
 
 /**
- * All files of a pull request as it is now. The list is held against the count that GitHub gives beside it, and read
- * anew where somebody has pushed meanwhile: its pages would not fit together.
+ * All files of a pull request as it is now. The list is checked against GitHub's count, and read again if somebody has
+ * pushed meanwhile: its pages would not fit together.
  */
 export async function pullRequestFiles(
   github: GitHub,
@@ -78,7 +78,7 @@ export async function pullRequestFiles(
   throw new Error(`${seen} Run the job again, or name the files with \`path\`.`);
 }
 
-/** How many files a page has, and all pages together have at the most: docs.github.com, "Get a commit". */
+/** Files on one page, and on all pages together: docs.github.com, "Get a commit". */
 const commitPageSize = 300;
 const maxCommitFiles = 3_000;
 
@@ -94,7 +94,7 @@ async function commitFiles(github: GitHub, commit: string): Promise<readonly Lis
     `GitHub lists ${grouped(files.length)} files of the commit ${commit.slice(0, 7)}, and there may be more. Name the files with \`path\` instead.`,
   );
   if (files.length >= maxCommitFiles) throw tooMany;
-  // A server that gives no further pages cuts the list where a page ends.
+  // A server without pagination cuts the list at the end of a page.
   if (files.length > 0 && files.length === pages * commitPageSize) {
     const rest = await github.read('commits/{commit}', { commit, page: pages + 1 });
     if (readFiles(asObject(rest)['files'] ?? []).length > 0) throw tooMany;
@@ -120,7 +120,7 @@ function addParents(list: Json | undefined, to: Parents): void {
 
 interface MainLine {
   readonly commits: readonly string[];
-  /** The first one that is not of the comparison: the base has it, too. */
+  /** The first commit outside of the comparison: the base has it, too. */
   readonly from: string;
 }
 
@@ -147,10 +147,10 @@ interface Comparison {
 }
 
 /**
- * All files that change from the last commit that both sides have to the head. Where these are more than a comparison
- * has, they come from the commits of the main line: GitHub lists of each, also of a merge, in what it differs from its
- * first parent. A main line that begins at another commit than that last common one, as after a merge of the base, also
- * stands for what lies between these two. That may then be more files than there need be, and never fewer.
+ * All files that change between the merge base and the head. If a comparison cannot list them all, they come from the
+ * commits of the main line: for each, also for a merge, GitHub lists the difference from its first parent. A main line
+ * that begins at another commit than the merge base, as after a merge of the base branch, includes what lies between the
+ * two. So there may be more files than necessary, and never fewer.
  */
 async function compare(github: GitHub, base: string, head: string): Promise<Comparison> {
   const parents: Parents = new Map();
@@ -184,11 +184,11 @@ async function compare(github: GitHub, base: string, head: string): Promise<Comp
   return { files: all, isAhead };
 }
 
-/** All files in which the head differs from where it parted from the base. */
+/** All files that differ between the merge base and the head. */
 export const filesSince = async (github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> =>
   (await compare(github, base, head)).files;
 
-/** All files that differ: of a head that lacks commits of the base, as after a force push, both ways. */
+/** All files that differ; both ways if the head lacks commits of the base, as after a force push. */
 export async function filesBetween(github: GitHub, base: string, head: string): Promise<readonly ListedFile[]> {
   const { files, isAhead } = await compare(github, base, head);
   return isAhead ? files : [...files, ...(await filesSince(github, head, base))];

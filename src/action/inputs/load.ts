@@ -141,7 +141,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask
 function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly PathLine[]> {
   const glob = read('glob', parseBoolean);
   const parsed = lines(raw.path).map((line) => {
-    // Where it is not known whether lines can be patterns, only those that cannot are looked at.
+    // With an invalid `glob`, only lines that cannot be patterns are checked.
     const path = parsePathLine(line, glob ?? true);
     if (!path.ok) complainOfLine('path', line, path.why);
     return path;
@@ -212,7 +212,7 @@ function readLockScope(reader: Reader): Read<LockScope> {
     );
   }
   const githubToken = read('github-token', parseGitHubToken);
-  // A wrong one is told with the connection.
+  // The connection reports a wrong one.
   const allowHttp = parseBoolean(raw['allow-http']);
   return githubToken === undefined
     ? undefined
@@ -245,7 +245,7 @@ function readRegisterHook(reader: Reader): Read<RegisterHookTask> {
 export function readConnection({ read }: Reader): Read<Connection> {
   const allowHttp = read('allow-http', parseBoolean);
   return complete<Connection>({
-    // A wrong allow-http is a mistake of its own: what it would have allowed is not held against the address.
+    // A wrong allow-http is reported by itself, and does not make the address wrong as well.
     baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
     token: read('token', parseToken('It has to be an API token of the service, in one piece: pass it from a secret.')),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),

@@ -66,7 +66,7 @@ export const parseToken =
   (text) =>
     /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);
 
-/** JSON that nests without end is refused too: it would exhaust the stack of whoever looks through it. */
+/** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
   const json = parseJson(text, (each) => each);
   if (json.ok && isObject(json.value)) return accepted(json.value);

@@ -1,7 +1,7 @@
 import type { Parse } from './parse.ts';
 import type { InputName, RawInputs } from './table.ts';
 
-/** Values that are never repeated, however wrong they are. */
+/** Inputs whose values are never shown, however wrong they are. */
 const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 
 const maxShown = 200;

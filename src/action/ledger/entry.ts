@@ -3,7 +3,7 @@ import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
-/** A lock as the service granted it: what proves later that it is ours, and what people are told of it. */
+/** A lock as the service granted it: what proves later that it is ours, and what people want to know of it. */
 export interface GrantedLock {
   readonly path: string;
   readonly type: string;
@@ -39,9 +39,9 @@ export interface LockPlan {
 export interface Intent extends LockAddress {
   readonly kind: 'intent';
   readonly step: string;
-  /** By the clock of the service as far as it was known; so are all times here. */
+  /** By the clock of the service if it was known, like all times here. */
   readonly at: string;
-  /** Whether it was known: before its first answer, only the machine tells the time. */
+  /** Whether it was known: before the first answer, the time is that of this machine. */
   readonly byService: boolean;
   /** The idempotency key of the request: asking again with it tells what became of it. */
   readonly key: string;
@@ -59,7 +59,7 @@ export interface Grant extends LockAddress {
   readonly lock: GrantedLock;
 }
 
-/** The service said no: nothing is there to be released. */
+/** The service said no: there is nothing to release. */
 export interface Denial extends LockAddress {
   readonly kind: 'denied';
   readonly step: string;

@@ -34,7 +34,7 @@ const keyOf = ({ service, workspace, path }: LockAddress): string => JSON.string
 /** Reads entries in their order: later ones say what became of earlier ones. */
 export function historyOf(entries: readonly Entry[]): History {
   const unclear = new Map<string, Intent>();
-  /** Of each path, by the keys of their requests: what was asked for again under its key is the same lock. */
+  /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
   const held = new Map<string, Map<string, HeldLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, Ending>();

@@ -19,7 +19,7 @@ export interface LedgerContent {
   readonly damaged: number;
 }
 
-/** What the steps of a job have asked for and been given, in lines that are only ever added. */
+/** What the steps of a job asked for and got: an append-only file of lines. */
 export interface Ledger {
   readonly file: string;
   /** Throws if the lines cannot be written; when it returns, they are in the file. */
@@ -27,7 +27,7 @@ export interface Ledger {
   read(): LedgerContent;
 }
 
-/** What the service says of a lock. Everything else is what was asked for, and has to stay as it is. */
+/** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
 const fieldsOfService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
 
 /** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */

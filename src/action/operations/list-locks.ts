@@ -47,7 +47,7 @@ async function pathsOf(extent: Extent, context: Context, within: Within): Promis
       return { paths: extent.paths, among: `, among ${count(extent.paths.length, 'path')}` };
     case 'changed-files': {
       const { source } = extent;
-      // It brings a large part of the bundle with it, which only a step with `changed-files` needs.
+      // A large part of the bundle, which only a step with `changed-files` needs.
       const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
       const { of, files, paths } = await lookUpChangedFiles(source, context, within);
       const { owner, repo } = source.repository;
@@ -116,7 +116,7 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
     : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
 }
 
-/** A list that may not be whole says of no file that it is free. */
+/** An incomplete list proves no file to be free. */
 function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     return [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`];

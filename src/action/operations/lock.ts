@@ -38,7 +38,7 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
 /** From here on the post-step knows that the step has all its locks, and whether to release them. */
 function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
   const { connection, redact, saveState, setOutputs } = context;
-  // Whoever is to release locks that outlive the job has to learn of them first.
+  // Locks that outlive the job are of use only to someone who knows of them.
   if (!task.autoRelease) setOutputs(outputs);
   const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
   saveState('locks', formatSavedState(about, grants, redact));
@@ -92,7 +92,7 @@ const holderTable = ({ path, holder }: Conflict, now: number): Table => ({
   ],
 });
 
-/** What happened to the locks that were taken before it turned out that not all can be had. */
+/** What happened to the locks that were taken before one could not be. */
 function giveBackTexts(back: GiveBackResult, asked: number, now: number): readonly string[] {
   const texts: string[] = [];
   const had = back.done.length + back.lost.length + back.leftAlone.length + back.failed.length;
@@ -182,7 +182,7 @@ function heldByThisJob({ context, task, paths }: LockStep, own: readonly Already
   );
 }
 
-/** Takes all paths or none, and waits as long as it is told to for those that others hold. */
+/** Locks all paths or none, and waits up to `wait` for those that others hold. */
 export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const { client, clock, connection, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;

@@ -2,13 +2,13 @@ import { type Context, defaultLimits } from '../context.ts';
 import type { RegisterHookTask } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 
-/** Of the address only what names the receiver: path and query often hold a secret. */
+/** Only what names the receiver: path and query of an address often hold a secret. */
 const receiver = (url: string): string => new URL(url).origin;
 
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** GitHub and Buildkite know a caller by a token in its headers, and never look at a signature. */
+/** GitHub and Buildkite authenticate a caller by a token in its headers, and ignore signatures. */
 const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
 
 export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {

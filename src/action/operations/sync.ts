@@ -6,7 +6,7 @@ import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
 import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
 
-/** A sync of a few objects is over at once, one of many takes minutes: ask often at first, and less and less. */
+/** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
 const firstPauseMs = 500;
 const maxPauseMs = 10_000;
 const growth = 1.5;
@@ -20,13 +20,13 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
 
 function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
   if (received_objects === undefined) return status;
-  // An estimate of none is one of a service that does not know, or one that is nearly done.
+  // A service that estimates 0 does not know, or is nearly done.
   const of =
     estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${grouped(estimated_objects)}`;
   return `${status}, ${grouped(received_objects)}${of} objects received`;
 }
 
-/** How many were received once it has ended; until then, how many there may be. */
+/** How many were received if it has ended, else how many there may be. */
 function objectsText({ state, received_objects, estimated_objects }: SyncReport): string {
   if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects);
   return estimated_objects === undefined ? '' : `about ${grouped(estimated_objects)}`;
@@ -38,7 +38,7 @@ type Followed =
   | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
-/** Trouble that does not end the wait: the sync goes on at the service all the same. */
+/** Trouble that does not end the wait, because the sync goes on anyway. */
 function transientError(error: unknown): ServiceError {
   if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
   throw error;
@@ -78,7 +78,7 @@ async function follow(
     if (signal.aborted) continue;
     pause = Math.min(maxPauseMs, pause * growth);
     lookedLast = pauseMs === untilLastLook;
-    // A look before the last, with all its retries, leaves the last its time.
+    // Earlier looks, with all their retries, leave time for the last one.
     const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
 
     const lookBegan = clock();
@@ -95,7 +95,7 @@ async function follow(
       askedMs = look.retryAfterMs;
     }
     const text = unseen === undefined ? `The sync is ${progressText(last)}.` : unseen.message;
-    // How it has ended, and what the last look has shown, is told by whoever waits for it.
+    // The caller reports how it ended, and what the last look has shown.
     if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
     said = text;
   }
@@ -125,7 +125,7 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
           { started, address: started.progress.address, tookMs },
           { deadline: began + milliseconds(wait), signal: context.signal },
         );
-  // What the first answer said is kept where later ones say nothing of it.
+  // Fields of the first answer stay where later answers lack them.
   const last: SyncReport = {
     ...followed.last,
     sync_id: followed.last.sync_id ?? started.sync_id,

@@ -13,13 +13,13 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
   /** Somebody holds the path, and not this job. */
   | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
-  /** The job has no lock there, and who has one cannot be seen. */
+  /** The job has no lock there, and cannot see who has. */
   | { readonly kind: 'not-ours' }
   /** Nothing tells the lock that is there from that of somebody else. */
   | { readonly kind: 'left-alone' }
   /** The service does not let this token release the lock. */
   | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly requestId: string | undefined }
-  /** Its release was sent, and nothing tells what came of it. */
+  /** Its release was sent, and nothing tells what it did. */
   | { readonly kind: 'unclear'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 );
@@ -31,8 +31,8 @@ const ofKind = <Kind extends UnlockResult['kind']>(results: readonly UnlockResul
   results.filter((result) => result.kind === kind) as readonly UnlockResult[] as readonly Of<Kind>[];
 
 /**
- * The word for all paths together, in the order of what a workflow has to know first: a lock was lost; something was
- * released; something is, or may be, locked still; nothing was there.
+ * One word for all paths, the most important first: a lock was lost; something was released; something is, or may be,
+ * still locked; nothing was there.
  */
 export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' | 'held' | 'absent' {
   const kinds = new Set(results.map(({ kind }) => kind));
@@ -138,7 +138,7 @@ function sentenceOf(results: readonly UnlockResult[], workspace: string): string
   return `${parts.join(', ')}.`;
 }
 
-/** What is somebody else's and was asked for by name, as a caution; undefined where there is none. */
+/** A caution about named paths that somebody else holds; undefined if there are none. */
 export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
   const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
   const named = [...held, ...ofKind(results, 'not-ours')];
@@ -153,7 +153,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   return `${which} \`force: true\` would release it all the same.`;
 }
 
-/** What a pattern matches and is not this job's, as a line; undefined where there is none. */
+/** A line about matched paths that this job does not hold; undefined if there are none. */
 export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
   const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
   if (others.length === 0) return undefined;

@@ -9,7 +9,7 @@ import type { Outcome } from '../outcome.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 import { type UnlockTarget, unlockTargets } from './unlock-targets.ts';
 
-/** Seeing who holds what is left alone is a courtesy: nobody waits long for it. */
+/** Saying who holds what is left alone is a courtesy that must not take long. */
 const courtesyMs = 10_000;
 
 type Holder = Extract<UnlockResult, { kind: 'refused' }>['holder'];
@@ -119,7 +119,7 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
     await inParallel(paths, async (path) => void results.push(await releaseFound(path, lookup(path))));
   }
 
-  // What the job holds comes first: a list in trouble must not take the time for it.
+  // The job's own locks come first: a slow list must not use up their time.
   await inParallel(targets.filter(isOfKind('lock')), async (target) => void results.push(await releaseOwn(target)));
   const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
   results.push(...others);
