@@ -1,5 +1,5 @@
 /** The client has no more connections. */
-export const parallelRequests = 16;
+const parallelRequests = 16;
 
 /** Works through the items in order, several at a time, until `goOn` says no. */
 export async function inParallel<Item>(
