@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rename, rm } from 'node:fs/promises';
+import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { proveBundle } from './test/support/prove-bundle.ts';
 
@@ -27,10 +27,42 @@ const bundle = (entry: string, out: string): void =>
     '--quiet',
   );
 
+/** Replaces what is there exactly once, so that another version of the toolkit is looked at again. */
+function replaceOnce(text: string, from: string, to: string): string {
+  if (text.split(from).length !== 2) throw new Error(`Expected ${JSON.stringify(from)} once in:\n${text}`);
+  return text.replace(from, to);
+}
+
+/**
+ * Puts a copy of the toolkit where the compiled files find it first, with two changes. Its package.json says what is
+ * true of it, that loading a module does nothing: so the bundler leaves out what the action never calls, child processes
+ * and a second HTTP client. And it takes its delimiters from `stubs/crypto`: to load Node's crypto, for nothing but these,
+ * takes a third as long as Node itself.
+ */
+async function copyToolkit(): Promise<void> {
+  const copy = join(root, 'build/bundle/node_modules/@actions/core');
+  const edit = async (file: string, change: (text: string) => string): Promise<void> =>
+    writeFile(join(copy, file), change(await readFile(join(copy, file), 'utf8')));
+  await cp(join(root, 'node_modules/@actions/core'), copy, { recursive: true });
+  await cp(join(root, 'stubs/crypto/index.js'), join(copy, 'lib/crypto.js'));
+  await edit('package.json', (text) => JSON.stringify({ ...JSON.parse(text), sideEffects: false }));
+  await edit('lib/file-command.js', (text) => replaceOnce(text, "from 'crypto';", "from './crypto.js';"));
+}
+
+/** The bundler lists the licenses of what it bundles, but overlooks a copy that several modules import. */
+async function addToolkitLicense(file: string): Promise<void> {
+  const licenses = await readFile(file, 'utf8');
+  if (licenses.startsWith('@actions/core\n')) return;
+  const own = await readFile(join(root, 'node_modules/@actions/core/LICENSE.md'), 'utf8');
+  await writeFile(file, `@actions/core\nMIT\n${own.trim()}\n\n${licenses}`);
+}
+
 await rm(join(root, 'build/bundle'), { recursive: true, force: true });
-run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled);
+await copyToolkit();
+run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled, '--removeComments');
 bundle(`${compiled}/action/main.js`, made);
 bundle(`${compiled}/action/post.js`, `${made}/post`);
+for (const folder of [made, `${made}/post`]) await addToolkitLicense(join(root, folder, 'licenses.txt'));
 // The one above it says the same: the files are ECMAScript modules.
 await rm(join(root, made, 'post/package.json'));
 

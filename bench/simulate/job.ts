@@ -1,13 +1,12 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import { giveBackAll } from '../../src/action/locks/give-back.ts';
-import { createKeeper, createTaker, type Keeper } from '../../src/action/locks/keeper.ts';
-import { type Played, waitForAll } from '../../src/action/locks/wait-for-all.ts';
-import type { Log } from '../../src/action/log.ts';
+import { acquireLocks, giveBack, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { type LockSession, openLockSession } from '../../src/action/locks/session.ts';
 import {
-  longestAttempt as longestReleaseAttempt,
-  patienceMs,
-  attempts as releaseAttempts,
+  maxRequestTimeout as maxReleaseTimeout,
+  retries as releaseRetries,
+  timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
+import type { Log } from '../../src/action/report/reporter.ts';
 import type { Call } from '../../src/client/call.ts';
 import type { Client } from '../../src/client/client.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
@@ -56,11 +55,23 @@ const workspace = valueIn(parseWorkspaceId('game'));
 
 const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
 
+const nothing = (): void => undefined;
+
+interface Step {
+  readonly call: Call;
+  readonly context: Pick<JobParts, 'random'> & {
+    readonly client: Client;
+    readonly clock: VirtualTime['now'];
+    readonly sleep: VirtualTime['sleep'];
+  };
+  readonly session: LockSession;
+}
+
 /** A step, with connections of its own that are closed at its end. */
 async function runStep<T>(
   { time, service, clients, connections, random, token, onAnswer }: JobParts,
   attempts: typeof ordinaryAttempts,
-  work: (step: { readonly call: Call; readonly client: Client; readonly keeper: Keeper }) => Promise<T>,
+  work: (step: Step) => Promise<T>,
 ): Promise<T> {
   const { open, closeAll } = connections();
   const call = createVirtualCall({
@@ -78,56 +89,49 @@ async function runStep<T>(
       });
     },
   });
-  const client = clients(call);
-  const parts = { client, clock: time.now, sleep: time.sleep, random };
-  const keeper = createKeeper({ ...parts, step: 'step', origin: undefined }, () => undefined);
-  return await work({ call, client, keeper }).finally(closeAll);
+  const context = { client: clients(call), clock: time.now, sleep: time.sleep, random };
+  const session = openLockSession({ ...context, step: 'step', origin: undefined, record: nothing, announce: nothing });
+  return await work({ call, context, session }).finally(closeAll);
 }
 
 /** What the step knows of its locks at its end. */
 export interface Locked {
-  readonly played: Played;
+  readonly result: WaitResult;
   readonly grants: readonly Grant[];
 }
 
 export const lockStep = (parts: JobParts, { paths }: Pick<Plan, 'paths'>): Promise<Locked> =>
-  runStep(parts, ordinaryAttempts, async ({ client, keeper }) => {
-    const { time, random, workload } = parts;
+  runStep(parts, ordinaryAttempts, async ({ context, session }) => {
+    const { workload } = parts;
     const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
-    const terms = { service: baseUrl.href, workspace, type: 'exclusive', ttl };
-    const take = createTaker({ client, step: 'step', announce: () => undefined }, () => undefined, keeper, terms);
-    const played = await waitForAll(
+    const result = await acquireLocks(
       {
-        client,
-        workspace,
-        keeper,
-        take,
-        random,
-        requestTimeoutMs,
-        clock: time.now,
-        sleep: time.sleep,
+        ...context,
+        session,
+        terms: { service: baseUrl.href, workspace, type: 'exclusive', ttl },
+        connection: { requestTimeout: { seconds: requestTimeoutMs / 1_000 } },
         signal: new AbortController().signal,
         log: silent,
       },
       paths,
       { seconds: workload.waitSeconds },
     );
-    return { played, grants: played.round.kind === 'acquired' ? played.round.taken : [] };
+    return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };
   });
 
-const releaseTimeoutMs = Math.min(requestTimeoutMs, milliseconds(longestReleaseAttempt));
+const releaseTimeoutMs = Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout));
 
 /** The post-step: it releases what the job has, and asks about what it may have. */
-export const postStep = (parts: JobParts, { played, grants }: Locked): Promise<unknown> =>
-  runStep(parts, { timeoutMs: releaseTimeoutMs, retries: releaseAttempts }, ({ keeper }) => {
-    const within = { deadline: parts.time.now() + patienceMs };
-    return giveBackAll(keeper, { taken: grants, unclear: played.unproven }, within);
+export const postStep = (parts: JobParts, { result, grants }: Locked): Promise<unknown> =>
+  runStep(parts, { timeoutMs: releaseTimeoutMs, retries: releaseRetries }, ({ session }) => {
+    const within = { deadline: parts.time.now() + releaseTimeLimitMs };
+    return giveBack(session, { acquired: grants, unclear: result.unproven }, within);
   });
 
 /** A guard that reads the list of all locks, page after page. */
 export const listStep = (parts: JobParts): Promise<void> =>
   runStep(parts, ordinaryAttempts, async ({ call }) => {
-    const within = { deadline: parts.time.now() + patienceMs };
+    const within = { deadline: parts.time.now() + releaseTimeLimitMs };
     for (let left = parts.service.lockCount(); left > 0; left -= pageSize) {
       const outcome = await call(pageRequest(Math.min(left, pageSize)), within);
       if (outcome.kind === 'given-up') break;

@@ -1,61 +1,64 @@
+import * as core from '@actions/core';
 import { createRedactor } from '../interface/redact.ts';
-import { loadInputs } from './inputs/load.ts';
-import { secretsOf } from './inputs/secrets.ts';
-import { failed } from './outcome.ts';
-import { saveState } from './report/command-files.ts';
+import type { Context } from './context.ts';
+import { loadInputs, type Task } from './inputs/load.ts';
+import { readRawInputs, secretsIn } from './inputs/table.ts';
+import { failed, InputError, type Outcome } from './outcome.ts';
 import { createReporter } from './report/reporter.ts';
-import { runnerPlace } from './runner-place.ts';
 
-/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
-function cancellation(): AbortSignal {
-  const cancelled = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
-  return cancelled.signal;
+/** Each operation is loaded on demand, and the network with it: reporting a wrong input needs neither. */
+async function run(context: Context, task: Task): Promise<Outcome> {
+  switch (task.operation) {
+    case 'sync':
+      return (await import('./operations/sync.ts')).sync(context, task);
+    case 'lock':
+      return (await import('./operations/lock.ts')).lock(context, task);
+    case 'unlock':
+      return (await import('./operations/unlock.ts')).unlock(context, task);
+    case 'list-locks':
+      return (await import('./operations/list-locks.ts')).listLocks(context, task);
+    case 'register-hook':
+      return (await import('./operations/register-hook.ts')).registerHook(context, task);
+    case 'list-workspaces':
+      return (await import('./operations/list-named.ts')).listWorkspaces(context);
+    case 'list-branches':
+      return (await import('./operations/list-named.ts')).listBranches(context, task);
+  }
 }
 
 async function main(): Promise<void> {
-  const secrets = secretsOf(process.env);
-  const conceal = createRedactor(secrets);
-  const reporter = createReporter(secrets, conceal);
-  const loaded = loadInputs(process.env);
+  const environment = process.env;
+  const secrets = secretsIn(readRawInputs(core.getInput, environment));
+  const redact = createRedactor(secrets);
+  const reporter = createReporter(secrets, redact);
+  const loaded = loadInputs(core.getInput, environment);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
     return;
   }
-  const { inputs } = loaded;
-  const { operation } = inputs.task;
-  const [unused, ...more] = inputs.unused.map((name) => `\`${name}\``);
-  if (unused !== undefined) {
-    const what = more.length === 0 ? `Input ${unused} is` : `Inputs ${[unused, ...more].join(', ')} are`;
-    reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
+  const { connection, task, summary, unused } = loaded.inputs;
+  if (unused.length > 0) {
+    const names = unused.map((name) => `\`${name}\``).join(', ');
+    const what = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
+    reporter.log.warn(`${what} not used by \`operation: ${task.operation}\`.`);
   }
 
-  let name: string | undefined;
-  // Made when it is asked for: only a lock is taken in its name, and Node loads cryptography for it.
-  const step = (): string => {
-    name ??= crypto.randomUUID();
-    return name;
-  };
-  const announce = (): void => {
-    saveState('step', step());
-    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
-    if (inputs.task.operation === 'lock') saveState('on-lost', inputs.task.onLost);
-    reporter.log.debug(`The ledger knows this step as ${step()}.`);
-  };
-  const keep = (text: string): void => saveState('locks', text);
-  const signal = cancellation();
-  const title = `Workspace: ${operation}`;
+  const title = `Workspace: ${task.operation}`;
+  let context: Context | undefined;
   try {
-    // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-    const { run } = await import('./run.ts');
-    const place = runnerPlace(process.env);
-    const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
-    if (result.kind === 'refused') reporter.refuse(result.problems);
-    else reporter.finish(title, result.outcome, inputs.summary);
+    const { createContext } = await import('./context.ts');
+    context = createContext({ connection, environment, reporter, redact, saveState: core.saveState });
+    await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
+    if (error instanceof InputError) {
+      reporter.refuse(error.problems);
+      return;
+    }
     const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     for (const line of stack.split('\n')) reporter.log.debug(line);
-    reporter.finish(title, failed({}, message), inputs.summary);
+    await reporter.finish(title, failed({}, message), summary);
+  } finally {
+    context?.client.dispose();
   }
 }
 

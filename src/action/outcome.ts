@@ -24,14 +24,14 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** A note in the margin of a file of the checkout. */
-export interface FileNote {
+/** An annotation on a file of the checkout. */
+export interface FileAnnotation {
   readonly file: string;
   readonly title: string;
   readonly text: string;
 }
 
-/** What came of an operation, before anybody is told. */
+/** What an operation came to, before anything is reported. */
 export interface Outcome {
   readonly outputs: Outputs;
   /** What was done, in one sentence. */
@@ -39,7 +39,7 @@ export interface Outcome {
   readonly tables: readonly Table[];
   /** Why the step fails; empty when it does not. */
   readonly failures: readonly string[];
-  readonly notes: readonly FileNote[];
+  readonly annotations: readonly FileAnnotation[];
 }
 
 export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonly Table[]): Outcome => ({
@@ -47,7 +47,7 @@ export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonl
   sentence,
   tables,
   failures: [],
-  notes: [],
+  annotations: [],
 });
 
 export const failed = (outputs: Outputs, why: string, ...tables: readonly Table[]): Outcome => ({
@@ -55,5 +55,28 @@ export const failed = (outputs: Outputs, why: string, ...tables: readonly Table[
   sentence: why,
   tables,
   failures: [why],
-  notes: [],
+  annotations: [],
 });
+
+/** What became of a step's locks at the end of the job. */
+export interface ReleaseReport {
+  readonly sentence: string;
+  readonly table: Table;
+  /** Markdown with a chart of how long each lock was waited for and held. */
+  readonly chart: string | undefined;
+  /** Why the job fails: each about a lock that it relied on and did not have. */
+  readonly failures: readonly string[];
+  readonly warnings: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** A wrong input that was found only by looking at files. Thrown before the first request: nothing has happened yet. */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
+}

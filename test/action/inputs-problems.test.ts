@@ -6,8 +6,8 @@ import { type Given, problemsOf, rightStep } from './step-environment.ts';
 const duration = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
 const boolean = 'It has to be true or false.';
 const http =
-  'Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.';
-const notALock = 'Give it the output `locks` of a lock step as it is.';
+  'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.';
+const notALock = 'Pass the output `locks` of a lock step unchanged.';
 
 const wrong: readonly (readonly [operation: OperationName, input: string, value: string, problem: string])[] = [
   [
@@ -26,7 +26,7 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
     'sync',
     'base-url',
     'https://w.example/',
-    'Input `base-url` is "https://w.example/". It has to end in the version of the interface, /v1.',
+    'Input `base-url` is "https://w.example/". It has to end in /v1, the version of the interface.',
   ],
   [
     'sync',
@@ -41,7 +41,7 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
     'sync',
     'base-url',
     'https://ada:geheim@w.example/v1',
-    'Input `base-url` is "***@w.example/v1". It must not hold a user name or a password: the token is sent in a header.',
+    'Input `base-url` is "***@w.example/v1". It must not contain a user name or a password: the token is sent in a header.',
   ],
   [
     'sync',
@@ -54,13 +54,13 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
     'sync',
     'token',
     '',
-    'Input `token` is missing. It has to be an API token of the service, in one piece: give it from a secret.',
+    'Input `token` is missing. It has to be an API token of the service, in one piece: pass it from a secret.',
   ],
   [
     'sync',
     'token',
     'two words',
-    'Input `token` is not valid. It has to be an API token of the service, in one piece: give it from a secret.',
+    'Input `token` is not valid. It has to be an API token of the service, in one piece: pass it from a secret.',
   ],
   ['sync', 'request-timeout', '30', `Input \`request-timeout\` is "30". ${duration}`],
   ['sync', 'request-timeout', '0s', 'Input `request-timeout` is "0s". It has to be from 1s to 1h.'],
@@ -83,7 +83,7 @@ const wrong: readonly (readonly [operation: OperationName, input: string, value:
   ['sync', 'branch', 'ma\nin', 'Input `branch` is "ma\\nin". It has to be the name of a branch.'],
   ['sync', 'wait', 'long', `Input \`wait\` is "long". ${duration}`],
   ['sync', 'wait', '31d', 'Input `wait` is "31d". It has to be from 0s to 30d.'],
-  ['lock', 'path', '', 'Input `path` is missing. Name what to lock, one path a line.'],
+  ['lock', 'path', '', 'Input `path` is missing. Name what to lock, one path per line.'],
   [
     'lock',
     'path',
@@ -168,13 +168,13 @@ describe('changed files', () => {
 
   test('are not listed beside paths', () => {
     expect(changed({ path: 'Content/Hero.uasset' })).toEqual([
-      'Input `path` is "Content/Hero.uasset". With `changed-files: true` the paths are those of the pull request or push: give one of both.',
+      'Input `path` is "Content/Hero.uasset". With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
     ]);
   });
 
   test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('are not asked for with the token %j', (token) => {
     expect(changed({ 'github-token': token })).toEqual([
-      'Input `github-token` is not valid. With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.',
+      'Input `github-token` is not valid. With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
     ]);
     expect(problemsOf(rightStep('list-locks', { 'github-token': token }))).toEqual([]);
   });
@@ -193,7 +193,7 @@ test.each([[[{ path: 'a' }, {}]], [[{ path: 'a' }, { path: '../b' }]], [[{ path:
   'one entry of locks that is none makes them all wrong: %j',
   (locks) => {
     expect(problemsOf(rightStep('unlock', { path: '', locks: JSON.stringify(locks) }))).toEqual([
-      'Input `locks` is not valid. Its entry 2 is no lock: it has no valid path.',
+      'Input `locks` is not valid. Entry 2 is not a lock: it has no valid path.',
     ]);
   },
 );

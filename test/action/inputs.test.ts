@@ -184,7 +184,7 @@ describe('the branch of a sync', () => {
     ['nothing', {}],
   ])('has to be given in a run of %s', (_name, environment) => {
     expect(problemsOf(step, environment)).toEqual([
-      'Input `branch` is missing. The run is not of a branch, so the branch to sync has to be named.',
+      'Input `branch` is missing. The run is not on a branch: name the branch to sync.',
     ]);
   });
 });
@@ -219,6 +219,7 @@ describe('how values are written', () => {
     'http://127.0.0.1:1/v1',
     'http://127.9.9.9/v1',
     'http://[::1]:8080/v1',
+    'http://[::ffff:7f00:2]/v1',
     'http://a.localhost/v1',
   ])('%s needs no allow-http', (url) => {
     expect(inputsOf(rightStep('list-workspaces', { 'base-url': url })).connection.baseUrl).toBe(url);

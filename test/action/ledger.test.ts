@@ -120,7 +120,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
     }),
     fc.record({ kind: fc.constant('denied' as const), ...where, step: text, key: text }),
     fc.record({
-      kind: fc.constant('wish' as const),
+      kind: fc.constant('plan' as const),
       service: text,
       workspace: text,
       step: text,
@@ -234,7 +234,7 @@ describe('the file', () => {
 
 describe('an entry without', () => {
   const samples: readonly Entry[] = [
-    { kind: 'wish', ...place, step: 's', at, paths: ['a'] },
+    { kind: 'plan', ...place, step: 's', at, paths: ['a'] },
     intent('s', 'a', '1'),
     grant('s', 'a', '1'),
     denied('s', 'a', '1'),
@@ -250,10 +250,10 @@ describe('an entry without', () => {
     expect(readEntry(JSON.stringify({ ...entry, [name]: [7] }))).toBeUndefined();
   });
 
-  test('a name of its step, as older versions wrote it, is a wish all the same', () => {
-    const [wish] = samples;
-    expect(readEntry(JSON.stringify({ ...wish, stepName: 'lock-hero' }))).toEqual({ ...wish, stepName: 'lock-hero' });
-    expect(readEntry(JSON.stringify({ ...wish, stepName: 7 }))).toBeUndefined();
+  test('a name of its step, as older versions wrote it, is a plan all the same', () => {
+    const [plan] = samples;
+    expect(readEntry(JSON.stringify({ ...plan, stepName: 'lock-hero' }))).toEqual({ ...plan, stepName: 'lock-hero' });
+    expect(readEntry(JSON.stringify({ ...plan, stepName: 7 }))).toBeUndefined();
   });
 
   test.each([1.5, '7', null, []])('a fence that is a number is no grant: %j', (fence) => {

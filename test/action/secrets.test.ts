@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { secretsOf } from '../../src/action/inputs/secrets.ts';
-import { rightStep, stepEnvironment } from './step-environment.ts';
+import { readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
+import { getInputOf, rightStep, stepEnvironment } from './step-environment.ts';
 
 describe('what is a secret of a step', () => {
-  const secretsIn = (given: Readonly<Record<string, string>>, environment = {}) =>
-    secretsOf(stepEnvironment(rightStep('register-hook', { 'github-token': '', ...given }), environment));
+  const secretsOf = (given: Readonly<Record<string, string>>, environment: NodeJS.ProcessEnv = {}) => {
+    const itsEnvironment = stepEnvironment(rightStep('register-hook', { 'github-token': '', ...given }), environment);
+    return secretsIn(readRawInputs(getInputOf(itsEnvironment), itsEnvironment));
+  };
 
   test('its tokens, the secret of its hook, and in the options the secret and the headers', () => {
     const options = {
@@ -13,7 +15,7 @@ describe('what is a secret of a step', () => {
       headers: { authorization: 'Bearer hidden', deep: ['deeper'] },
     };
     expect(
-      secretsIn({
+      secretsOf({
         token: 'wsa_token',
         'hook-secret': 'whsec_input',
         'github-token': 'ghs_token',
@@ -23,14 +25,14 @@ describe('what is a secret of a step', () => {
   });
 
   test('the token of the environment', () => {
-    expect(secretsIn({ token: '' }, { WORKSPACE_TOKEN: 'wsa_environment' })).toEqual(['wsa_environment']);
+    expect(secretsOf({ token: '' }, { WORKSPACE_TOKEN: 'wsa_environment' })).toEqual(['wsa_environment']);
   });
 
   test('also where the step is wrong in every way', () => {
-    expect(secretsIn({ operation: 'x', token: 'two words', 'hook-options': '{' })).toEqual(['two words']);
+    expect(secretsOf({ operation: 'x', token: 'two words', 'hook-options': '{' })).toEqual(['two words']);
   });
 
   test('not what is so short that half of the log would be gone', () => {
-    expect(secretsIn({ token: 'abc' })).toEqual([]);
+    expect(secretsOf({ token: 'abc' })).toEqual([]);
   });
 });

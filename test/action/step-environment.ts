@@ -1,5 +1,5 @@
-import { type Inputs, loadInputs } from '../../src/action/inputs/load.ts';
-import type { OperationName } from '../../src/action/inputs/table.ts';
+import { type Inputs, type LoadedInputs, loadInputs } from '../../src/action/inputs/load.ts';
+import type { GetInput, OperationName } from '../../src/action/inputs/table.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 
 const action = await readActionFile();
@@ -10,6 +10,18 @@ export type Given = Readonly<Record<string, string>>;
 export function stepEnvironment(given: Given, environment: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const { values } = resolveInputs(action, given, { 'github.token': 'ghs_00000000000000000000' });
   return { ...environment, ...Object.fromEntries([...values].map(([name, value]) => [inputVariable(name), value])) };
+}
+
+/** As the toolkit's `getInput` reads an environment. */
+export const getInputOf =
+  (environment: NodeJS.ProcessEnv): GetInput =>
+  (name) =>
+    (environment[inputVariable(name)] ?? '').trim();
+
+/** What becomes of the inputs of a step. */
+export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): LoadedInputs {
+  const itsEnvironment = stepEnvironment(given, environment);
+  return loadInputs(getInputOf(itsEnvironment), itsEnvironment);
 }
 
 const connection = { 'base-url': 'https://workspaces.example.com/v1', token: 'wsa_0123456789abcdef' };
@@ -33,12 +45,12 @@ export const rightStep = (operation: OperationName, given: Given = {}): Given =>
 });
 
 export function inputsOf(given: Given, environment?: NodeJS.ProcessEnv): Inputs {
-  const loaded = loadInputs(stepEnvironment(given, environment));
+  const loaded = loadStep(given, environment);
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
   return loaded.inputs;
 }
 
 export function problemsOf(given: Given, environment?: NodeJS.ProcessEnv): readonly string[] {
-  const loaded = loadInputs(stepEnvironment(given, environment));
+  const loaded = loadStep(given, environment);
   return loaded.ok ? [] : loaded.problems;
 }

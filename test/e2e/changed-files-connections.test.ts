@@ -70,7 +70,7 @@ describe('GitHub is reached', () => {
     const job = await jobAt(`http://${name}:${api.port}`, { http_proxy: proxy.address });
     const refused = await guard(job);
     expect(refused.conclusion).toBe('failure');
-    expect(refused.log).toContain('plain http would show the token to everybody on the way.');
+    expect(refused.log).toContain('plain http would expose the token to everyone on the way.');
     expect(proxy.asked).toEqual([]);
     seesTheLock(await guard(job, { given: { 'allow-http': 'true' } }));
     expect(proxy.asked[0]?.target).toBe(`${name}:${api.port}`);

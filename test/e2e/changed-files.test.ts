@@ -226,7 +226,7 @@ describe('a pull request that is not seen to its end does not pass', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "Pull request #7 of octo-games/dragon changes 1 file.
       ##[warning]The list of locks may not be whole: 1 of its entries could not be read.
-      No lock was seen in <workspace>, among 1 file of pull request #7, and not all of them could be read.
+      No lock was seen in <workspace>, among 1 file of pull request #7, but not all of them could be read.
       ##[error]The list of locks may not be whole: 1 of its entries could not be read. With \`fail-if-locked\`, a file passes only if it is known not to be locked."
     `);
     expect(await run({ 'fail-if-locked': 'false' })).toMatchObject({
@@ -348,7 +348,7 @@ describe('before any request it is said', () => {
     const result = await run({ path: 'b' });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]Input \`path\` is "b". With \`changed-files: true\` the paths are those of the pull request or push: give one of both."`,
+      `"##[error]Input \`path\` is "b". With \`changed-files: true\` the paths come from the pull request or push: give only one of the two."`,
     );
     expect(api.requests).toEqual([]);
   });

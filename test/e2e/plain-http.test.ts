@@ -17,7 +17,7 @@ test('plain http to another machine is refused before a request, and with it the
   const result = await job.run(step('http://10.0.0.1/v1'));
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
   expect(result.log).toBe(
-    '##[error]Input `base-url` is "http://10.0.0.1/v1". Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.',
+    '##[error]Input `base-url` is "http://10.0.0.1/v1". Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.',
   );
 });
 

@@ -70,7 +70,7 @@ describe('a service that takes five requests a second', () => {
     const result = await job.run(locking('', 40, { retries: '0' }));
     expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '40' } });
     expect(result.log.match(/429 Too Many Requests/g)).toHaveLength(1);
-    expect(result.log.match(/Requests are limited/g)).toHaveLength(1);
+    expect(result.log.match(/The service limits requests/g)).toHaveLength(1);
     await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
     expect(await scene.locked(workspace)).toEqual([]);
   });

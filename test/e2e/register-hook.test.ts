@@ -59,7 +59,7 @@ describe('a webhook', () => {
     const second = await job.run(step);
     expect(second.outputs).toEqual(first.outputs);
     expect(stable(second.log)).toMatchInlineSnapshot(
-      `"The webhook was there already and has been replaced: <workspace> tells https://ci.example.com."`,
+      `"The webhook existed and has been replaced: <workspace> tells https://ci.example.com."`,
     );
   });
 
@@ -69,7 +69,7 @@ describe('a webhook', () => {
     const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' } });
     expect(result.conclusion).toBe('success');
     expect(stable(result.log)).toMatchInlineSnapshot(`
-      "##[warning]The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with \`hook-secret\`.
+      "##[warning]The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with \`hook-secret\`.
       The webhook is registered: <workspace> tells https://ci.example.com."
     `);
     expect(everythingOf(result)).not.toContain('whsec_');

@@ -300,9 +300,7 @@ describe('the branch', () => {
     const job = await jobAt(server.baseUrl, { event: tagEvent('v1.0') });
     const result = await job.run({ with: { operation: 'sync' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {}, summary: '' });
-    expect(result.log).toBe(
-      '##[error]Input `branch` is missing. The run is not of a branch, so the branch to sync has to be named.',
-    );
+    expect(result.log).toBe('##[error]Input `branch` is missing. The run is not on a branch: name the branch to sync.');
     expect(server.requests).toEqual([]);
   });
 });

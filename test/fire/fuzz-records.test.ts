@@ -47,7 +47,7 @@ const grantedLock = fc.record(
 const entry = (service: string): fc.Arbitrary<unknown> =>
   fc.record({
     kind: fc.oneof(
-      { weight: 20, arbitrary: fc.constantFrom('wish', 'intent', 'granted', 'denied', 'releasing', 'ended') },
+      { weight: 20, arbitrary: fc.constantFrom('plan', 'intent', 'granted', 'denied', 'releasing', 'ended') },
       { weight: 1, arbitrary: value },
     ),
     service: fc.oneof({ weight: 12, arbitrary: fc.constant(service) }, { weight: 1, arbitrary: text }),
@@ -92,7 +92,7 @@ const kept = (service: string): fc.Arbitrary<string> =>
           {
             service: orElse(fc.constant(service)),
             workspace: orElse(fc.constant('game')),
-            handedOn: orElse(fc.constant(false)),
+            outlivesJob: orElse(fc.constant(false)),
             locks: orElse(list),
           },
           { requiredKeys: ['service', 'workspace'] },

@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
 import { parseChange } from '../../src/action/changed-files/change.ts';
-import { readFiles } from '../../src/action/changed-files/listed-file.ts';
-import { parseBaseUrl } from '../../src/action/inputs/base-url.ts';
+import { readFiles } from '../../src/action/changed-files/listed-files.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
-import { readRawInputs } from '../../src/action/inputs/table.ts';
 import {
+  parseBaseUrl,
   parseBoolean,
   parseDurationBetween,
+  parseHandoff,
   parseJsonObject,
   parseLossReaction,
   parseWholeNumber,
-} from '../../src/action/inputs/values.ts';
+} from '../../src/action/inputs/parse.ts';
+import { readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
-import { readKept } from '../../src/action/ledger/kept.ts';
-import { readHandedLocks } from '../../src/action/locks/handed-locks.ts';
+import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
-import { inHtml, oneLine } from '../../src/action/report/safe-text.ts';
+import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
@@ -121,16 +121,20 @@ const orRefusal = (parse: () => unknown): unknown => {
 };
 
 const input = (name: string, operation: string) => (text: string) =>
-  loadInputs({
-    INPUT_OPERATION: operation,
-    'INPUT_BASE-URL': 'https://assets.example/v1',
-    INPUT_TOKEN: token,
-    INPUT_WORKSPACE: 'game',
-    INPUT_PATH: 'a',
-    INPUT_TTL: '1h',
-    INPUT_GLOB: 'true',
-    [`INPUT_${name}`]: text,
-  });
+  loadInputs(
+    (wanted) =>
+      ({
+        operation,
+        'base-url': 'https://assets.example/v1',
+        token,
+        workspace: 'game',
+        path: 'a',
+        ttl: '1h',
+        glob: 'true',
+        [name.toLowerCase()]: text,
+      })[wanted] ?? '',
+    {},
+  );
 
 const taskInputs: readonly (readonly [string, string])[] = [
   ['BASE-URL', 'lock'],
@@ -293,12 +297,17 @@ export const parsers: readonly Parser[] = [
       ['', '+(', ''],
     ],
   },
-  { of: ['src/action/inputs/table.ts readRawInputs'], parse: (text) => readRawInputs({ INPUT_PATH: text }) },
+  { of: ['src/action/inputs/table.ts readRawInputs'], parse: (text) => readRawInputs(() => text, {}) },
   ...taskInputs.map(([name, operation]) => ({
     of: [
-      'src/action/inputs/read-task.ts readTask',
-      'src/action/inputs/connection.ts readConnection',
-      'src/action/inputs/path-lines.ts readPathLines',
+      'src/action/inputs/load.ts loadInputs',
+      'src/action/inputs/load.ts readConnection',
+      'src/action/inputs/parse.ts parseOneOf',
+      'src/action/inputs/parse.ts parseText',
+      'src/action/inputs/parse.ts parseToken',
+      'src/action/inputs/parse.ts parseWorkspace',
+      'src/action/inputs/parse.ts parseHookUrl',
+      'src/action/inputs/parse.ts parsePathLine',
     ],
     parse: input(name, operation),
     shapes: [
@@ -309,32 +318,32 @@ export const parsers: readonly Parser[] = [
     ],
   })),
   {
-    of: ['src/action/inputs/base-url.ts parseBaseUrl'],
+    of: ['src/action/inputs/parse.ts parseBaseUrl'],
     parse: (text) => parseBaseUrl(`https://a/${text}`, false),
     shapes: [['', '/', 'v']],
   },
-  { of: ['src/action/inputs/values.ts parseBoolean'], parse: parseBoolean },
-  { of: ['src/action/inputs/values.ts parseLossReaction'], parse: parseLossReaction },
-  { of: ['src/action/inputs/values.ts parseWholeNumber'], parse: parseWholeNumber(9) },
+  { of: ['src/action/inputs/parse.ts parseBoolean'], parse: parseBoolean },
+  { of: ['src/action/inputs/parse.ts parseLossReaction'], parse: parseLossReaction },
+  { of: ['src/action/inputs/parse.ts parseWholeNumber'], parse: parseWholeNumber(9) },
   {
-    of: ['src/action/inputs/values.ts parseDurationBetween'],
+    of: ['src/action/inputs/parse.ts parseDurationBetween'],
     parse: parseDurationBetween({ seconds: 0 }, { seconds: 9 }),
   },
-  { of: ['src/action/inputs/values.ts parseJsonObject'], parse: parseJsonObject },
+  { of: ['src/action/inputs/parse.ts parseJsonObject'], parse: parseJsonObject },
   {
     of: ['src/action/changed-files/change.ts parseChange'],
     parse: (text) => parseChange('push', { ref: text, before: text, after: text }),
   },
-  { of: ['src/action/changed-files/listed-file.ts readFiles'], parse: (text) => readFiles([{ filename: text }]) },
+  { of: ['src/action/changed-files/listed-files.ts readFiles'], parse: (text) => readFiles([{ filename: text }]) },
   {
     of: ['src/action/ledger/entry.ts readEntry'],
     parse: readEntry,
-    shapes: [['{"kind":"wish","service":"s","workspace":"w","step":"s","at":"a","paths":[', '"a",', '"a"]}']],
+    shapes: [['{"kind":"plan","service":"s","workspace":"w","step":"s","at":"a","paths":[', '"a",', '"a"]}']],
   },
-  { of: ['src/action/ledger/kept.ts readKept'], parse: readKept },
+  { of: ['src/action/ledger/saved-state.ts parseSavedState'], parse: parseSavedState },
   {
-    of: ['src/action/locks/handed-locks.ts readHandedLocks'],
-    parse: readHandedLocks,
+    of: ['src/action/inputs/parse.ts parseHandoff'],
+    parse: parseHandoff,
     shapes: [['[', '{"path":"a"},', '{"path":"a"}]']],
   },
   {
@@ -346,7 +355,7 @@ export const parsers: readonly Parser[] = [
     ],
   },
   {
-    of: ['src/action/report/safe-text.ts oneLine', 'src/action/report/safe-text.ts inHtml'],
+    of: ['src/action/report/redact.ts oneLine', 'src/action/report/redact.ts inHtml'],
     parse: (text) => [oneLine(text), inHtml(text)],
     shapes: [['', '##', '[']],
   },
@@ -612,9 +621,10 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
+  'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
-  'src/action/ledger/job-locks.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
+  'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',

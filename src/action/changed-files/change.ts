@@ -1,27 +1,30 @@
-import { asObject, isObject, type Json, type JsonObject, nameIn } from '../../client/json.ts';
+import { readFileSync } from 'node:fs';
+import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { RunEvent } from '../context.ts';
+import { isLoopback } from '../inputs/parse.ts';
 
 declare const brand: unique symbol;
 
 /** The full id of a commit, of SHA-1 or SHA-256. */
 export type CommitId = string & { readonly [brand]: 'CommitId' };
 
-/** What started the run, as far as it changes files. */
+/** An event that changes files. */
 export type Change =
   | { readonly kind: 'pull-request'; readonly number: number }
   | { readonly kind: 'push'; readonly ref: string; readonly before: CommitId; readonly after: CommitId }
-  /** Nothing was there before: its files are those in which it differs from the default branch. */
+  /** A new branch or tag: its files are those that differ from the default branch. */
   | { readonly kind: 'new-ref'; readonly ref: string; readonly after: CommitId; readonly defaultBranch: string }
   | { readonly kind: 'deleted-ref'; readonly ref: string }
   | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
 
 const instead = 'Name the files with `path` instead.';
 
-/** What stands for the commit of a branch that is not there yet, or not any more. */
+/** Stands for the commit of a branch that does not exist yet, or any more. */
 const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
 
 function commitIn(json: Json | undefined): CommitId | undefined {
-  // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
+  // The one place that brands a commit id: it has just been checked.
   return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
 }
 
@@ -62,8 +65,8 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
 
 /** Reads what GitHub says of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, payload: Json): Parsed<Change> {
-  if (!isObject(payload)) return refused(`The file of the event has no JSON object in it. ${instead}`);
-  // Many events are of a pull request, and all of them have it at this place.
+  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
+  // Many events are about a pull request, and all of them have it here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
     return accepted({ kind: 'pull-request', number });
@@ -92,4 +95,71 @@ export function nameOf(change: Change): string {
     case 'merge-group':
       return `the merge group (${short(change.base)} to ${short(change.head)})`;
   }
+}
+
+export interface Repository {
+  readonly owner: string;
+  readonly repo: string;
+}
+
+/** Whose files are looked up, and where. */
+export interface ChangeSource {
+  readonly change: Change;
+  readonly repository: Repository;
+  /** Without a slash at its end. */
+  readonly apiUrl: string;
+  readonly token: string;
+}
+
+function readEvent(file: string): Parsed<string> {
+  if (file === '') return refused('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
+  try {
+    return accepted(readFileSync(file, 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return refused(`The file with the event of the run cannot be read: ${why}.`);
+  }
+}
+
+function readChange({ name, file }: RunEvent): Parsed<Change> {
+  const text = readEvent(file);
+  if (!text.ok) return text;
+  const payload = parseJson(text.value, (each) => each);
+  return payload.ok
+    ? parseChange(name, payload.value)
+    : refused(`The file with the event of the run cannot be used: ${payload.why}.`);
+}
+
+function parseRepository(text: string): Parsed<Repository> {
+  const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
+  return owner === undefined || repo === undefined
+    ? refused('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')
+    : accepted({ owner, repo });
+}
+
+function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
+  const url = URL.parse(text === '' ? 'https://api.github.com' : text);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return refused("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
+  }
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return refused(
+      `The interface of GitHub is at ${url.origin}: plain http would expose the token to everyone on the way. Set \`allow-http: true\` on a network that is yours alone.`,
+    );
+  }
+  return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
+}
+
+/** Finds out, without a request, whose files are to be looked up. */
+export function findSource(
+  event: RunEvent,
+  { token, allowHttp }: { readonly token: string; readonly allowHttp: boolean },
+): Parsed<ChangeSource> {
+  const change = readChange(event);
+  if (!change.ok) return change;
+  const repository = parseRepository(event.repository);
+  if (!repository.ok) return repository;
+  const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
+  if (!apiUrl.ok) return apiUrl;
+  return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
 }

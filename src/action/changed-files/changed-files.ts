@@ -1,21 +1,15 @@
-import type { Within } from '../../client/call.ts';
+import { ServiceError, type Within } from '../../client/client.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { tellRetries } from '../connect.ts';
-import type { Parts } from '../operations/parts.ts';
-import { adviceOn } from './advice.ts';
-import { type Change, nameOf } from './change.ts';
-import { filesBetween, filesSince } from './compared-files.ts';
-import { type GitHub, openGitHub } from './github.ts';
-import { openGitHubCall } from './github-call.ts';
-import type { ListedFile } from './listed-file.ts';
-import { pullRequestFiles } from './pull-request-files.ts';
-import type { ChangeSource } from './source.ts';
+import type { Context } from '../context.ts';
+import { type Change, type ChangeSource, nameOf } from './change.ts';
+import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
+import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
 export interface ChangedFiles {
-  /** Such as "pull request #7". */
+  /** For example "pull request #7". */
   readonly of: string;
   readonly files: number;
-  /** Each once, of a renamed file both names; without those that cannot be locked. */
+  /** Each once, both names of a renamed file, without paths that cannot be locked. */
   readonly paths: readonly LockPath[];
 }
 
@@ -36,26 +30,36 @@ async function filesOf(change: Change, github: GitHub, pause: Pause): Promise<re
   }
 }
 
-type LookUpParts = Pick<Parts, 'clock' | 'sleep' | 'random' | 'signal' | 'log' | 'requestTimeoutMs' | 'retries'>;
+/** What to do about an answer of GitHub; empty where the answer says enough. */
+function adviceOn(error: unknown, { kind }: Change): string {
+  if (!(error instanceof ServiceError)) return '';
+  const permission = `the permission \`${kind === 'pull-request' ? 'pull-requests' : 'contents'}: read\``;
+  switch (error.status) {
+    case 401:
+      return ` Leave \`github-token\` out: the token of the job is enough, if it has ${permission}.`;
+    case 403:
+      return ` Give the job ${permission}, below \`permissions:\`. Reading is enough, so the token of a run from a fork will do.`;
+    case 404: {
+      const gone = kind === 'push' ? ' Or the commit before the push is gone, as it may be after a force push.' : '';
+      return ` GitHub says so, too, of what a token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
+    }
+    default:
+      return '';
+  }
+}
 
-/** Looks up at GitHub which files the pull request or the push changes: all of them, or an error says why not. */
+/** Asks GitHub which files the pull request or the push changes. Throws unless it gets all of them. */
 export async function lookUpChangedFiles(
-  { change, repository, apiUrl, token }: ChangeSource,
-  parts: LookUpParts,
+  source: ChangeSource,
+  context: GitHubContext & Pick<Context, 'signal'>,
   within: Within,
 ): Promise<ChangedFiles> {
-  const { log, signal } = parts;
-  const tell = tellRetries(log);
-  const { call, close } = openGitHubCall({
-    ...parts,
-    apiUrl: new URL(apiUrl),
-    token,
-    onRetry: (retry) => tell({ ...retry, why: `GitHub: ${retry.why}` }),
-  });
+  const { change, repository } = source;
+  const { log, sleep, signal } = context;
+  const github = openGitHub(source, context, within);
   const of = nameOf(change);
   try {
-    const github = openGitHub({ apiUrl, repository, token, call, within });
-    const files = await filesOf(change, github, (ms) => parts.sleep(ms, signal));
+    const files = await filesOf(change, github, (ms) => sleep(ms, signal));
     const paths = new Set<LockPath>();
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
       const path = parseHeldPath(name);
@@ -68,6 +72,6 @@ export async function lookUpChangedFiles(
     const where = `${repository.owner}/${repository.repo}`;
     throw new Error(`The files of ${of} of ${where} could not be looked up. ${why}${adviceOn(error, change)}`);
   } finally {
-    close();
+    github.close();
   }
 }

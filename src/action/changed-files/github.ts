@@ -1,18 +1,149 @@
 import { getOctokit } from '@actions/github';
-import { parseLinks } from '../../client/answer.ts';
-import type { Call, Within } from '../../client/call.ts';
+import { headerOf, isSuccess, parseLinks, type Received, readAnswer } from '../../client/answer.ts';
+import { type AnsweredCall, type Call, createCall, type Within } from '../../client/call.ts';
+import { createServerClock, dateOf } from '../../client/clock.ts';
+import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
+import { notUnderstood, unusable } from '../../client/refusal.ts';
+import { milliseconds } from '../../interface/duration.ts';
+import { type Context, logRetries } from '../context.ts';
 import { version } from '../version.ts';
-import { createGitHubFetch } from './github-fetch.ts';
-import type { Repository } from './source.ts';
+import type { ChangeSource } from './change.ts';
+
+/** How long to wait where GitHub does not say it. */
+const defaultWaitSeconds = '60';
+
+/** In seconds, as Retry-After has it; undefined where the answer is about something else. */
+function retryAfterSeconds({ status, headers, bytes }: Received): string | undefined {
+  if (status !== 403 && status !== 429) return undefined;
+  if (headers['retry-after'] !== undefined) return headers['retry-after'];
+  const reset = Number(headers['x-ratelimit-reset']);
+  if (headers['x-ratelimit-remaining'] === '0' && reset > 0) {
+    const now = dateOf(headers) ?? Date.now();
+    return String(Math.max(0, Math.ceil(reset - now / 1_000)));
+  }
+  return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
+}
+
+/**
+ * GitHub says 403 where others say 429 (RFC 6585, section 4), and when to come back in headers of its own:
+ * docs.github.com, "Rate limits for the REST API". What is sent again, and when, is then the same for all servers.
+ */
+export function asTooMany(received: Received): Received {
+  const wait = retryAfterSeconds(received);
+  if (wait === undefined) return received;
+  return { ...received, status: 429, headers: { ...received.headers, 'retry-after': wait } };
+}
+
+/** GitHub prefers one request at a time, and limits concurrent ones for all steps of a job together. */
+const maxConnections = 4;
+
+export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;
+
+interface GitHubCall {
+  readonly call: Call;
+  /** Ends whatever is under way, and closes the connections. */
+  close(): void;
+}
+
+/** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
+function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext): GitHubCall {
+  const { clock, sleep, random, log } = context;
+  const { requestTimeout, retries } = context.connection;
+  const onRetry = logRetries(log);
+  const connection = openConnection(apiUrl);
+  const closing = new AbortController();
+  const call = createCall({
+    baseUrl: apiUrl,
+    clock,
+    serverClock: createServerClock(clock),
+    send: async (request, signal, texts) => readAnswer(asTooMany(await connection.send(request, signal)), texts),
+    timeoutMs: milliseconds(requestTimeout),
+    maxConnections,
+    retries,
+    secrets: [token],
+    headers: { 'accept-encoding': 'identity' },
+    sleep,
+    random,
+    closed: closing.signal,
+    onAnswer: () => undefined,
+    onRetry: (retry) => onRetry({ ...retry, why: `GitHub: ${retry.why}` }),
+    onThrottled: () => undefined,
+  });
+  return {
+    call,
+    close() {
+      closing.abort();
+      connection.close();
+    },
+  };
+}
+
+interface FetchOptions {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What octokit needs of a `fetch`. */
+type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
+
+/** A renamed repository redirects to its new address; such chains are short. */
+const maxRedirects = 5;
+
+function leadsElsewhere({ answer, texts, fail }: AnsweredCall, target: URL): Error {
+  const where = texts.line(target.origin, 200);
+  const why = `it leads to ${where}, which is another server, and the token must not go there`;
+  return fail(notUnderstood(answer, texts, why));
+}
+
+/**
+ * A `fetch` over the client's own transport, as far as octokit needs one: it only reads, it retries by itself, and
+ * whatever is not JSON of success is an error. Nothing is ever sent to another server than that of the API, because
+ * octokit puts the token into every request, wherever a link or a redirect leads.
+ */
+function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
+  async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
+    const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
+    if (outcome.kind === 'given-up') throw outcome.error;
+    return outcome;
+  }
+
+  return async (address, { method, headers }) => {
+    if (method !== 'GET') throw new Error(`${method} is more than reading, which is all that is done at GitHub.`);
+    let target = new URL(address);
+    if (target.origin !== apiUrl.origin) {
+      throw new Error(
+        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there.`,
+      );
+    }
+    let outcome = await read(target, headers);
+    for (let redirects = 0; redirects < maxRedirects && !isSuccess(outcome.answer); redirects += 1) {
+      const location = headerOf(outcome.answer, 'location');
+      const { status } = outcome.answer;
+      if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
+      target = new URL(location, target);
+      if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
+      outcome = await read(target, headers);
+    }
+    const { answer, texts } = outcome;
+    if (!isSuccess(answer)) throw outcome.refuse(answer);
+    const wrong = unusable(answer, texts);
+    if (answer.body.kind !== 'json' || wrong !== undefined) throw wrong ? outcome.fail(wrong) : outcome.refuse(answer);
+    const link = headerOf(answer, 'link');
+    return new Response(JSON.stringify(answer.body.value), {
+      // No other headers: octokit would log deprecations it finds there.
+      headers: { 'content-type': 'application/json', ...(link !== undefined && { link }) },
+    });
+  };
+}
 
 export type Parameters = Readonly<Record<string, string | number>>;
 
-/** One repository, to be read. Errors are sentences. */
+/** Reads one repository. Errors are sentences. */
 export interface GitHub {
-  /** A path below that of the repository, with its parameters in braces: `pulls/{number}`. */
+  /** A path below the repository, with parameters in braces: `pulls/{number}`. */
   read(path: string, parameters: Parameters): Promise<Json>;
-  /** The same page by page, as the answers lead to each other. */
+  /** The same, page by page. */
   pages(path: string, parameters: Parameters): AsyncIterable<Json>;
 }
 
@@ -22,20 +153,17 @@ interface Page {
   readonly next: string | undefined;
 }
 
-/** Octokit puts what a fetch throws into an error of its own. */
+/** Octokit wraps what a fetch throws in an error of its own. */
 const reasonOf = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;
 
-export interface GitHubOptions {
-  /** Without a slash at its end. */
-  readonly apiUrl: string;
-  readonly repository: Repository;
-  readonly token: string;
-  readonly call: Call;
-  readonly within: Within;
-}
-
-export function openGitHub({ apiUrl, repository, token, call, within }: GitHubOptions): GitHub {
+/** Opens the repository; `close` ends whatever is under way. */
+export function openGitHub(
+  { apiUrl, repository, token }: ChangeSource,
+  context: GitHubContext,
+  within: Within,
+): GitHub & { close(): void } {
+  const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
   const octokit = getOctokit(token, {
     baseUrl: apiUrl,
     userAgent: `workspace-automation/${version}`,
@@ -58,8 +186,9 @@ export function openGitHub({ apiUrl, repository, token, call, within }: GitHubOp
     ask(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters });
 
   return {
+    close,
     read: async (path, parameters) => (await first(path, parameters)).body,
-    // Octokit's own way through the pages takes a conflict (409) for the end of the list.
+    // Octokit's own pagination takes a conflict (409) for the end of the list.
     async *pages(path, parameters) {
       const seen = new Set<string>();
       let page = await first(path, parameters);

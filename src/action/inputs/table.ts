@@ -1,3 +1,5 @@
+import { parseJsonObject } from './parse.ts';
+
 export const operations = [
   'sync',
   'lock',
@@ -61,16 +63,15 @@ const row = (name: InputName): InputRow => inputTable[name];
 
 export type RawInputs = Readonly<Record<InputName, string>>;
 
-/** The runner's name for an input: spaces become `_`, dashes stay. */
-const runnerVariable = (name: InputName): string => `INPUT_${name.toUpperCase()}`;
-
-const given = (environment: NodeJS.ProcessEnv, variable: string | undefined): string =>
-  variable === undefined ? '' : (environment[variable] ?? '').trim();
+/** What the workflow gives an input: the toolkit's `getInput`. */
+export type GetInput = (name: string) => string;
 
 /** An input, else the variable that stands in for it, else what `action.yml` would give. */
-export function readRawInputs(environment: NodeJS.ProcessEnv): RawInputs {
-  const read = (name: InputName): string =>
-    given(environment, runnerVariable(name)) || given(environment, row(name).variable) || row(name).fallback;
+export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): RawInputs {
+  const read = (name: InputName): string => {
+    const { variable = '', fallback } = row(name);
+    return getInput(name) || (environment[variable] ?? '').trim() || fallback;
+  };
   // Every name of the table is there, which fromEntries cannot tell.
   return Object.fromEntries(inputNames.map((name) => [name, read(name)])) as Record<InputName, string>;
 }
@@ -80,11 +81,31 @@ const isUsedBy = (name: InputName, operation: OperationName): boolean => {
   return usedBy === 'all' || usedBy.includes(operation);
 };
 
-/** Inputs that were given, and that the operation does not look at. */
-export const unusedInputs = (environment: NodeJS.ProcessEnv, operation: OperationName): readonly InputName[] =>
+/** Inputs that the workflow gives, and that the operation does not look at. */
+export const unusedInputs = (getInput: GetInput, operation: OperationName): readonly InputName[] =>
   inputNames.filter((name) => {
-    const text = given(environment, runnerVariable(name));
+    const text = getInput(name);
     // The runner fills this one in by itself, from the default in action.yml.
     if (name === 'github-token' || text === '' || text === row(name).fallback) return false;
     return !isUsedBy(name, operation);
   });
+
+/** Shorter texts would blank out half of the log, and are no secrets. */
+const minSecretLength = 4;
+
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Of the options of a hook, its secret and its headers: the rest is shown in logs and summaries. */
+function secretsInOptions(text: string): readonly string[] {
+  const options = parseJsonObject(text);
+  return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
+}
+
+/** What has to be masked before anything else runs, whether the inputs are right or not. */
+export function secretsIn(raw: RawInputs): readonly string[] {
+  const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+  return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
+}

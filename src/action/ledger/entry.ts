@@ -1,8 +1,9 @@
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
-/** A lock as the service granted it: what proves later that it is ours, and what people are told of it. */
+/** A lock as the service granted it: what proves later that it is ours, and what people want to know of it. */
 export interface GrantedLock {
   readonly path: string;
   readonly type: string;
@@ -15,16 +16,16 @@ export interface GrantedLock {
   readonly expires_at: string;
 }
 
-/** Where a lock is: a job may use several services, and several workspaces. */
-export interface Place {
+/** Which lock: a job may use several services, and several workspaces. */
+export interface LockAddress {
   readonly service: string;
   readonly workspace: string;
   readonly path: string;
 }
 
-/** What a step is about to ask for, all of it: it may never come to the last of its paths. */
-export interface Wish {
-  readonly kind: 'wish';
+/** All that a step is about to ask for: it may never come to the last of its paths. */
+export interface LockPlan {
+  readonly kind: 'plan';
   readonly service: string;
   readonly workspace: string;
   readonly step: string;
@@ -34,13 +35,13 @@ export interface Wish {
   readonly paths: readonly string[];
 }
 
-/** Put down before a lock is asked for: from here on it may have been granted. */
-export interface Intent extends Place {
+/** Written before a lock is asked for: from here on it may have been granted. */
+export interface Intent extends LockAddress {
   readonly kind: 'intent';
   readonly step: string;
-  /** By the clock of the service as far as it was known; so are all times here. */
+  /** By the clock of the service if it was known, like all times here. */
   readonly at: string;
-  /** Whether it was known: before its first answer, only the machine tells the time. */
+  /** Whether it was known: before the first answer, the time is that of this machine. */
   readonly byService: boolean;
   /** The idempotency key of the request: asking again with it tells what became of it. */
   readonly key: string;
@@ -48,7 +49,7 @@ export interface Intent extends Place {
   readonly ttl: string;
 }
 
-export interface Grant extends Place {
+export interface Grant extends LockAddress {
   readonly kind: 'granted';
   readonly step: string;
   readonly at: string;
@@ -58,16 +59,16 @@ export interface Grant extends Place {
   readonly lock: GrantedLock;
 }
 
-/** The service said no: nothing is there to be released. */
-export interface Denial extends Place {
+/** The service said no: there is nothing to release. */
+export interface Denial extends LockAddress {
   readonly kind: 'denied';
   readonly step: string;
   readonly at: string;
   readonly key: string;
 }
 
-/** Put down before a lock is released: from here on it may be gone, and the path somebody else's. */
-export interface Releasing extends Place {
+/** Written before a lock is released: from here on it may be gone, and the path somebody else's. */
+export interface Releasing extends LockAddress {
   readonly kind: 'releasing';
   readonly at: string;
   readonly id?: string | undefined;
@@ -75,7 +76,7 @@ export interface Releasing extends Place {
 }
 
 /** The lock is no longer ours: released, found to be gone, or found to be somebody else's. */
-export interface Ending extends Place {
+export interface Ending extends LockAddress {
   readonly kind: 'ended';
   readonly at: string;
   readonly how: 'released' | 'absent' | 'lost';
@@ -83,26 +84,27 @@ export interface Ending extends Place {
   readonly etag?: string | undefined;
 }
 
-export type Entry = Wish | Intent | Grant | Denial | Releasing | Ending;
+export type Entry = LockPlan | Intent | Grant | Denial | Releasing | Ending;
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const areTexts = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+const areStrings = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
   names.every((name) => typeof value[name] === 'string');
 
-const areTextsIfThere = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
+const areOptionalStrings = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
   names.every((name) => value[name] === undefined || typeof value[name] === 'string');
 
 export const isGrantedLock = (value: unknown): value is GrantedLock =>
   isRecord(value) &&
-  areTexts(value, ['path', 'type', 'expires_at']) &&
-  areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
+  areStrings(value, ['path', 'type', 'expires_at']) &&
+  areOptionalStrings(value, ['id', 'etag', 'owner', 'acquired_at']) &&
   (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
 
-const areTextsIn = (value: unknown): boolean => Array.isArray(value) && value.every((each) => typeof each === 'string');
+const isStringList = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');
 
-const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>): boolean =>
+const isLockAddress = ({ service, workspace, path }: Readonly<Record<string, unknown>>): boolean =>
   typeof service === 'string' &&
   typeof workspace === 'string' &&
   parseWorkspaceId(workspace).ok &&
@@ -110,60 +112,58 @@ const isPlace = ({ service, workspace, path }: Readonly<Record<string, unknown>>
   parseHeldPath(path).ok;
 
 function isEntry(value: Readonly<Record<string, unknown>>): boolean {
-  if (value['kind'] === 'wish') {
-    const named = areTextsIfThere(value, ['stepName']);
-    return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
+  if (value['kind'] === 'plan') {
+    const named = areOptionalStrings(value, ['stepName']);
+    return named && areStrings(value, ['service', 'workspace', 'step', 'at']) && isStringList(value['paths']);
   }
-  if (!isPlace(value) || !areTexts(value, ['at'])) return false;
+  if (!isLockAddress(value) || !areStrings(value, ['at'])) return false;
   switch (value['kind']) {
     case 'intent':
       return (
-        areTexts(value, ['step', 'key', 'type', 'ttl']) &&
+        areStrings(value, ['step', 'key', 'type', 'ttl']) &&
         parseTtl(String(value['ttl'])).ok &&
         typeof value['byService'] === 'boolean'
       );
     case 'granted':
       return (
-        areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock'])
+        areStrings(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock'])
       );
     case 'denied':
-      return areTexts(value, ['step', 'key']);
+      return areStrings(value, ['step', 'key']);
     case 'releasing':
-      return areTextsIfThere(value, ['id', 'etag']);
+      return areOptionalStrings(value, ['id', 'etag']);
     case 'ended':
       return (
-        areTextsIfThere(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how'])
+        areOptionalStrings(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how'])
       );
     default:
       return false;
   }
 }
 
-/** Undefined for a line that was cut off, or that somebody else wrote. */
+/** Undefined for a line that was cut off, or that something else wrote. */
 export function readEntry(line: string): Entry | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    // Field by field it has been examined for the kind that it says it is.
+    // Every field has been checked for the kind that it says it is.
     return isRecord(value) && isEntry(value) ? (value as unknown as Entry) : undefined;
   } catch {
     return undefined;
   }
 }
 
-const sure = <T>(
-  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string },
-): T => {
+function parsedOrThrow<T>(parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
-  throw new Error(`The ledger has what it cannot have. ${parsed.why}`);
-};
+  throw new Error(`The ledger has an entry that must not be there. ${parsed.why}`);
+}
 
-/** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
-export const addressIn = ({
+/** The address as the client takes it: it was parsed before it was written, and again when it was read. */
+export const parsedAddress = ({
   workspace,
   path,
-}: Place): { readonly workspace: WorkspaceId; readonly path: LockPath } => ({
-  workspace: sure(parseWorkspaceId(workspace)),
-  path: sure(parseHeldPath(path)),
+}: LockAddress): { readonly workspace: WorkspaceId; readonly path: LockPath } => ({
+  workspace: parsedOrThrow(parseWorkspaceId(workspace)),
+  path: parsedOrThrow(parseHeldPath(path)),
 });
 
-export const ttlIn = ({ ttl }: Intent): Ttl => sure(parseTtl(ttl));
+export const parsedTtl = ({ ttl }: Intent): Ttl => parsedOrThrow(parseTtl(ttl));

@@ -1,10 +1,17 @@
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Redact } from '../report/redact.ts';
+import type { Log } from '../report/reporter.ts';
 import { type Entry, readEntry } from './entry.ts';
 
-/** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
-export const ledgerFile = (temporaryFolder: string): string =>
-  join(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
+/** All steps of a job share the runner's temporary folder, which is emptied after the job. */
+const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
+
+export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
+
+/** Where a step writes its output `locks`, which may be too long for an output. */
+export const locksFile = (temporaryFolder: string, step: string): string =>
+  fileIn(temporaryFolder, `locks-${step}.json`);
 
 export interface LedgerContent {
   readonly entries: readonly Entry[];
@@ -12,30 +19,30 @@ export interface LedgerContent {
   readonly damaged: number;
 }
 
-/** What a job has asked for and been given, in lines that are only ever added. */
+/** What the steps of a job asked for and got: an append-only file of lines. */
 export interface Ledger {
   readonly file: string;
-  /** Done when the line is in the file. A failure is the caller's to tell: the step can go on without a ledger. */
+  /** Throws if the lines cannot be written; when it returns, they are in the file. */
   append(...entries: readonly Entry[]): void;
   read(): LedgerContent;
 }
 
-/** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
-const fromService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
+/** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
+const fieldsOfService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
 
-/** As JSON, without the secrets that the service may have sent back in what it says of a lock. */
-export const concealedJson = (value: unknown, conceal: (text: string) => string): string =>
+/** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
+export const lockJson = (value: unknown, redact: Redact): string =>
   JSON.stringify(value, (name, member: unknown) =>
-    fromService.has(name) && typeof member === 'string' ? conceal(member) : member,
+    fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
   );
 
-export function openLedger(file: string, conceal: (text: string) => string): Ledger {
+export function openLedger(file: string, redact: Redact): Ledger {
   return {
     file,
     append(...entries) {
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       // A line break before as well as behind: the line of a step that was killed may have been cut off.
-      const text = entries.map((entry) => `\n${concealedJson(entry, conceal)}\n`).join('');
+      const text = entries.map((entry) => `\n${lockJson(entry, redact)}\n`).join('');
       appendFileSync(file, text, { mode: 0o600 });
     },
     read() {
@@ -46,5 +53,24 @@ export function openLedger(file: string, conceal: (text: string) => string): Led
       const readable = entries.filter((entry) => entry !== undefined);
       return { entries: readable, damaged: entries.length - readable.length };
     },
+  };
+}
+
+export type Recorder = (entry: Entry) => void;
+
+/** Warns once if the ledger cannot be written, and goes on: nobody gives up a lock they need for that. */
+export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder {
+  let failed = false;
+  return (entry) => {
+    try {
+      ledger.append(entry);
+    } catch (error) {
+      if (failed) return;
+      failed = true;
+      const why = error instanceof Error ? error.message : String(error);
+      log.warn(
+        `The ledger of this job's locks cannot be written (${why}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends.`,
+      );
+    }
   };
 }

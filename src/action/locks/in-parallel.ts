@@ -1,7 +1,7 @@
-/** As many requests as the client has connections: more would only wait. */
-export const parallelRequests = 16;
+/** The client has no more connections. */
+const parallelRequests = 16;
 
-/** Works through the items in their order, several at a time; `goOn` is asked before each, and false ends it early. */
+/** Works through the items in order, several at a time, until `goOn` says no. */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

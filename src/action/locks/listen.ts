@@ -1,31 +1,31 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import { span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Parts } from '../operations/parts.ts';
-import { heldText } from './holder-text.ts';
+import type { Context } from '../context.ts';
+import { heldText } from './messages.ts';
 
-/** Proxies in between cut what is silent for a minute. */
+/** Proxies cut connections that are silent for a minute. */
 const maxSeconds = 30;
 
-/** An answer that comes sooner than this was not waited for. */
+/** A service that waited would not have answered sooner than this. */
 const quickMs = 1_000;
 const maxQuickAnswers = 3;
 
 export type Heard =
   /** The service says that the path is free. */
   | 'free'
-  /** It says nothing, and whoever waits looks again after a while. */
+  /** It says nothing: look again after a while. */
   | 'nothing';
 
-export interface ListenParts extends Pick<Parts, 'client' | 'clock' | 'signal' | 'log'> {
+export interface ListenContext extends Pick<Context, 'client' | 'clock' | 'signal' | 'log'> {
   readonly workspace: WorkspaceId;
 }
 
 /**
- * Lets the service say when a path comes free, for as long as it shows that it waits (RFC 7240, `Prefer: wait`). One
- * that does not is not asked again; one that did once may be restarting, and is.
+ * Lets the service say when a path is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
+ * does not is not asked again; one that has before may be restarting, and is.
  */
-export function createListener({ client, clock, signal, log, workspace }: ListenParts) {
+export function createListener({ client, clock, signal, log, workspace }: ListenContext) {
   let listens = true;
   let hasWaited = false;
   let quickAnswers = 0;

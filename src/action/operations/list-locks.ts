@@ -1,14 +1,64 @@
-import type { KnownLock } from '../../client/client.ts';
-import type { ListLocksTask } from '../inputs/task.ts';
-import { heldText } from '../locks/holder-text.ts';
-import { listOnPaths } from '../locks/listed-locks.ts';
-import type { FileNote, Outcome } from '../outcome.ts';
+import type { KnownLock, Within } from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { type ChangeSource, findSource } from '../changed-files/change.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { ListLocksTask, LockScope } from '../inputs/load.ts';
+import { listOnPaths } from '../locks/lookup.ts';
+import { heldText } from '../locks/messages.ts';
+import { type FileAnnotation, InputError, type Outcome } from '../outcome.ts';
+import { resolvePaths } from '../paths/resolve-paths.ts';
+import { redactedJson } from '../report/redact.ts';
 import { clockTime, count, distance } from '../report/words.ts';
-import { type LockExtent, lookUp } from './lock-extent.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
-import { toldJson } from './told-json.ts';
 
-/** The fields that the action promises, and whatever else the service said. */
+/** Whose locks are listed, as far as that is known without a request. */
+type Extent =
+  | { readonly kind: 'workspace' }
+  | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
+  | { readonly kind: 'changed-files'; readonly source: ChangeSource };
+
+async function extentOf(scope: LockScope, { runner }: Context): Promise<Extent> {
+  switch (scope.kind) {
+    case 'paths': {
+      const paths = await resolvePaths(scope.paths, runner);
+      return paths.length === 0 ? { kind: 'workspace' } : { kind: 'paths', paths: paths.map(({ path }) => path) };
+    }
+    case 'changed-files': {
+      const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
+      if (source.ok) return { kind: 'changed-files', source: source.value };
+      throw new InputError([`Input \`changed-files\` is "true". ${source.why}`]);
+    }
+  }
+}
+
+interface PathsToList {
+  /** Undefined stands for all there are; an empty list for none. */
+  readonly paths: readonly LockPath[] | undefined;
+  /** What a sentence says after the name of the workspace. */
+  readonly among: string;
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+async function pathsOf(extent: Extent, context: Context, within: Within): Promise<PathsToList> {
+  switch (extent.kind) {
+    case 'workspace':
+      return { paths: undefined, among: '' };
+    case 'paths':
+      return { paths: extent.paths, among: `, among ${count(extent.paths.length, 'path')}` };
+    case 'changed-files': {
+      const { source } = extent;
+      // A large part of the bundle, which only a step with `changed-files` needs.
+      const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
+      const { of, files, paths } = await lookUpChangedFiles(source, context, within);
+      const { owner, repo } = source.repository;
+      const different = paths.length === files ? '' : `, which makes ${count(paths.length, 'path')} to look up`;
+      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${count(files, 'file')}${different}.`);
+      return { paths, among: `, among ${count(files, 'file')} of ${of}` };
+    }
+  }
+}
+
+/** The fields that the action promises, and whatever else the service sent. */
 const asOutput = ({
   raw,
   path,
@@ -45,7 +95,7 @@ function table(locks: readonly KnownLock[], now: number) {
   };
 }
 
-const note = (lock: KnownLock, now: number): FileNote => ({
+const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
   file: lock.path,
   title: 'Locked',
   text: `${heldText(lock.path, lock, now)}.`,
@@ -53,7 +103,7 @@ const note = (lock: KnownLock, now: number): FileNote => ({
 
 interface Found {
   readonly locks: readonly KnownLock[];
-  /** How many were left out, because their owners do not count. */
+  /** How many were left out because of their owners. */
   readonly ignored: number;
   readonly incomplete: string | undefined;
 }
@@ -63,10 +113,10 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
   const apart = ignored > 0 ? `, apart from ${count(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
     ? `Nothing is locked in ${where}${apart}.`
-    : `No lock was seen in ${where}${apart}, and not all of them could be read.`;
+    : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
 }
 
-/** A list that may not be whole says of no file that it is free. */
+/** An incomplete list proves no file to be free. */
 function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     return [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`];
@@ -76,12 +126,13 @@ function failuresOf({ locks, incomplete }: Found): readonly string[] {
     : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
 }
 
-/** Lists the locks, of all the workspace, of some paths or of what a change touches, but for those of owners that do not count. */
-export async function listLocks(parts: Parts, task: ListLocksTask, extent: LockExtent): Promise<Outcome> {
-  const { client, log, conceal } = parts;
-  const { workspace, ignoredOwners, failIfLocked } = task;
-  const within = ordinaryLimits(parts);
-  const { paths, among } = await lookUp(extent, parts, within);
+/** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
+export async function listLocks(context: Context, task: ListLocksTask): Promise<Outcome> {
+  const { client, log, redact } = context;
+  const { workspace, scope, ignoredOwners, failIfLocked } = task;
+  const extent = await extentOf(scope, context);
+  const within = defaultLimits(context);
+  const { paths, among } = await pathsOf(extent, context, within);
   const { items, incomplete } =
     paths === undefined
       ? await client.listLocks({ workspace }, within)
@@ -100,10 +151,10 @@ export async function listLocks(parts: Parts, task: ListLocksTask, extent: LockE
   const failures = failIfLocked ? failuresOf(found) : [];
   const known = locks.length > 0 ? { status: 'locked' } : failures.length === 0 ? { status: 'free' } : {};
   return {
-    outputs: { ...known, count: String(locks.length), locks: toldJson(locks.map(asOutput), conceal) },
+    outputs: { ...known, count: String(locks.length), locks: redactedJson(locks.map(asOutput), redact) },
     sentence,
     tables: [table(locks, now)],
     failures,
-    notes: failIfLocked ? locks.map((lock) => note(lock, now)) : [],
+    annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };
 }

@@ -1,18 +1,18 @@
 import type { List, NamedEntry } from '../../client/client.ts';
-import type { ListBranchesTask } from '../inputs/task.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { ListBranchesTask } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
+import { redactedJson } from '../report/redact.ts';
 import { count } from '../report/words.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
-import { toldJson } from './told-json.ts';
 
-/** Everything that the service said, with the name under the key that the interface gives it. */
-const asOutput = ({ conceal }: Parts, items: readonly NamedEntry[], key: string): string =>
-  toldJson(
+/** Everything the service sent, with the name under the key that the interface gives it. */
+const asOutput = ({ redact }: Context, items: readonly NamedEntry[], key: string): string =>
+  redactedJson(
     items.map(({ name, raw }) => ({ [key]: name, ...raw })),
-    conceal,
+    redact,
   );
 
-function tell({ log }: Parts, { items, incomplete }: List<NamedEntry>, sentence: string): void {
+function logList({ log }: Context, { items, incomplete }: List<NamedEntry>, sentence: string): void {
   log.group(
     sentence,
     items.map(({ name }) => name),
@@ -20,12 +20,12 @@ function tell({ log }: Parts, { items, incomplete }: List<NamedEntry>, sentence:
   if (incomplete !== undefined) log.warn(incomplete);
 }
 
-export async function listWorkspaces(parts: Parts): Promise<Outcome> {
-  const list = await parts.client.listWorkspaces(ordinaryLimits(parts));
+export async function listWorkspaces(context: Context): Promise<Outcome> {
+  const list = await context.client.listWorkspaces(defaultLimits(context));
   const sentence = `The token can see ${count(list.items.length, 'workspace')}.`;
-  tell(parts, list, sentence);
+  logList(context, list, sentence);
   return succeeded(
-    { status: 'ok', count: String(list.items.length), workspaces: asOutput(parts, list.items, 'id') },
+    { status: 'ok', count: String(list.items.length), workspaces: asOutput(context, list.items, 'id') },
     sentence,
     { head: ['Workspace'], rows: list.items.map(({ name }) => [name]) },
   );
@@ -33,12 +33,12 @@ export async function listWorkspaces(parts: Parts): Promise<Outcome> {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-export async function listBranches(parts: Parts, { workspace }: ListBranchesTask): Promise<Outcome> {
-  const list = await parts.client.listBranches({ workspace }, ordinaryLimits(parts));
+export async function listBranches(context: Context, { workspace }: ListBranchesTask): Promise<Outcome> {
+  const list = await context.client.listBranches({ workspace }, defaultLimits(context));
   const sentence = `The workspace ${workspace} has ${count(list.items.length, 'branch', 'branches')}.`;
-  tell(parts, list, sentence);
+  logList(context, list, sentence);
   return succeeded(
-    { status: 'ok', count: String(list.items.length), branches: asOutput(parts, list.items, 'name') },
+    { status: 'ok', count: String(list.items.length), branches: asOutput(context, list.items, 'name') },
     sentence,
     {
       head: ['Branch', 'Head', 'Synced'],

@@ -1,63 +1,63 @@
 import { writeFileSync } from 'node:fs';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { LockTask } from '../inputs/task.ts';
+import type { Context } from '../context.ts';
+import type { LockTask } from '../inputs/load.ts';
 import type { Grant } from '../ledger/entry.ts';
-import { keptText } from '../ledger/kept.ts';
-import { concealedJson } from '../ledger/ledger.ts';
-import { createRecorder } from '../ledger/recorder.ts';
-import { type AlreadyHeld, alreadyHeldText, findAlreadyHeld, stepText } from '../locks/already-held.ts';
-import { heldText } from '../locks/holder-text.ts';
-import type { Holding } from '../locks/keeper.ts';
-import { createKeeper, createTaker } from '../locks/keeper.ts';
-import { backTexts, unprovenText } from '../locks/left-behind.ts';
-import { pastMoment } from '../locks/past-moment.ts';
-import { waitAdvice } from '../locks/wait-advice.ts';
-import { type Played, waitForAll } from '../locks/wait-for-all.ts';
+import { lockJson, locksFile } from '../ledger/ledger.ts';
+import { formatSavedState } from '../ledger/saved-state.ts';
+import { acquireLocks, type GiveBackResult, type WaitResult } from '../locks/acquire.ts';
+import { type AlreadyHeld, findAlreadyHeld } from '../locks/already-held.ts';
+import { alreadyHeldText, heldText, pastMoment, stepText, unprovenText, waitAdvice } from '../locks/messages.ts';
+import { type Conflict, openLockSession } from '../locks/session.ts';
 import { failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
-import { clockTime, count, distance, duration, moment } from '../report/words.ts';
-import type { Parts } from './parts.ts';
-
-function writeLocksFile({ locksFile, log }: Parts, locks: string): Outputs {
-  try {
-    writeFileSync(locksFile, locks, { mode: 0o600 });
-    return { locks_file: locksFile };
-  } catch (error) {
-    log.warn(`The file with the locks could not be written: ${error instanceof Error ? error.message : String(error)}`);
-    return {};
-  }
-}
+import { resolvePaths } from '../paths/resolve-paths.ts';
+import { clockTime, count, distance, duration, grouped, moment } from '../report/words.ts';
 
 interface LockStep {
-  readonly parts: Parts;
+  readonly context: Context;
   readonly task: LockTask;
-  readonly service: string;
+  /** Names the step in the ledger. */
+  readonly step: string;
   readonly paths: readonly LockPath[];
   readonly began: number;
 }
 
-/** From here on the post-step knows that the step has got all its locks, and whether it has to release them. */
-function hand({ parts, task, service }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
-  const { conceal, keep, publish } = parts;
-  // Locks that outlive the job are of use to somebody only once that somebody can learn of them.
-  if (!task.autoRelease) publish(outputs);
-  keep(keptText({ service, workspace: task.workspace, handedOn: !task.autoRelease }, grants, conceal));
+function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
+  const file = locksFile(context.runner.temporaryFolder, step);
+  try {
+    writeFileSync(file, locks, { mode: 0o600 });
+    return { locks_file: file };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    context.log.warn(`The file with the locks could not be written: ${why}`);
+    return {};
+  }
 }
 
-function acquired(lockStep: LockStep, taken: readonly Grant[], { waitedMs, unproven }: Played): Outcome {
-  const { parts, task, began } = lockStep;
-  const { client, log, conceal } = parts;
+/** From here on the post-step knows that the step has all its locks, and whether to release them. */
+function saveLocks({ context, task }: LockStep, grants: readonly Grant[], outputs: Outputs): void {
+  const { connection, redact, saveState, setOutputs } = context;
+  // Locks that outlive the job are of use only to someone who knows of them.
+  if (!task.autoRelease) setOutputs(outputs);
+  const about = { service: connection.baseUrl, workspace: task.workspace, outlivesJob: !task.autoRelease };
+  saveState('locks', formatSavedState(about, grants, redact));
+}
+
+function acquired(lockStep: LockStep, unsorted: readonly Grant[], { waitedMs, unproven }: WaitResult): Outcome {
+  const { context, task, began } = lockStep;
+  const { client, log, clock, redact } = context;
   const now = client.serverNow();
-  const grants = taken.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const grants = unsorted.toSorted((one, other) => (one.path < other.path ? -1 : 1));
   const locks = grants.map(({ lock }) => lock);
-  const json = concealedJson(locks, conceal);
+  const json = lockJson(locks, redact);
   const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
   const waited = waitedMs > 0 ? ` after waiting for ${duration(waitedMs)}` : '';
   const until = Number.isNaN(soonest) ? '' : ` until ${moment(soonest, now)}`;
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : count(locks.length, 'path');
   const sentence = `Locked ${what} in ${task.workspace}${until}${waited}.`;
   log.group(
-    `${sentence} It took ${duration(parts.clock() - began)}.`,
+    `${sentence} It took ${duration(clock() - began)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
   for (const intent of unproven) log.line(unprovenText(intent));
@@ -70,17 +70,17 @@ function acquired(lockStep: LockStep, taken: readonly Grant[], { waitedMs, unpro
     holder: '',
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
     locks: json,
-    ...writeLocksFile(parts, json),
+    ...writeLocksFile(lockStep, json),
   };
-  hand(lockStep, grants, outputs);
+  saveLocks(lockStep, grants, outputs);
   const rows = locks.map(({ path, expires_at }) => {
     const end = Date.parse(expires_at);
     return [path, clockTime(end, now), distance(end, now)];
   });
-  return { outputs, sentence, tables: [{ head: ['Path', 'Until', ''], rows }], failures: [], notes: [] };
+  return { outputs, sentence, tables: [{ head: ['Path', 'Until', ''], rows }], failures: [], annotations: [] };
 }
 
-const holderTable = ({ path, holder }: Holding, now: number): Table => ({
+const holderTable = ({ path, holder }: Conflict, now: number): Table => ({
   head: ['Path', 'Holder', 'Until', 'Taken by'],
   rows: [
     [
@@ -92,41 +92,66 @@ const holderTable = ({ path, holder }: Holding, now: number): Table => ({
   ],
 });
 
+/** What happened to the locks that were taken before one could not be. */
+function giveBackTexts(back: GiveBackResult, asked: number, now: number): readonly string[] {
+  const texts: string[] = [];
+  const had = back.done.length + back.lost.length + back.leftAlone.length + back.failed.length;
+  if (had > 0) {
+    texts.push(
+      `${grouped(had)} of ${count(asked, 'path')} had been locked; ${grouped(back.done.length)} released again.`,
+    );
+  }
+  for (const { grant, error } of back.failed) {
+    texts.push(
+      `The lock on ${grant.path} could not be released and stays until ${clockTime(Date.parse(grant.lock.expires_at), now)}, unless the end of the job can release it: ${error.message}`,
+    );
+  }
+  for (const { grant, holder } of back.lost) {
+    texts.push(`The lock on ${grant.path} was lost before it could be released. ${heldText(grant.path, holder, now)}.`);
+  }
+  for (const { path } of back.leftAlone) {
+    texts.push(
+      `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`,
+    );
+  }
+  return texts;
+}
+
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 function notAcquired(
-  { parts, task, paths }: LockStep,
-  round: Exclude<Played['round'], { kind: 'acquired' }>,
-  { waitedMs, lastHolding, unproven }: Played,
+  { context, task, paths }: LockStep,
+  round: Exclude<WaitResult['round'], { kind: 'acquired' }>,
+  { waitedMs, lastConflict, unproven }: WaitResult,
 ): Outcome {
-  const { client, log } = parts;
+  const { client, log } = context;
   const now = client.serverNow();
-  for (const text of backTexts(round.back, paths.length, now)) log.line(text);
+  for (const text of giveBackTexts(round.back, paths.length, now)) log.line(text);
   for (const intent of unproven) log.line(unprovenText(intent));
   const outputs: Outputs = {
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
-  const heldBy = (holding: Holding, why: string): Outcome =>
+  const heldBy = (conflict: Conflict, why: string): Outcome =>
     failed(
-      { ...outputs, status: 'held', holder: holding.holder?.owner ?? '' },
-      `${heldText(holding.path, holding.holder, now)}. ${why}`,
-      holderTable(holding, now),
+      { ...outputs, status: 'held', holder: conflict.holder?.owner ?? '' },
+      `${heldText(conflict.path, conflict.holder, now)}. ${why}`,
+      holderTable(conflict, now),
     );
   const waited = `Waited ${formatDuration(task.wait)} for it. Raise \`wait\` to wait longer.`;
   switch (round.kind) {
     case 'held': {
-      const { holding } = round;
-      const advice = task.wait.seconds > 0 ? waited : waitAdvice(holding.holder?.expires_at, now);
-      return heldBy(holding, advice);
+      const { conflict } = round;
+      const advice = task.wait.seconds > 0 ? waited : waitAdvice(conflict.holder?.expires_at, now);
+      return heldBy(conflict, advice);
     }
     case 'cancelled': {
       const all = round.back.failed.length + round.back.leftAlone.length + unproven.length === 0;
       return failed(
         outputs,
         all
-          ? 'The step was cancelled; what it had locked has been given back.'
-          : 'The step was cancelled. Not all that it had locked could be given back in time: the end of the job tries again.',
+          ? 'The step was cancelled and has released what it had locked.'
+          : 'The step was cancelled. Some of its locks could not be released in time: the end of the job tries again.',
       );
     }
     case 'too-short': {
@@ -137,14 +162,14 @@ function notAcquired(
       );
     }
     case 'failed':
-      // The end of the wait cut off the last attempt: what was in the way before it is what there is to tell.
-      if (lastHolding !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastHolding, waited);
+      // The end of the wait cut off the last attempt: report what was in the way before it.
+      if (lastConflict !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastConflict, waited);
       return failed(outputs, round.error.message);
   }
 }
 
-function heldByThisJob({ parts, task, paths }: LockStep, own: readonly AlreadyHeld[]): Outcome {
-  const now = parts.client.serverNow();
+function heldByThisJob({ context, task, paths }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+  const now = context.client.serverNow();
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
     stepText(stepName),
@@ -157,30 +182,36 @@ function heldByThisJob({ parts, task, paths }: LockStep, own: readonly AlreadyHe
   );
 }
 
-/** Takes all paths or none, and waits for those that others hold as long as it was told to. */
-export async function lock(
-  parts: Parts,
-  task: LockTask,
-  paths: readonly LockPath[],
-  service: string,
-): Promise<Outcome> {
-  const record = createRecorder(parts.ledger, parts.log);
-  const keeper = createKeeper(parts, record);
-  const { workspace } = task;
+/** Locks all paths or none, and waits up to `wait` for those that others hold. */
+export async function lock(context: Context, task: LockTask): Promise<Outcome> {
+  const { client, clock, connection, runner, record, saveState, log } = context;
+  const { workspace, type, ttl } = task;
+  const service = connection.baseUrl;
+  const resolved = await resolvePaths(task.paths, runner);
+  const paths = resolved.map(({ path }) => path);
+  const step = crypto.randomUUID();
+  const lockStep: LockStep = { context, task, step, paths, began: clock() };
   record({
-    kind: 'wish',
+    kind: 'plan',
     service,
     workspace,
-    step: parts.step,
-    stepName: parts.stepName,
+    step,
+    stepName: runner.stepName,
     paths,
-    at: new Date(parts.client.serverNow()).toISOString(),
+    at: new Date(client.serverNow()).toISOString(),
   });
-  const lockStep: LockStep = { parts, task, service, paths, began: parts.clock() };
-  const own = await findAlreadyHeld(parts, service, workspace, paths);
+  const own = await findAlreadyHeld(context, workspace, paths);
   if (own.length > 0) return heldByThisJob(lockStep, own);
-  const take = createTaker(parts, record, keeper, { ...task, service });
-  const played = await waitForAll({ ...parts, workspace, keeper, take }, paths, task.wait);
-  const { round } = played;
-  return round.kind === 'acquired' ? acquired(lockStep, round.taken, played) : notAcquired(lockStep, round, played);
+
+  const announce = (): void => {
+    saveState('step', step);
+    // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
+    saveState('on-lost', task.onLost);
+    log.debug(`The ledger knows this step as ${step}.`);
+  };
+  const session = openLockSession({ ...context, step, origin: runner.origin, announce });
+  const terms = { service, workspace, type, ttl };
+  const result = await acquireLocks({ ...context, session, terms }, paths, task.wait);
+  const { round } = result;
+  return round.kind === 'acquired' ? acquired(lockStep, round.grants, result) : notAcquired(lockStep, round, result);
 }

@@ -1,18 +1,18 @@
-import type { RegisterHookTask } from '../inputs/task.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { RegisterHookTask } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
 
-/** Of the address only what names the receiver: path and query often hold a secret. */
+/** Only what names the receiver: path and query of an address often hold a secret. */
 const receiver = (url: string): string => new URL(url).origin;
 
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** GitHub and Buildkite know a caller by a token in its headers, and never look at a signature. */
+/** GitHub and Buildkite authenticate a caller by a token in its headers, and ignore signatures. */
 const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
 
-export async function registerHook(parts: Parts, task: RegisterHookTask): Promise<Outcome> {
-  const { client, log } = parts;
+export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
+  const { client, log } = context;
   const { workspace, url, events, secret } = task;
   const { hook_id, replaced, madeSecret } = await client.registerHook(
     {
@@ -22,15 +22,15 @@ export async function registerHook(parts: Parts, task: RegisterHookTask): Promis
       ...(events.length > 0 && { events }),
       ...(secret !== '' && { secret }),
     },
-    ordinaryLimits(parts),
+    defaultLimits(context),
   );
   if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
     log.warn(
-      'The service made a secret for this webhook, and it is not shown here. To verify deliveries, set one of your own with `hook-secret`.',
+      'The service made up a secret for this webhook, which is not shown here. To verify deliveries, set your own with `hook-secret`.',
     );
   }
   const chosen = events.length > 0 ? events : textsIn(task.options['events']);
-  const what = replaced ? 'The webhook was there already and has been replaced' : 'The webhook is registered';
+  const what = replaced ? 'The webhook existed and has been replaced' : 'The webhook is registered';
   const sentence = `${what}: ${workspace} tells ${receiver(url)}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {

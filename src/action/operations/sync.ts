@@ -1,15 +1,14 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
-import type { SyncTask } from '../inputs/task.ts';
-import { lastAttemptMs } from '../locks/last-attempt.ts';
-import { askedToWaitMs, isPassing } from '../locks/passing.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { SyncTask } from '../inputs/load.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
+import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
 
-/** A sync of a few objects is over at once, one of many takes minutes: ask often at first, and less and less. */
+/** A small sync is over at once, a large one takes minutes: ask often at first, then less and less often. */
 const firstPauseMs = 500;
-const longestPauseMs = 10_000;
+const maxPauseMs = 10_000;
 const growth = 1.5;
 
 const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
@@ -21,13 +20,13 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
 
 function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
   if (received_objects === undefined) return status;
-  // An estimate of none is one of a service that does not know, or one that is nearly done.
+  // A service that estimates 0 does not know, or is nearly done.
   const of =
     estimated_objects === undefined || estimated_objects === 0 ? '' : ` of about ${grouped(estimated_objects)}`;
   return `${status}, ${grouped(received_objects)}${of} objects received`;
 }
 
-/** How many were received once it has ended; until then, how many there may be. */
+/** How many were received if it has ended, else how many there may be. */
 function objectsText({ state, received_objects, estimated_objects }: SyncReport): string {
   if (state !== 'going-on' && received_objects !== undefined) return grouped(received_objects);
   return estimated_objects === undefined ? '' : `about ${grouped(estimated_objects)}`;
@@ -39,9 +38,9 @@ type Followed =
   | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
-/** Trouble that does not end the wait: the sync goes on at the service all the same. */
-function passingError(error: unknown): ServiceError {
-  if (error instanceof ServiceError && (isPassing(error) || error.failure.kind === 'aborted')) return error;
+/** Trouble that does not end the wait, because the sync goes on anyway. */
+function transientError(error: unknown): ServiceError {
+  if (error instanceof ServiceError && (isTransient(error) || error.failure.kind === 'aborted')) return error;
   throw error;
 }
 
@@ -50,7 +49,7 @@ function passingError(error: unknown): ServiceError {
  * a last look shortly before the deadline: what the service asked to wait for may be longer than the wait.
  */
 async function follow(
-  parts: Parts,
+  context: Context,
   {
     started,
     address,
@@ -58,7 +57,7 @@ async function follow(
   }: { readonly started: SyncReport; readonly address: SyncAddress; readonly tookMs: number },
   within: Within,
 ): Promise<Followed> {
-  const { client, clock, sleep, signal, log } = parts;
+  const { client, clock, sleep, signal, log } = context;
   let last = started;
   let said = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
@@ -77,26 +76,26 @@ async function follow(
     const pauseMs = Math.min(untilLastLook, Math.max(pause, askedMs ?? 0));
     await sleep(pauseMs, signal);
     if (signal.aborted) continue;
-    pause = Math.min(longestPauseMs, pause * growth);
+    pause = Math.min(maxPauseMs, pause * growth);
     lookedLast = pauseMs === untilLastLook;
-    // A look before the last, with all its retries, leaves the last its time.
+    // Earlier looks, with all their retries, leave time for the last one.
     const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
 
     const lookBegan = clock();
     const look = await client
       .syncStatus(address, { ...within, deadline }, { throttled: !lookedLast })
-      .catch(passingError);
+      .catch(transientError);
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
       unseen = look;
-      askedMs = askedToWaitMs(look);
+      askedMs = retryAfterOf(look);
     } else {
       unseen = undefined;
       last = look;
       askedMs = look.retryAfterMs;
     }
     const text = unseen === undefined ? `The sync is ${progressText(last)}.` : unseen.message;
-    // How it has ended, and what the last look has shown, is told by whoever waits for it.
+    // The caller reports how it ended, and what the last look has shown.
     if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
     said = text;
   }
@@ -107,9 +106,9 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });
 
-async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
+async function waitForEnd(context: Context, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
   const { workspace, branch, wait } = task;
-  const began = parts.clock();
+  const began = context.clock();
   const failedAt = (sync: SyncReport, why: string): Outcome =>
     failed(outputsOf(branch, sync), why, table(workspace, branch, sync));
   if (started.progress.kind === 'none' && started.state === 'going-on') {
@@ -122,11 +121,11 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync, to
     started.progress.kind === 'none'
       ? { kind: 'ended', last: started }
       : await follow(
-          parts,
+          context,
           { started, address: started.progress.address, tookMs },
-          { deadline: began + milliseconds(wait), signal: parts.signal },
+          { deadline: began + milliseconds(wait), signal: context.signal },
         );
-  // What the first answer said is kept where later ones say nothing of it.
+  // Fields of the first answer stay where later answers lack them.
   const last: SyncReport = {
     ...followed.last,
     sync_id: followed.last.sync_id ?? started.sync_id,
@@ -146,23 +145,23 @@ async function waitForEnd(parts: Parts, task: SyncTask, started: StartedSync, to
     }
     case 'ended': {
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
-      const took = duration(parts.clock() - began);
+      const took = duration(context.clock() - began);
       const received =
         last.received_objects === undefined ? '' : `, ${count(last.received_objects, 'object')} received`;
       const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
-      parts.log.line(sentence);
+      context.log.line(sentence);
       return succeeded(outputsOf(branch, last), sentence, table(workspace, branch, last));
     }
   }
 }
 
-export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
-  const { client, clock, log, publish } = parts;
+export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
+  const { client, clock, log, setOutputs } = context;
   const { workspace, branch, wait } = task;
   const began = clock();
-  const started = await client.startSync({ workspace, branch }, ordinaryLimits(parts));
+  const started = await client.startSync({ workspace, branch }, defaultLimits(context));
   const tookMs = clock() - began;
-  publish(outputsOf(branch, started));
+  setOutputs(outputsOf(branch, started));
   const { estimated_objects: estimated } = started;
   const about =
     estimated === undefined
@@ -172,7 +171,7 @@ export async function sync(parts: Parts, task: SyncTask): Promise<Outcome> {
         : `, about ${count(estimated, 'object')} to receive`;
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
-  if (wait.seconds > 0) return waitForEnd(parts, task, started, tookMs);
+  if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);
   if (started.state === 'failed') {
     const why = `The sync of ${branch} failed: ${started.error ?? started.status}`;
     return failed(outputsOf(branch, started), why, table(workspace, branch, started));

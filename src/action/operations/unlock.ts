@@ -1,150 +1,139 @@
 import type { ServiceError, Within, WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { UnlockTask } from '../inputs/task.ts';
-import { createRecorder } from '../ledger/recorder.ts';
+import { type Context, defaultLimits } from '../context.ts';
+import type { UnlockTask } from '../inputs/load.ts';
 import { inParallel } from '../locks/in-parallel.ts';
-import { listOnPaths, listTogether } from '../locks/listed-locks.ts';
-import type { MeantLock } from '../locks/meant-lock.ts';
-import type { OwnLock } from '../locks/ownership.ts';
-import { type Found, findIn, isProven, releaseFound } from '../locks/release-found.ts';
-import { releaseOne } from '../locks/release-one.ts';
+import { type LookupResult, listOnPaths, listTogether, lookupIn } from '../locks/lookup.ts';
+import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
 import type { Outcome } from '../outcome.ts';
-import { ordinaryLimits, type Parts } from './parts.ts';
-import { cautionOf, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-result.ts';
+import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
+import { type UnlockTarget, unlockTargets } from './unlock-targets.ts';
 
-/** To see who holds what is left alone is a courtesy: nobody waits long for it. */
+/** Saying who holds what is left alone is a courtesy that must not take long. */
 const courtesyMs = 10_000;
 
-type Proof = Pick<OwnLock, 'id' | 'etag'>;
 type Holder = Extract<UnlockResult, { kind: 'refused' }>['holder'];
 
-const isMeant =
-  <Kind extends MeantLock['kind']>(kind: Kind) =>
-  (meant: MeantLock): meant is Extract<MeantLock, { kind: Kind }> =>
-    meant.kind === kind;
+const isOfKind =
+  <Kind extends UnlockTarget['kind']>(kind: Kind) =>
+  (target: UnlockTarget): target is Extract<UnlockTarget, { kind: Kind }> =>
+    target.kind === kind;
 
-const pathsOf = (meant: readonly MeantLock[]): readonly LockPath[] => meant.map(({ path }) => path);
+const pathsOf = (targets: readonly UnlockTarget[]): readonly LockPath[] => targets.map(({ path }) => path);
 
-/** A 403 that misses no scope is about the lock: it is somebody else's. */
+/** A 403 without a missing scope is about the lock: it is somebody else's. */
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 
 /** Who holds what is not this job's to release; nothing of a pattern where that cannot be seen. */
 async function lookAtOthers(
-  { client, clock }: Parts,
+  { client, clock }: Context,
   workspace: WorkspaceId,
-  toRelease: readonly MeantLock[],
-  ordinary: Within,
+  targets: readonly UnlockTarget[],
+  limits: Within,
 ): Promise<readonly UnlockResult[]> {
-  const within = { ...ordinary, deadline: Math.min(ordinary.deadline, clock() + courtesyMs) };
+  const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
 
-  async function lookAtWanted(): Promise<readonly UnlockResult[]> {
-    const paths = pathsOf(toRelease.filter(isMeant('not-ours')));
-    const find = await findIn(listOnPaths(client, workspace, paths, within));
+  async function lookAtNamed(): Promise<readonly UnlockResult[]> {
+    const paths = pathsOf(targets.filter(isOfKind('not-ours')));
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
     return paths.map((path) => {
-      const found = find(path);
+      const found = lookup(path);
       if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
       return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
     });
   }
 
   async function lookAtMatched(): Promise<readonly UnlockResult[]> {
-    const paths = pathsOf(toRelease.filter(isMeant('matched')));
+    const paths = pathsOf(targets.filter(isOfKind('matched')));
     if (paths.length === 0) return [];
-    const find = await findIn(listTogether(client, workspace, paths, within));
+    const lookup = await lookupIn(listTogether(client, workspace, paths, within));
     return paths.flatMap((path) => {
-      const found = find(path);
+      const found = lookup(path);
       return found.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
     });
   }
 
-  return (await Promise.all([lookAtWanted(), lookAtMatched()])).flat();
+  return (await Promise.all([lookAtNamed(), lookAtMatched()])).flat();
 }
 
-/** Releases all of them, whatever becomes of each, and fails afterwards when one was lost or refused. */
-export async function unlock(
-  parts: Parts,
-  { workspace, force }: UnlockTask,
-  toRelease: readonly MeantLock[],
-  service: string,
-): Promise<Outcome> {
-  const { client, log } = parts;
-  const within = ordinaryLimits(parts);
-  const record = createRecorder(parts.ledger, log);
+/** Releases every lock, whatever becomes of the others, and fails afterwards if one was lost or refused. */
+export async function unlock(context: Context, task: UnlockTask): Promise<Outcome> {
+  const { client, log, connection } = context;
+  const { workspace, force } = task;
+  const targets = await unlockTargets(context, task);
+  const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
-  const now = (): string => new Date(client.serverNow()).toISOString();
-  const recordReleasing = (path: LockPath, { id, etag }: Proof): void =>
-    record({ kind: 'releasing', service, workspace, path, id, etag, at: now() });
-  const recordEnded = (path: LockPath, { id, etag }: Proof, how: 'released' | 'absent' | 'lost'): void =>
-    record({ kind: 'ended', service, workspace, path, id, etag, how, at: now() });
+  const release = (path: LockPath, target: ReleaseTarget) =>
+    releaseLock(context, { service: connection.baseUrl, workspace, path, target, force }, within);
 
   function failed(path: LockPath, error: ServiceError, holder: Holder, advice = ''): UnlockResult {
     if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, requestId: error.requestId };
     return { path, kind: 'failed', why: `${error.message}${advice}` };
   }
 
-  async function releaseOwn({ path, lock, doubtful }: Extract<MeantLock, { kind: 'lock' }>): Promise<UnlockResult> {
-    recordReleasing(path, lock);
-    const release = await releaseOne(parts, { workspace, path, lock, doubtful, force }, within);
-    switch (release.kind) {
+  async function releaseOwn({ path, lock, doubtful }: Extract<UnlockTarget, { kind: 'lock' }>): Promise<UnlockResult> {
+    const result = await release(path, { kind: 'own', lock, doubtful });
+    switch (result.kind) {
       case 'failed':
-        return failed(path, release.error, undefined);
+        return failed(path, result.error, undefined);
+      case 'unclear':
+        return { path, kind: 'unclear', why: result.error.message };
       case 'left-alone':
         log.warn(
-          `Nothing shows that the lock that is on ${path} now is the one that is meant, and it may be somebody else's: it is left alone.`,
+          `The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`,
         );
-        return { path, ...release };
-      default:
-        recordEnded(path, lock, release.kind);
-        return { path, ...release };
+        return { path, kind: 'left-alone' };
+      case 'released':
+      case 'absent':
+      case 'lost':
+        return { path, ...result };
     }
   }
 
-  async function releaseNamed(path: LockPath, found: Found): Promise<UnlockResult> {
+  async function releaseFound(path: LockPath, found: LookupResult): Promise<UnlockResult> {
     if (found.kind === 'failed') return failed(path, found.error, undefined);
     const lock = found.kind === 'locked' ? found.lock : undefined;
-    if (found.kind !== 'absent') recordReleasing(path, lock ?? {});
-    const release = await releaseFound(parts.client, { workspace, path, found, force }, within);
-    switch (release.kind) {
+    const result = await release(path, { kind: 'found', found });
+    switch (result.kind) {
       case 'released':
       case 'absent':
-        recordEnded(path, lock ?? {}, release.kind);
-        return { path, kind: release.kind };
+      case 'left-alone':
+        return { path, kind: result.kind };
       case 'lost':
-        // What was found has gone, and the lock that is there now came later.
-        recordEnded(path, lock ?? {}, 'absent');
-        return { path, kind: 'held', holder: release.holder, asked: 'by-name' };
+        return { path, kind: 'held', holder: result.holder, asked: 'by-name' };
       case 'unclear':
-        return { path, kind: 'unclear', why: release.error.message };
+        return { path, kind: 'unclear', why: result.error.message };
       case 'failed': {
+        const sentOnce = lock === undefined || !isProven(lock);
         const advice = ' It was sent only once, because nothing tells the lock from a later one.';
-        return failed(path, release.error, lock, isProven(found) ? '' : advice);
+        return failed(path, result.error, lock, sentOnce ? advice : '');
       }
     }
   }
 
-  async function releaseAllNamed(): Promise<void> {
-    const paths = pathsOf(toRelease.filter(isMeant('path')));
-    const find = await findIn(listOnPaths(client, workspace, paths, within));
-    await inParallel(paths, async (path) => void results.push(await releaseNamed(path, find(path))));
+  async function releaseAllFound(): Promise<void> {
+    const paths = pathsOf(targets.filter(isOfKind('path')));
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
+    await inParallel(paths, async (path) => void results.push(await releaseFound(path, lookup(path))));
   }
 
-  // What the job holds comes first: a list in trouble must not take the time for it.
-  await inParallel(toRelease.filter(isMeant('lock')), async (meant) => void results.push(await releaseOwn(meant)));
-  const [, others] = await Promise.all([releaseAllNamed(), lookAtOthers(parts, workspace, toRelease, within)]);
+  // The job's own locks come first: a slow list must not use up their time.
+  await inParallel(targets.filter(isOfKind('lock')), async (target) => void results.push(await releaseOwn(target)));
+  const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
   results.push(...others);
   results.sort((one, other) => (one.path < other.path ? -1 : 1));
 
-  const serverNow = client.serverNow();
-  const caution = cautionOf(results, serverNow);
+  const now = client.serverNow();
+  const caution = cautionText(results, now);
   if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(results, workspace, serverNow);
+  const outcome = unlockOutcome(results, workspace, now);
   log.group(
     outcome.sentence,
-    results.map((result) => `${result.path}: ${resultText(result, serverNow)}`),
+    results.map((result) => `${result.path}: ${resultText(result, now)}`),
   );
-  const leftAlone = othersText(results, serverNow);
+  const leftAlone = othersText(results, now);
   if (leftAlone !== undefined) log.line(leftAlone);
   return outcome;
 }

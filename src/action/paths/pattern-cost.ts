@@ -2,8 +2,8 @@
 const maxLength = 1_024;
 
 /**
- * Within a name, each `*` tries every place in it for all those behind it. On a name of 255 letters, three that do not
- * fit take some 40 ms, four 2 s, and five more than a minute.
+ * Each `*` is tried at every position of a name, for every position of those before it. On a name of 255 letters, three
+ * that do not match take some 40 ms, four 2 s, and five more than a minute.
  */
 const maxStarsInSegment = 3;
 
@@ -17,7 +17,7 @@ function rangeSize(text: string): number | undefined {
   return from === undefined || to === undefined ? undefined : Math.abs(Number(to) - Number(from)) + 1;
 }
 
-/** At least as many as the braces of a pattern stand for; it stops to count where there are too many. */
+/** How many alternatives the braces of a pattern expand to, or more; stops counting beyond the limit. */
 function alternatives(pattern: string): number {
   let rest = pattern;
   let product = 1;
@@ -32,10 +32,10 @@ function alternatives(pattern: string): number {
 
 const starsIn = (segment: string): number => (segment === '**' ? 0 : segment.split('*').length - 1);
 
-/** A group that may be repeated, of parts that may be: `+(a|aa)` fits a name in more ways than can be tried. */
+/** A repeated group of parts that vary: `+(a|aa)` matches a name in more ways than can be tried. */
 const repeatedGroup = /[*+]\([^)]*[|*+?(]/;
 
-/** Why a pattern could take longer than anybody waits on an unlucky name; undefined for one that is quick on all. */
+/** Why a pattern could take forever on an unlucky name; undefined if it is fast on every name. */
 export function whyNotQuick(pattern: string): string | undefined {
   if (pattern.length > maxLength) return `A pattern has at most ${maxLength} characters.`;
   if (alternatives(pattern) > maxAlternatives) {

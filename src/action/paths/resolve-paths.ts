@@ -1,28 +1,50 @@
-import { join, posix } from 'node:path';
+// Not node:fs/promises: Node loads `promises`, and much with it, when it is first used.
+import { type Dirent, promises } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { PathLine } from '../inputs/path-lines.ts';
+import type { PathLine } from '../inputs/parse.ts';
 import { lineProblem } from '../inputs/reader.ts';
-import { isFile, matchingFiles } from './matching-files.ts';
+import { InputError } from '../outcome.ts';
 import { whyNotQuick } from './pattern-cost.ts';
 
-/** A path that the input means: named by a line of its own, or one of those that a pattern matches. */
+/** A path that the input stands for: named by a line, or matched by a pattern. */
 export interface ResolvedPath {
   readonly kind: 'named' | 'matched';
   readonly path: LockPath;
 }
 
-export type ResolvedPaths =
-  | { readonly ok: true; readonly paths: readonly ResolvedPath[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
 export interface ResolveOptions {
   readonly checkout: string;
-  /** Paths that a pattern matches as well, whether the checkout has such files or not. */
+  /** Further paths that patterns match, whether or not the checkout has them. */
   readonly lockedPaths?: readonly LockPath[];
 }
 
-/** By its name as systems store it: composed (é), or decomposed (e and an accent). */
+const isFile = (path: string): Promise<boolean> =>
+  promises.stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
+
+const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
+
+/** A link to a file counts as a file: in the repository it is one. */
+const standsForFile = async (entry: Dirent): Promise<boolean> =>
+  entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
+
+/** The files that a pattern matches, relative to the checkout and sorted by name. */
+async function matchingFiles(pattern: string, checkout: string): Promise<readonly string[]> {
+  const found = new Set<string>();
+  // Some systems store names composed (é), some decomposed (e and an accent), and a pattern is compared with what is stored.
+  for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
+    for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
+      if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
+    }
+  }
+  return [...found].sort();
+}
+
+/** File systems store names composed (é) or decomposed (e and an accent). */
 const isInCheckout = async (path: LockPath, checkout: string): Promise<boolean> =>
   (await isFile(join(checkout, path))) || (await isFile(join(checkout, path.normalize('NFD'))));
 
@@ -39,7 +61,7 @@ function parsePattern(text: string): Parsed<string> {
   return accepted(segments.filter((segment, index) => index === last || (segment !== '.' && segment !== '')).join('/'));
 }
 
-/** The name of the pattern itself counts, too: it may have been locked with `glob: false`. */
+/** The text of the pattern matches itself: it may have been locked with `glob: false`. */
 function createMatcher(pattern: string): (path: LockPath) => boolean {
   const composed = pattern.normalize('NFC');
   return (path) => path === composed || posix.matchesGlob(path, composed);
@@ -65,13 +87,14 @@ async function expand(
 }
 
 /**
- * The paths that the lines of the input mean, each once, in the order of the lines: a path is itself, a pattern is
- * every file that it matches, and one that starts with `!` takes away from what the lines before it have named.
+ * The paths that the lines of the input stand for, each once, in the order of the lines: a path is itself, a pattern is
+ * every file it matches, and one that starts with `!` removes paths of the lines before it. Throws an InputError with
+ * everything that is wrong.
  */
 export async function resolvePaths(
   lines: readonly PathLine[],
   { checkout, lockedPaths = [] }: ResolveOptions,
-): Promise<ResolvedPaths> {
+): Promise<readonly ResolvedPath[]> {
   const problems: string[] = [];
   const chosen = new Map<LockPath, ResolvedPath['kind']>();
 
@@ -99,9 +122,8 @@ export async function resolvePaths(
     else await choosePattern(line.text);
   }
   if (problems.length === 0 && lines.length > 0 && chosen.size === 0) {
-    problems.push('Input `path` names no path: the lines with "!" take away all that the other lines name.');
+    problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
   }
-  return problems.length > 0
-    ? { ok: false, problems }
-    : { ok: true, paths: [...chosen].map(([path, kind]) => ({ kind, path })) };
+  if (problems.length > 0) throw new InputError(problems);
+  return [...chosen].map(([path, kind]) => ({ kind, path }));
 }

@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
+import type { KnownLock } from '../../client/client.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
 import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
-import type { Kept } from '../ledger/kept.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { SavedState } from '../ledger/saved-state.ts';
 import { count } from '../report/words.ts';
 
 export interface Claim {
   readonly grant: Grant;
-  /** Why the lock may have been released by this job already; undefined when that cannot be. */
+  /** Why this job may have released the lock already; undefined if it cannot have. */
   readonly doubt: 'release-begun' | 'records-damaged' | undefined;
 }
 
@@ -20,13 +21,28 @@ export interface Claims {
   readonly trouble: string | undefined;
 }
 
+/** What became of one claim. */
+export type ClaimResult =
+  | { readonly kind: 'released'; readonly grant: Grant }
+  | { readonly kind: 'gone'; readonly grant: Grant }
+  /** Somebody else holds the path, though the job has not released it. */
+  | { readonly kind: 'lost'; readonly grant: Grant; readonly holder: KnownLock | undefined }
+  /** Somebody else holds the path, and nothing tells whether the job had released it before. */
+  | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
+  /** Nothing shows that what is there is ours. */
+  | { readonly kind: 'left-alone'; readonly grant: Grant }
+  | { readonly kind: 'failed'; readonly grant: Grant; readonly why: string }
+  /** Nothing shows whether it was granted. */
+  | { readonly kind: 'unproven'; readonly intent: Intent; readonly why: string }
+  | { readonly kind: 'never-granted'; readonly intent: Intent };
+
 export interface Records {
   readonly ledger: Ledger;
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
   readonly locksFile: string;
-  /** What the runner has kept of the step, if it came so far. */
-  readonly kept: Kept | undefined;
+  /** What the runner remembers of the step, if it had all its locks. */
+  readonly savedState: SavedState | undefined;
 }
 
 function locksIn(file: string): readonly GrantedLock[] {
@@ -38,11 +54,11 @@ function locksIn(file: string): readonly GrantedLock[] {
   }
 }
 
-/** The locks that the runner has kept, and where these are too many the step's file of them. */
-function standIns({ kept, step, locksFile }: Records): readonly Grant[] {
-  if (kept === undefined) return [];
-  const { service, workspace } = kept;
-  return (kept.locks ?? locksIn(locksFile))
+/** The locks that the runner remembers, or where these are too many, those in the step's file. */
+function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[] {
+  if (savedState === undefined) return [];
+  const { service, workspace } = savedState;
+  return (savedState.locks ?? locksIn(locksFile))
     .filter(({ path }) => parseHeldPath(path).ok)
     .map((lock) => ({
       kind: 'granted',
@@ -76,8 +92,8 @@ function readLedger(ledger: Ledger): Read {
 const keyOf = ({ path, id, etag, acquired_at }: GrantedLock): string => JSON.stringify([path, id, etag, acquired_at]);
 
 /**
- * Reads the ledger. Where something of it is missing, what the runner has kept and the step's file of locks stand in.
- * They do not tell what was released since, so that what they name is released only as far as it can be proven.
+ * Reads the ledger. Where something of it is missing, what the runner remembers and the step's file of locks stand in.
+ * They do not say what was released since, so what they name is released only as far as it can be proven.
  */
 export function readClaims(records: Records): Claims {
   const { ledger, step } = records;
@@ -87,7 +103,7 @@ export function readClaims(records: Records): Claims {
   const unclear = history.unclear.filter((intent) => intent.step === step);
 
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
-  const missing = standIns(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
+  const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
   const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
   const trouble =
     unreadable ??

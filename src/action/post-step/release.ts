@@ -1,22 +1,164 @@
-import { sleep, steadyClock } from '../../client/client.ts';
-import { connect } from '../connect.ts';
-import type { Connection } from '../inputs/connection.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { createRecorder } from '../ledger/recorder.ts';
-import { createKeeper } from '../locks/keeper.ts';
-import { windingUp } from '../locks/winding-up.ts';
-import type { Log } from '../log.ts';
-import type { Claims } from './claims.ts';
-import { releaseClaims, type Settled } from './release-claims.ts';
+import { type KnownLock, type ServiceError, sleep, steadyClock, type Within } from '../../client/client.ts';
+import { type Context, cancellation, connect, readRunner, type StateName } from '../context.ts';
+import { type Connection, readConnection } from '../inputs/load.ts';
+import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
+import { createReader } from '../inputs/reader.ts';
+import type { RawInputs } from '../inputs/table.ts';
+import { type Intent, parsedTtl } from '../ledger/entry.ts';
+import { createRecorder, type Ledger, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
+import { parseSavedState } from '../ledger/saved-state.ts';
+import { inParallel } from '../locks/in-parallel.ts';
+import { cleanupLimits } from '../locks/release.ts';
+import { type LockSession, openLockSession } from '../locks/session.ts';
+import type { Redact } from '../report/redact.ts';
+import type { Log, Reporter } from '../report/reporter.ts';
+import { isTransient } from '../retry.ts';
+import { type Claim, type ClaimResult, type Claims, readClaims } from './claims.ts';
+import { chartOf, nothingLeft, releaseReport } from './report.ts';
 
-/** The post-step ends within 60 s; the rest is for starting, telling and ending, also on a machine that is slow. */
-export const patienceMs = 45_000;
+const lostOr = (claim: Claim, holder: KnownLock | undefined): ClaimResult => {
+  const { grant, doubt } = claim;
+  switch (doubt) {
+    case undefined:
+      return { kind: 'lost', grant, holder };
+    case 'release-begun':
+      return { kind: 'gone', grant };
+    case 'records-damaged':
+      return { kind: 'replaced', grant, holder };
+  }
+};
 
-/** A network that goes away comes back or it does not: each attempt is short, and there are as many as fit. */
-export const longestAttempt = { seconds: 10 };
-export const attempts = 1_000;
+/** The token that the step has now is for the service that it names now, and goes to no other. */
+const elsewhere = (service: string, now: string): string =>
+  `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
 
-export interface ReleaseOptions {
+/** Without a connection to the service. */
+const unreleased = ({ held, unclear }: Claims, why: string): readonly ClaimResult[] => [
+  ...held.map(({ grant }): ClaimResult => ({ kind: 'failed', grant, why })),
+  ...unclear.map((intent): ClaimResult => ({ kind: 'unproven', intent, why })),
+];
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+
+const never = new AbortController().signal;
+
+/** The lock that would block others for longest comes first; one without a known end, last. */
+const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
+  all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+
+const endOfClaim = ({ grant }: Claim): number => Date.parse(grant.lock.expires_at);
+const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
+
+/** What came of one attempt, and the error where another attempt may come to something else. */
+interface Attempt {
+  readonly result: ClaimResult;
+  readonly error?: ServiceError;
+}
+
+type FailedAttempt = Attempt & { readonly error: ServiceError };
+
+const unattempted = <One>(all: readonly One[]): ReadonlyMap<One, undefined> =>
+  new Map(all.map((one) => [one, undefined]));
+
+export interface ReleaseClaimsContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
+  readonly session: LockSession;
+}
+
+/** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
+export async function releaseClaims(
+  { session, clock, sleep, random }: ReleaseClaimsContext,
+  service: string,
+  { held, unclear, trouble }: Claims,
+  within: Within,
+): Promise<readonly ClaimResult[]> {
+  const results: ClaimResult[] = [];
+  /** An earlier attempt may have released it, and its answer been lost. */
+  let releaseBegun: 'release-begun' | undefined;
+
+  async function release(claim: Claim): Promise<Attempt> {
+    const { grant, doubt = releaseBegun } = claim;
+    if (grant.service !== service) {
+      return { result: { kind: 'failed', grant, why: elsewhere(grant.service, service) } };
+    }
+    const released = await session.release(grant, within, doubt !== undefined);
+    switch (released.kind) {
+      case 'released':
+        return { result: { kind: 'released', grant } };
+      case 'absent':
+        return { result: { kind: 'gone', grant } };
+      case 'lost':
+        return { result: lostOr({ grant, doubt }, released.holder) };
+      case 'left-alone':
+        return { result: { kind: 'left-alone', grant } };
+      case 'unclear':
+      case 'failed':
+        return { result: { kind: 'failed', grant, why: released.error.message }, error: released.error };
+    }
+  }
+
+  async function settle(intent: Intent): Promise<Attempt> {
+    if (intent.service !== service) {
+      return { result: { kind: 'unproven', intent, why: elsewhere(intent.service, service) } };
+    }
+    const settlement = await session.settle(intent, within);
+    switch (settlement.kind) {
+      case 'acquired': {
+        // With damaged records, the service may remember an answer about a lock that was released long ago.
+        const doubt = trouble === undefined ? releaseBegun : 'records-damaged';
+        const released = await release({ grant: settlement.grant, doubt });
+        const neverGranted = released.result.kind === 'released' && settlement.isNew === true;
+        return neverGranted ? { result: { kind: 'never-granted', intent } } : released;
+      }
+      case 'held':
+        return { result: { kind: 'never-granted', intent } };
+      case 'failed':
+      case 'unclear':
+        return { result: { kind: 'unproven', intent, why: settlement.error.message }, error: settlement.error };
+    }
+  }
+
+  /** Returns what is worth another attempt, with its result in case there is none. */
+  async function attemptAll<One>(
+    all: ReadonlyMap<One, FailedAttempt | undefined>,
+    work: (one: One) => Promise<Attempt>,
+  ): Promise<ReadonlyMap<One, FailedAttempt>> {
+    const again = new Map<One, FailedAttempt>();
+    await inParallel([...all], async ([one, before]) => {
+      const attempt = await work(one);
+      const { error } = attempt;
+      if (error === undefined || !isTransient(error)) results.push(attempt.result);
+      // The last attempt, cut off by the deadline, says less than those before it.
+      else
+        again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...attempt, error });
+    });
+    return again;
+  }
+
+  let claims: ReadonlyMap<Claim, FailedAttempt | undefined> = unattempted(longestTtlFirst(held, endOfClaim));
+  let intents: ReadonlyMap<Intent, FailedAttempt | undefined> = unattempted(longestTtlFirst(unclear, endOfIntent));
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    const failedClaims = await attemptAll(claims, release);
+    const failedIntents = await attemptAll(intents, settle);
+    const failed = [...failedClaims.values(), ...failedIntents.values()];
+    const pause = pauseMs * (0.5 + random() / 2);
+    const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
+    if (failed.length === 0 || isOver) return [...results, ...failed.map(({ result }) => result)];
+    claims = failedClaims;
+    intents = failedIntents;
+    releaseBegun = 'release-begun';
+    await sleep(pause, within.signal ?? never);
+  }
+}
+
+/** The post-step ends within 60 s; the rest is for starting and reporting on a slow machine. */
+export const timeLimitMs = 45_000;
+
+/** A network that is gone may come back: attempts are short, and there are as many as fit. */
+export const maxRequestTimeout = { seconds: 10 };
+export const retries = 1_000;
+
+interface ReleaseOptions {
   readonly connection: Connection;
   readonly claims: Claims;
   readonly ledger: Ledger;
@@ -27,47 +169,101 @@ export interface ReleaseOptions {
   readonly cancelled: AbortSignal;
 }
 
-export interface ReleaseResult {
-  readonly settled: readonly Settled[];
+interface ReleaseResults {
+  readonly results: readonly ClaimResult[];
   /** By the clock of the service. */
   readonly now: number;
 }
 
-/** Of many requests in trouble one is enough to tell of while they are tried again: at the end all of it is told. */
+/** While requests are tried again, one line about them is enough: the report at the end has all of them. */
 function quiet(log: Log): Log {
-  let told = false;
+  let said = false;
   return {
     ...log,
     line(text) {
-      if (told) log.debug(text);
+      if (said) log.debug(text);
       else log.line(text);
-      told = true;
+      said = true;
     },
   };
 }
 
 /** Releases what the step has left. */
-export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
+async function releaseOnService(options: ReleaseOptions): Promise<ReleaseResults> {
   const { connection, claims, ledger, step, origin, log, cancelled } = options;
   const { requestTimeout } = connection;
   const patient: Connection = {
     ...connection,
-    retries: attempts,
-    requestTimeout: requestTimeout.seconds < longestAttempt.seconds ? requestTimeout : longestAttempt,
+    retries,
+    requestTimeout: requestTimeout.seconds < maxRequestTimeout.seconds ? requestTimeout : maxRequestTimeout,
   };
   const client = connect(patient, origin, quiet(log));
-  const within = windingUp(steadyClock, patienceMs, cancelled);
+  const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
-    const parts = { client, step, origin, clock: steadyClock, sleep, random: Math.random };
-    const keeper = createKeeper(
-      parts,
-      // Nobody comes after the post-step to read what it writes.
-      createRecorder(ledger, { ...log, warn: log.debug }),
-    );
-    const settled = await releaseClaims({ ...parts, keeper }, connection.baseUrl, claims, within);
-    return { settled, now: client.serverNow() };
+    const time = { clock: steadyClock, sleep, random: Math.random };
+    // Nobody comes after the post-step to read what it writes.
+    const record = createRecorder(ledger, { warn: log.debug });
+    const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
+    const results = await releaseClaims({ ...time, session }, connection.baseUrl, claims, within);
+    return { results, now: client.serverNow() };
   } finally {
     within.lift();
     client.dispose();
   }
+}
+
+/** What the step was given, else the input as it is now, else the safe choice: the step has refused a wrong one. */
+function lossReaction(saved: string, input: string): LossReaction {
+  const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
+  return first?.value ?? 'fail';
+}
+
+export interface StepToRelease {
+  /** Names it in the ledger. */
+  readonly step: string;
+  /** What the step has saved; empty if it has not. */
+  readonly state: (name: StateName) => string;
+  readonly raw: RawInputs;
+  readonly redact: Redact;
+  readonly reporter: Reporter;
+}
+
+/**
+ * Releases what a step has left, and reports what became of all its locks. The ledger has them. Of the inputs only the
+ * connection counts: the runner evaluates their expressions anew, and the others may have changed.
+ */
+export async function releaseStep({ step, state, raw, redact, reporter }: StepToRelease): Promise<void> {
+  const { log } = reporter;
+  const cancelled = cancellation();
+  const savedState = parseSavedState(state('locks'));
+  if (savedState?.outlivesJob) {
+    log.line('The locks of this step outlive the job: `auto-release` is false.');
+    return;
+  }
+  const { temporaryFolder, origin } = readRunner(process.env);
+  const ledger = openLedger(ledgerFile(temporaryFolder), redact);
+  const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
+  if (claims.trouble !== undefined) log.warn(claims.trouble);
+  const nothing = claims.held.length === 0 && claims.unclear.length === 0;
+  if (nothing && savedState === undefined) {
+    if (claims.trouble === undefined) log.line(nothingLeft);
+    return;
+  }
+
+  const reader = createReader(raw);
+  const connection = readConnection(reader);
+  async function releaseAll(): Promise<ReleaseResults> {
+    const now = Date.now();
+    if (nothing) return { results: [], now };
+    if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now };
+    return releaseOnService({ connection, claims, ledger, step, origin, log, cancelled });
+  }
+
+  const { results, now } = await releaseAll();
+  const without = new Set(results.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
+  const chart = chartOf(ledger, { step, without, now, redact });
+  // The step itself has refused a wrong `summary`; here it means the default.
+  const summary = parseBoolean(raw.summary);
+  const report = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });
+  await reporter.finishRelease(report, !summary.ok || summary.value);
 }

@@ -1,132 +1,153 @@
-import { createRedactor } from '../../interface/redact.ts';
-import type { Log } from '../log.ts';
-import { type Outcome, type OutputName, type Outputs, outputNames } from '../outcome.ts';
-import type { Told } from '../post-step/told.ts';
-import { type Annotation, annotationsOf, mostAnnotations, mostWarnings } from './annotations.ts';
-import { addSummary, setOutput } from './command-files.ts';
-import { oneLine } from './safe-text.ts';
+import * as core from '@actions/core';
+import {
+  type FileAnnotation,
+  type Outcome,
+  type OutputName,
+  type Outputs,
+  outputNames,
+  type ReleaseReport,
+  type Table,
+} from '../outcome.ts';
+import { oneLine, type Redact } from './redact.ts';
 import { summaryHtml } from './summary.ts';
 import { count } from './words.ts';
-import * as commands from './workflow-commands.ts';
 
 /** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
-const largestOutput = 100_000;
+const maxOutputBytes = 100_000;
 
-/** A person who unfolds a group wants to see what it was about, not a thousand lines. */
-const longestGroup = 100;
+/** Someone who unfolds a group wants to see what it was about, not a thousand lines. */
+const maxGroupLines = 100;
 
-/** Everything that a step tells: to its log, to later steps, to the summary. Nothing goes there but through here. */
-export interface Reporter {
-  readonly log: Log;
-  publish(outputs: Outputs): void;
-  /** What was wrong before anything was done. */
-  refuse(problems: readonly string[]): void;
-  finish(title: string, outcome: Outcome, withSummary: boolean): void;
-  /** What became of the locks of a step. */
-  tellRelease(told: Told, withSummary: boolean): void;
+/** GitHub shows ten annotations of a step and drops the rest without a word. */
+const maxAnnotations = 10;
+
+/** Leaves room for what the step fails for; the last of them counts the warnings that did not fit. */
+const maxWarnings = 4;
+
+/** What a step says while it runs. Whatever it is given, no secret and no workflow command gets into the log. */
+export interface Log {
+  /** One thing done, or one thing waited for. */
+  line(text: string): void;
+  /** Something a person should look at, though the step goes on. */
+  warn(text: string): void;
+  /** Only for the runner's debug log. */
+  debug(text: string): void;
+  /** Details that unfold below a title. */
+  group(title: string, lines: readonly string[]): void;
 }
 
-export function createReporter(secrets: readonly string[], redact = createRedactor(secrets)): Reporter {
-  for (const secret of secrets) commands.setSecret(secret);
-  const safe = (text: string): string => oneLine(redact(text));
+/** Speaks to the runner: log, masks, outputs, annotations and job summary. Nothing reaches them any other way. */
+export interface Reporter {
+  readonly log: Log;
+  setOutputs(outputs: Outputs): void;
+  /** Fails the step before it has done anything. */
+  refuse(problems: readonly string[]): void;
+  finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void>;
+  finishRelease(report: ReleaseReport, withSummary: boolean): Promise<void>;
+}
+
+type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
+
+export function createReporter(secrets: readonly string[], redact: Redact): Reporter {
+  for (const secret of secrets) core.setSecret(secret);
+  const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
   const leftEmpty = new Set<OutputName>();
 
   function warn(text: string): void {
     warnings += 1;
-    // The last place is for how many more there are.
-    if (warnings < mostWarnings) commands.warning(safe(text));
-    else commands.info(safe(`Warning: ${text}`));
+    if (warnings < maxWarnings) core.warning(clean(text));
+    else core.info(clean(`Warning: ${text}`));
   }
 
   function group(title: string, lines: readonly string[]): void {
     if (lines.length === 0) {
-      commands.info(safe(title));
+      core.info(clean(title));
       return;
     }
-    commands.startGroup(safe(title));
-    for (const line of lines.slice(0, longestGroup)) commands.info(`  ${safe(line)}`);
-    if (lines.length > longestGroup) commands.info(`  And ${count(lines.length - longestGroup, 'more', 'more')}.`);
-    commands.endGroup();
+    core.startGroup(clean(title));
+    for (const line of lines.slice(0, maxGroupLines)) core.info(`  ${clean(line)}`);
+    if (lines.length > maxGroupLines) core.info(`  And ${count(lines.length - maxGroupLines, 'more', 'more')}.`);
+    core.endGroup();
   }
 
-  const log: Log = {
-    line: (text) => commands.info(safe(text)),
-    warn,
-    debug: (text) => commands.debug(safe(text)),
-    group,
-  };
-
-  const whereElse = (name: OutputName, { locks_file }: Outputs): string =>
-    name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
-
-  function publish(outputs: Outputs): void {
+  function setOutputs(outputs: Outputs): void {
     for (const name of outputNames) {
       const value = outputs[name];
       if (value === undefined) continue;
       const text = redact(value);
-      if (Buffer.byteLength(text) <= largestOutput) setOutput(name, text);
-      else {
-        setOutput(name, '');
-        // What is written early is written again at the end of the step.
-        if (leftEmpty.has(name)) continue;
-        leftEmpty.add(name);
-        warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
+      if (Buffer.byteLength(text) <= maxOutputBytes) {
+        core.setOutput(name, text);
+        continue;
       }
+      core.setOutput(name, '');
+      // Outputs that are set early are set again at the end of the step.
+      if (leftEmpty.has(name)) continue;
+      leftEmpty.add(name);
+      const instead =
+        name === 'locks' && outputs.locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
+      warn(`The output \`${name}\` is too large for a step and has been left empty.${instead}`);
     }
   }
 
   function annotate({ text, title, file }: Annotation): void {
-    // The runner masks the text of an annotation, and nothing else of it.
-    commands.error(safe(text), {
-      ...(title !== undefined && { title: safe(title) }),
-      ...(file !== undefined && { file: safe(file) }),
+    // The runner masks the text of an annotation, but not its properties.
+    core.error(clean(text), {
+      ...(title !== undefined && { title: clean(title) }),
+      ...(file !== undefined && { file: clean(file) }),
     });
   }
 
-  /** The last thing that a step says: what there was no place for is counted. */
-  function tellErrors(failures: readonly string[], notes: Outcome['notes']): void {
-    const hidden = warnings - (mostWarnings - 1);
-    const { shown, others } = annotationsOf(failures, notes, mostAnnotations - Math.min(warnings, mostWarnings));
+  /** The last thing a step says: failures first, then annotations on files, and how many did not fit. */
+  function annotateFailures(failures: readonly string[], onFiles: readonly FileAnnotation[]): void {
+    const all: readonly Annotation[] = [...failures.map((text) => ({ text })), ...onFiles];
+    const places = maxAnnotations - Math.min(warnings, maxWarnings);
+    const shown = all.length <= places ? all : all.slice(0, places - 1);
+    const others = all.slice(shown.length);
     if (others.length > 0) {
       group(
         `${count(others.length, 'more error')}:`,
         others.map(({ text }) => text),
       );
     }
-    if (hidden > 0) commands.warning(`And ${count(hidden, 'more warning')}: see the log of the step.`);
+    const hiddenWarnings = warnings - (maxWarnings - 1);
+    if (hiddenWarnings > 0) core.warning(`And ${count(hiddenWarnings, 'more warning')}: see the log of the step.`);
     for (const annotation of shown) annotate(annotation);
+    if (others.length > 0) {
+      annotate({ text: `And ${count(others.length, 'more of these', 'more of these')}: see the log of the step.` });
+    }
+    if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
-  function fail(failures: readonly string[], notes: Outcome['notes']): void {
-    process.exitCode = 1;
-    tellErrors(failures, notes);
-  }
-
-  function summarise(title: string, sentence: string, tables: Outcome['tables'], picture = ''): void {
+  async function summarise(title: string, sentence: string, tables: readonly Table[], chart = ''): Promise<void> {
+    // Outside of a workflow there is no summary to write.
+    if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
-      addSummary(summaryHtml(title, sentence, tables, redact) + picture);
+      await core.summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
     } catch (error) {
       warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 
   return {
-    log,
-    publish,
-    refuse: (problems) => fail(problems, []),
-    finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
-      publish(outputs);
-      if (withSummary) summarise(title, sentence, tables);
-      if (failures.length > 0) fail(failures, notes);
-      else tellErrors([], []);
+    log: {
+      line: (text) => core.info(clean(text)),
+      warn,
+      debug: (text) => core.debug(clean(text)),
+      group,
     },
-    tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
+    setOutputs,
+    refuse: (problems) => annotateFailures(problems, []),
+    async finish(title, { outputs, sentence, tables, failures, annotations }, withSummary) {
+      setOutputs(outputs);
+      if (withSummary) await summarise(title, sentence, tables);
+      annotateFailures(failures, failures.length > 0 ? annotations : []);
+    },
+    async finishRelease({ sentence, table, chart, failures, warnings: cautions, lines }, withSummary) {
       group(sentence, lines);
       for (const text of cautions) warn(text);
-      if (withSummary) summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-      if (failures.length > 0) fail(failures, []);
-      else tellErrors([], []);
+      if (withSummary) await summarise('Workspace: locks at the end of the job', sentence, [table], chart);
+      annotateFailures(failures, []);
     },
   };
 }

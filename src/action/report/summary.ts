@@ -1,29 +1,27 @@
 import type { Table } from '../outcome.ts';
-import { inHtml } from './safe-text.ts';
+import { inHtml, type Redact } from './redact.ts';
 import { grouped } from './words.ts';
 
-/** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
-const mostBytes = 900 * 1_024;
+/** GitHub drops the whole summary of a step that is larger than 1 MiB. */
+const maxBytes = 900 * 1_024;
 
-const longestSentence = 4_000;
+const maxSentenceLength = 4_000;
 
-const cut = (text: string): string => (text.length > longestSentence ? `${text.slice(0, longestSentence)}…` : text);
+const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
 
 const bytes = (text: string): number => Buffer.byteLength(text);
 
-type Conceal = (text: string) => string;
+const cells = (tag: 'th' | 'td', row: readonly string[], redact: Redact): string =>
+  `<tr>${row.map((cell) => `<${tag}>${inHtml(redact(cell))}</${tag}>`).join('')}</tr>\n`;
 
-const cells = (tag: 'th' | 'td', row: readonly string[], conceal: Conceal): string =>
-  `<tr>${row.map((cell) => `<${tag}>${inHtml(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
-
-/** As many rows as there is room for; what is left out is counted. */
-function tableHtml({ head, rows }: Table, room: number, conceal: Conceal): string {
-  const begin = `<table>\n${cells('th', head, conceal)}`;
+/** As many rows as fit, and how many are left out. */
+function tableHtml({ head, rows }: Table, room: number, redact: Redact): string {
+  const begin = `<table>\n${cells('th', head, redact)}`;
   const end = '</table>\n';
   let left = room - bytes(begin) - bytes(end) - 100;
   const shown: string[] = [];
   for (const row of rows) {
-    const html = cells('td', row, conceal);
+    const html = cells('td', row, redact);
     left -= bytes(html);
     if (left < 0) break;
     shown.push(html);
@@ -34,13 +32,13 @@ function tableHtml({ head, rows }: Table, room: number, conceal: Conceal): strin
 }
 
 /**
- * One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. Secrets are
- * taken out before: in HTML they might not be recognised any more.
+ * One sentence, then the tables, all in HTML, where untrusted text stays text. Secrets are redacted first: escaped, they
+ * might not be recognized.
  */
-export function summaryHtml(title: string, sentence: string, tables: readonly Table[], conceal: Conceal): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(conceal(sentence)))}</p>\n`;
+export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
+  let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(redact(sentence)))}</p>\n`;
   for (const table of tables) {
-    if (table.rows.length > 0) html += tableHtml(table, mostBytes - bytes(html), conceal);
+    if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
   }
   return `${html}\n`;
 }

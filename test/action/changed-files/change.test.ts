@@ -111,7 +111,7 @@ describe('an event', () => {
       { ref: 'refs/heads/topic', before: none, after: two },
       'does not say with which branch to compare that.',
     ],
-    ['that is a list', 'push', [], 'The file of the event has no JSON object in it.'],
+    ['that is a list', 'push', [], 'The event file does not contain a JSON object.'],
   ])('%s is refused, with what to do instead', (_name, event, payload, words) => {
     const change = parse(event, payload);
     expect(change.ok).toBe(false);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GitHub } from '../../../src/action/changed-files/github.ts';
-import { pullRequestFiles } from '../../../src/action/changed-files/pull-request-files.ts';
+import { pullRequestFiles } from '../../../src/action/changed-files/listed-files.ts';
 import type { Json } from '../../../src/client/json.ts';
 
 interface State {

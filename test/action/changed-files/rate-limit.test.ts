@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asTooMany } from '../../../src/action/changed-files/rate-limit.ts';
+import { asTooMany } from '../../../src/action/changed-files/github.ts';
 import type { Received } from '../../../src/client/answer.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';

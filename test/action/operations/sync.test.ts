@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/action/context.ts';
 import { sync } from '../../../src/action/operations/sync.ts';
 import type { Outcome } from '../../../src/action/outcome.ts';
 import type { Client, StartedSync, SyncAddress, SyncReport, Within } from '../../../src/client/client.ts';
@@ -98,17 +99,15 @@ async function following({
     },
   };
   const nothing = (): void => undefined;
-  type SyncParts = Parameters<typeof sync>[0];
-  const parts: Pick<SyncParts, 'clock' | 'sleep' | 'signal' | 'log' | 'publish' | 'requestTimeoutMs'> = {
+  const context: Pick<Context, 'clock' | 'sleep' | 'signal' | 'log' | 'setOutputs'> = {
     clock: () => now,
     sleep: async (ms) => passUntil(now + ms),
     signal,
     log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
-    publish: nothing,
-    requestTimeoutMs: 30 * second,
+    setOutputs: nothing,
   };
-  // These are all that a sync uses of its parts.
-  const outcome = await sync({ ...parts, client } as SyncParts, {
+  // These are all that a sync uses of its context.
+  const outcome = await sync({ ...context, client, connection: { requestTimeout: { seconds: 30 } } } as Context, {
     operation: 'sync',
     workspace: 'game' as WorkspaceId,
     branch: 'main',

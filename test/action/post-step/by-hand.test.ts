@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Grant } from '../../../src/action/ledger/entry.ts';
-import { byHand } from '../../../src/action/post-step/by-hand.ts';
+import { manualReleaseCommand } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 
 const grantOn = (path: string, lock: { readonly id?: string; readonly etag?: string } = {}): Grant => ({
@@ -18,11 +18,11 @@ const grantOn = (path: string, lock: { readonly id?: string; readonly etag?: str
 });
 
 test('a lock is released by its address, on the condition that it still is that lock', () => {
-  expect(byHand(grantOn('Content/Hero.uasset', { id: 'l1' }))).toBe(
+  expect(manualReleaseCommand(grantOn('Content/Hero.uasset', { id: 'l1' }))).toBe(
     `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>' -H 'If-Match: "l1"' 'https://workspaces.example.com/v1/workspaces/game%20assets/locks/Content%2FHero.uasset'`,
   );
-  expect(byHand(grantOn('a', { id: 'l1', etag: '"v2"' }))).toContain(`-H 'If-Match: "v2"'`);
-  expect(byHand(grantOn('a'))).not.toContain('If-Match');
+  expect(manualReleaseCommand(grantOn('a', { id: 'l1', etag: '"v2"' }))).toContain(`-H 'If-Match: "v2"'`);
+  expect(manualReleaseCommand(grantOn('a'))).not.toContain('If-Match');
 });
 
 test('pasted into a shell, whatever a path or a service has in it is words of one command', () => {
@@ -35,7 +35,9 @@ test('pasted into a shell, whatever a path or a service has in it is words of on
   const etag = fc.string({ unit: fc.constantFrom("'", '$', '(', ')', '`', ';', '&', '|', '!', 'a'), maxLength: 8 });
   const samples = fc.sample(fc.record({ path, etag }), { numRuns: 40 });
   // A function stands for curl; it tells what it was given, a word a line.
-  const script = samples.map(({ path: one, etag: tag }) => byHand(grantOn(one, { etag: `"${tag}"` }))).join('\n');
+  const script = samples
+    .map(({ path: one, etag: tag }) => manualReleaseCommand(grantOn(one, { etag: `"${tag}"` })))
+    .join('\n');
   const words = execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }\n${script}`], { encoding: 'utf8' });
   expect(words.trimEnd().split('\n')).toEqual(
     samples.flatMap(({ path: one, etag: tag }) => [

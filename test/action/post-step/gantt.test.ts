@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Bar, gantt } from '../../../src/action/post-step/gantt.ts';
+import { type Bar, gantt } from '../../../src/action/post-step/report.ts';
 
 const noon = Date.UTC(2026, 2, 1, 12);
 
@@ -55,7 +55,7 @@ test('of many locks the first are shown, in the order of their paths, and it is 
   expect(picture.match(/section (\S+)/g)).toEqual(
     Array.from({ length: 30 }, (_, index) => `section f00${String(index).padStart(2, '0')}`),
   );
-  expect(picture).toMatch(/\n```\n\nThe picture shows the first 30 of 1,234 locks\.\n$/);
+  expect(picture).toMatch(/\n```\n\nThe chart shows the first 30 of 1,234 locks\.\n$/);
 });
 
 test('of a long path the end is shown', () => {

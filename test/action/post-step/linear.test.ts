@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
-import { readJobLocks } from '../../../src/action/ledger/job-locks.ts';
+import { readJobLocks } from '../../../src/action/ledger/history.ts';
 import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
-import { readClaims } from '../../../src/action/post-step/claims.ts';
-import { pictureOf } from '../../../src/action/post-step/picture.ts';
-import type { Settled } from '../../../src/action/post-step/release-claims.ts';
-import { tell } from '../../../src/action/post-step/told.ts';
+import { type ClaimResult, readClaims } from '../../../src/action/post-step/claims.ts';
+import { chartOf, releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/summary.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { runs } from '../../support/runs.ts';
@@ -17,7 +15,7 @@ const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' 
 const at = '2026-03-01T12:00:00.000Z';
 const now = Date.parse(at) + 60_000;
 const step = 's';
-const conceal = createRedactor(['wsa_0123456789abcdef']);
+const redact = createRedactor(['wsa_0123456789abcdef']);
 
 let folder: string;
 let ledgers = 0;
@@ -41,7 +39,7 @@ function grantOf(path: string, key: string): Grant {
 function lockingEntries(grants: readonly Grant[]): readonly Entry[] {
   const paths = grants.map(({ path }) => path);
   return [
-    { kind: 'wish', ...place, step, at, paths },
+    { kind: 'plan', ...place, step, at, paths },
     ...grants.map(
       ({ path, key }): Entry => ({
         kind: 'intent',
@@ -68,24 +66,24 @@ const endingEntries = (grants: readonly Grant[]): readonly Entry[] =>
 /** All that a post-step does of its own with the locks of a step: read, draw and tell. */
 function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   readJobLocks(ledger, place.service, place.workspace);
-  const claims = readClaims({ ledger, step, locksFile: '', kept: undefined });
+  const claims = readClaims({ ledger, step, locksFile: '', savedState: undefined });
   expect(claims.held).toHaveLength(grants.length);
   ledger.append(...endingEntries(grants));
-  const picture = pictureOf(ledger, { step, without: new Set(), now, conceal });
-  const settled = claims.held.map(({ grant }, index): Settled => {
+  const chart = chartOf(ledger, { step, without: new Set(), now, redact });
+  const results = claims.held.map(({ grant }, index): ClaimResult => {
     if (index % 4 === 0) return { kind: 'failed', grant, why: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };
   });
-  const told = tell(settled, { picture, now, onLost: 'fail' });
-  summaryHtml('Workspace: locks at the end of the job', told.sentence, [told.table], conceal);
+  const report = releaseReport(results, { chart, now, onLost: 'fail' });
+  summaryHtml('Workspace: locks at the end of the job', report.sentence, [report.table], redact);
 }
 
 /** A ledger of a job that has locked these paths, each with a request of its own. */
 function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly grants: readonly Grant[] } {
   ledgers += 1;
   const grants = paths.map((path, index) => grantOf(path, String(index)));
-  const ledger = openLedger(join(folder, String(ledgers), 'ledger.jsonl'), conceal);
+  const ledger = openLedger(join(folder, String(ledgers), 'ledger.jsonl'), redact);
   ledger.append(...lockingEntries(grants));
   return { ledger, grants };
 }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import type { Log } from '../../../src/action/log.ts';
 import type { Outcome } from '../../../src/action/outcome.ts';
+import type { Log } from '../../../src/action/report/reporter.ts';
 import { temporaryScripts } from '../../runner/scripts.ts';
 import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);
+const redact = new URL('../../../src/action/report/redact.ts', import.meta.url);
 const secret = 'wsa_geheim@0123/456';
 
 type Said = readonly [keyof Log, ...unknown[]];
@@ -21,11 +22,13 @@ async function tell({
   debug?: boolean;
 }): Promise<StepResult> {
   const scripts = await temporaryScripts();
-  const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], notes: [], ...outcome };
+  const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], annotations: [], ...outcome };
   const main = await scripts.add(
     'main',
     `const { createReporter } = await import(${JSON.stringify(reporter.href)});
-     const reporter = createReporter([${JSON.stringify(secret)}]);
+     const { createRedactor } = await import(${JSON.stringify(redact.href)});
+     const secrets = [${JSON.stringify(secret)}];
+     const reporter = createReporter(secrets, createRedactor(secrets));
      for (const [how, ...what] of ${JSON.stringify(says)}) reporter.log[how](...what);
      await reporter.finish('Workspace: test', ${JSON.stringify(whole)}, true);`,
   );
@@ -44,7 +47,7 @@ describe('annotations', () => {
       says: many(30, 'caution').map((text): Said => ['warn', text]),
       outcome: {
         failures: many(20, 'failure'),
-        notes: many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text })),
+        annotations: many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text })),
       },
     });
     expect(result.annotations).toHaveLength(10);
@@ -74,7 +77,7 @@ describe('annotations', () => {
 
   test('on a file have no secret in its name, which the runner would not mask', async () => {
     const result = await tell({
-      outcome: { failures: ['why'], notes: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }] },
+      outcome: { failures: ['why'], annotations: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }] },
     });
     expect(result.annotations.at(-1)).toMatchObject({ file: 'a/***.txt', message: 'by ***' });
     expect(result.rawLog).toContain('file=a/***.txt');

@@ -6,8 +6,8 @@ import { countConnections } from '../../../bench/simulate/connections.ts';
 import { lockStep, postStep } from '../../../bench/simulate/job.ts';
 import { createService } from '../../../bench/simulate/service.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
-import { createKeeper, createTaker } from '../../../src/action/locks/keeper.ts';
-import { waitForAll } from '../../../src/action/locks/wait-for-all.ts';
+import { acquireLocks } from '../../../src/action/locks/acquire.ts';
+import { openLockSession } from '../../../src/action/locks/session.ts';
 import { createClient, parseWorkspaceId } from '../../../src/client/client.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
@@ -65,21 +65,27 @@ async function really(times: number): Promise<Queue> {
 
   async function job(): Promise<void> {
     const client = createClient({ baseUrl, token, userAgent: 'test', clock, sleep });
-    const parts = { client, clock, sleep, random: Math.random, step: 'step', origin: undefined };
-    const keeper = createKeeper(parts, () => undefined);
-    const terms = { service: baseUrl, workspace, type: 'exclusive', ttl };
-    const take = createTaker({ ...parts, announce: () => undefined }, () => undefined, keeper, terms);
     const nothing = (): void => undefined;
-    const { round } = await waitForAll(
+    const context = { client, clock, sleep, random: Math.random };
+    const session = openLockSession({
+      ...context,
+      step: 'step',
+      origin: undefined,
+      record: nothing,
+      announce: nothing,
+    });
+    const { round } = await acquireLocks(
       {
-        ...parts,
-        workspace,
-        keeper,
-        take(wanted, within) {
-          asked += 1;
-          return take(wanted, within);
+        ...context,
+        terms: { service: baseUrl, workspace, type: 'exclusive', ttl },
+        session: {
+          ...session,
+          acquire(...request) {
+            asked += 1;
+            return session.acquire(...request);
+          },
         },
-        requestTimeoutMs: 30_000,
+        connection: { requestTimeout: { seconds: 30 } },
         signal: new AbortController().signal,
         log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
       },
@@ -89,7 +95,7 @@ async function really(times: number): Promise<Queue> {
     if (round.kind !== 'acquired') throw new Error(`A job ended with ${round.kind}.`);
     gotAt.push(clock());
     await sleep(holdMs);
-    for (const grant of round.taken) await keeper.giveBack(grant, { deadline: clock() + 45_000 });
+    for (const grant of round.grants) await session.release(grant, { deadline: clock() + 45_000 });
     client.dispose();
   }
 

@@ -32,7 +32,7 @@ test('when one of very many paths is held, those before it and those in flight a
     outputs: { status: 'held', acquired: 'false', holder: 'grace', count: '0', locks: '[]' },
   });
   expect(result.log).toContain(
-    `Of ${many.toLocaleString('en')} paths, ${taken.length} had been locked; ${taken.length} given back.`,
+    `${taken.length} of ${many.toLocaleString('en')} paths had been locked; ${taken.length} released again.`,
   );
   expect(result.annotations).toMatchObject([
     {

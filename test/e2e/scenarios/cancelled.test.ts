@@ -99,8 +99,8 @@ describe('a job that is about to lock a thousand paths', () => {
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
     expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
     expect(await stage.locks()).toEqual([]);
-    expect(result.log).toMatch(/Of 1,000 paths, (\d+) had been locked; \1 given back\./);
-    expect(result.log).toContain('The step was cancelled; what it had locked has been given back.');
+    expect(result.log).toMatch(/(\d+) of 1,000 paths had been locked; \1 released again\./);
+    expect(result.log).toContain('The step was cancelled and has released what it had locked.');
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });

@@ -48,7 +48,7 @@ test('a job that is killed as soon as its locks outlive it has told which they a
   const job = await stage.job();
   const { outputs, signal } = await job.run({
     ...locking(['a', 'b'], keeping),
-    env: { NODE_OPTIONS: killedHavingWritten('"handedOn":true', 'GITHUB_STATE') },
+    env: { NODE_OPTIONS: killedHavingWritten('"outlivesJob":true', 'GITHUB_STATE') },
   });
   expect(signal).toBe('SIGKILL');
   await job.post();

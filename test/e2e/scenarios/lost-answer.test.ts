@@ -103,14 +103,17 @@ describe('with a service that knows no idempotency keys', () => {
     const result = await job.run(locking(hero));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
     expect(result.log).toMatch(
-      /Whether Content\/Hero\.uasset was locked by this step is not known.*that lock ends 1h after it was taken/,
+      /It is not known whether this step locked Content\/Hero\.uasset.*that lock ends 1h after it was taken/,
     );
     const lock = await stage.lockOn(hero);
     const [post] = await job.post();
     expect(post).toMatchObject({
       conclusion: 'success',
       annotations: [
-        { level: 'warning', message: expect.stringMatching(/^Whether Content\/Hero\.uasset was locked .*1h after/) },
+        {
+          level: 'warning',
+          message: expect.stringMatching(/^It is not known whether this step locked Content\/Hero\.uasset.*1h after/),
+        },
       ],
     });
     expect(proxy.passed.filter(isReleasing)).toEqual([]);
@@ -127,7 +130,7 @@ describe('with a service that knows no idempotency keys', () => {
     await stage.expire(hero);
     const result = await step.finished;
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-    expect(result.log).toMatch(/Whether Content\/Hero\.uasset was locked by this step is not known/);
+    expect(result.log).toMatch(/It is not known whether this step locked Content\/Hero\.uasset/);
     const lock = await stage.lockOn(hero);
     expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ id: lock?.id }]);
     await job.post();

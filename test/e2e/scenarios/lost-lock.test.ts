@@ -33,7 +33,7 @@ describe.each(forms(manners, 0, 2))('with a service that %s, a lock that expired
     expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
       {
         message: expect.stringMatching(
-          /^The lock on Content\/Hero\.uasset was lost while the job counted on it\. It had ended at \d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have kept it\. Content\/Hero\.uasset is held by grace until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC/,
+          /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It had ended at \d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have kept it\. Content\/Hero\.uasset is held by grace until \d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7, since \d\d:\d\d UTC/,
         ),
       },
     ]);

@@ -43,7 +43,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
     expect(result.annotations.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^This job holds a already: the step `lock-hero` locked it, until .*\. Name only the other paths here, or release what is not needed any more with `operation: unlock` before this step\.$/,
+        /^This job already holds a: the step `lock-hero` locked it, until .*\. Name only the other paths in this step, or release what is not needed any more with `operation: unlock` before this step\.$/,
       ),
     ]);
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
@@ -60,7 +60,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     await job.run(locking(['a', 'b'], { ttl: '1h' }));
     const messageOf = async (ttl: string) => (await job.run(locking(['a', 'b'], { ttl }))).annotations[0]?.message;
     expect(await messageOf('1h')).toMatch(
-      /^This job holds a, b already: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .* at least half of its `ttl` of 1h: leave this step out/,
+      /^This job already holds a, b: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .* at least half of its `ttl` of 1h: leave this step out/,
     );
     expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
   });
@@ -88,7 +88,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
       await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
       proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
       const held = await job.run(locking('a', { wait: '10m' }));
-      expect(held.annotations[0]?.message).toMatch(/^This job holds a already/);
+      expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
       // The service has the last word on one whose time is over.
       await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
     },

@@ -24,11 +24,16 @@ test.each([
   expect(first?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released, .*401.*a \(id .*\(in 20 min\)\)/),
+      message: expect.stringMatching(
+        /^1 lock could not be released and ends by itself\. .*401.*a \(id .*\(in 20 min\)\)/,
+      ),
     },
   ]);
   expect(second?.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*401.*b \(id .*\(in 3 h\)\)/) },
+    {
+      level: 'warning',
+      message: expect.stringMatching(/^1 lock could not be released and ends by itself\. .*401.*b \(id .*\(in 3 h\)\)/),
+    },
   ]);
 });
 
@@ -52,7 +57,10 @@ test('a token is not sent to the service of the locks once the environment names
   const before = proxy.passed.length;
   const [post] = await job.post();
   expect(post?.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*WORKSPACE_BASE_URL.*curl/) },
+    {
+      level: 'warning',
+      message: expect.stringMatching(/^1 lock could not be released and ends by itself\. .*WORKSPACE_BASE_URL.*curl/),
+    },
   ]);
   expect(proxy.passed).toHaveLength(before);
 });
@@ -74,6 +82,9 @@ test('inputs that are no longer valid at the end of the job are told, with what 
   const [post] = await job.post();
   expect(post).toMatchObject({ conclusion: 'success' });
   expect(post?.annotations).toMatchObject([
-    { level: 'warning', message: expect.stringMatching(/^1 lock could not be released, .*`token` is not valid.*curl/) },
+    {
+      level: 'warning',
+      message: expect.stringMatching(/^1 lock could not be released and ends by itself\. .*`token` is not valid.*curl/),
+    },
   ]);
 });

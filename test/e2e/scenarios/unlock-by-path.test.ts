@@ -40,7 +40,7 @@ async function expectTruth(place: Shipped, { path, first, theirs, proxy, result 
       break;
     case 'held':
       // Where nothing tells whether it was done, the step says so and fails.
-      if (result.log.includes('was released is not known')) expect(result.conclusion, why).toBe('failure');
+      if (result.log.includes('It is not known whether the lock')) expect(result.conclusion, why).toBe('failure');
       else expect([didRelease, now === undefined], why).toEqual([false, false]);
       break;
     default:

@@ -102,7 +102,7 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     proxy.meet(() => undefined);
     const [post] = await job.post();
     expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringContaining(`Whether ${hero} was locked by this step is not known`) },
+      { level: 'warning', message: expect.stringContaining(`It is not known whether this step locked ${hero}`) },
     ]);
   });
 

@@ -1,0 +1,194 @@
+import { tmpdir } from 'node:os';
+import {
+  type Client,
+  type Clock,
+  createClient,
+  type Retry,
+  sleep,
+  steadyClock,
+  type Within,
+} from '../client/client.ts';
+import { milliseconds } from '../interface/duration.ts';
+import type { Connection } from './inputs/load.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger, type Recorder } from './ledger/ledger.ts';
+import type { Outputs } from './outcome.ts';
+import type { Redact } from './report/redact.ts';
+import type { Log, Reporter } from './report/reporter.ts';
+import { duration } from './report/words.ts';
+import { version } from './version.ts';
+
+/** What the runner says of the event that started the run; empty where it says nothing. */
+export interface RunEvent {
+  readonly name: string;
+  readonly file: string;
+  /** `owner/name` */
+  readonly repository: string;
+  readonly apiUrl: string;
+}
+
+/** Where a step runs. */
+export interface RunnerEnvironment {
+  readonly checkout: string;
+  /** Shared by all steps of a job, and emptied after it. */
+  readonly temporaryFolder: string;
+  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
+  readonly origin: string | undefined;
+  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
+  readonly stepName: string | undefined;
+  readonly event: RunEvent;
+}
+
+/** What the post-step of the same step finds again. */
+export type StateName = 'step' | 'on-lost' | 'locks';
+
+/** What an operation works with. Nothing in it knows the runner's toolkit, and tests hand in their own. */
+export interface Context {
+  readonly connection: Connection;
+  readonly runner: RunnerEnvironment;
+  readonly client: Client;
+  readonly ledger: Ledger;
+  /** Adds to the ledger; the step goes on if that fails. */
+  readonly record: Recorder;
+  readonly log: Log;
+  /** Sets outputs that later steps can rely on, whatever happens from here on. */
+  readonly setOutputs: (outputs: Outputs) => void;
+  readonly saveState: (name: StateName, value: string) => void;
+  readonly redact: Redact;
+  /** Aborted when the step is cancelled. */
+  readonly signal: AbortSignal;
+  /** Of this machine; the client knows the time of the server. */
+  readonly clock: Clock;
+  /** Ends early, without an error, when the signal is aborted. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+}
+
+function originOf(environment: NodeJS.ProcessEnv): string | undefined {
+  const server = environment['GITHUB_SERVER_URL'];
+  const repository = environment['GITHUB_REPOSITORY'];
+  const run = environment['GITHUB_RUN_ID'];
+  if (!server || !repository || !run) return undefined;
+  const attempt = environment['GITHUB_RUN_ATTEMPT'];
+  return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
+}
+
+export const readRunner = (environment: NodeJS.ProcessEnv): RunnerEnvironment => ({
+  checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
+  temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
+  origin: originOf(environment),
+  stepName: environment['GITHUB_ACTION'] || undefined,
+  event: {
+    name: environment['GITHUB_EVENT_NAME'] ?? '',
+    file: environment['GITHUB_EVENT_PATH'] ?? '',
+    repository: environment['GITHUB_REPOSITORY'] ?? '',
+    apiUrl: environment['GITHUB_API_URL'] ?? '',
+  },
+});
+
+/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
+export function cancellation(): AbortSignal {
+  const cancelled = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
+  return cancelled.signal;
+}
+
+/** A service in trouble would fill the log of a step that has many requests. */
+const maxRetriesInLog = 10;
+
+/** All requests wait for a rate limit together, so the first one to meet it speaks for all. */
+const rateLimitText = 'The service limits requests. The rest of the step runs as fast as that limit allows.';
+
+export function logRetries(log: Log): (retry: Retry) => void {
+  let logged = 0;
+  let rateLimited = false;
+  return ({ why, delayMs, reason }) => {
+    const text = `${why} Trying again in ${duration(delayMs)}.`;
+    if (reason === 'limited') {
+      if (rateLimited) {
+        log.debug(text);
+        return;
+      }
+      rateLimited = true;
+      log.line(text);
+      log.line(rateLimitText);
+      return;
+    }
+    if (logged < maxRetriesInLog) log.line(text);
+    else log.debug(text);
+    logged += 1;
+    if (logged === maxRetriesInLog) log.line('Further retries are in the debug log only.');
+  };
+}
+
+/** Shorter pauses between requests are no news. */
+const minPauseInLogMs = 1_000;
+
+function logPauses(log: Log): (delayMs: number) => void {
+  let logged = false;
+  return (delayMs) => {
+    if (logged || delayMs < minPauseInLogMs) return;
+    logged = true;
+    log.line(rateLimitText);
+  };
+}
+
+/** The client of a step: it logs what it retries, and tells the service which run its requests are from. */
+export const connect = (
+  { baseUrl, token, requestTimeout, retries }: Connection,
+  origin: string | undefined,
+  log: Log,
+): Client =>
+  createClient({
+    baseUrl,
+    token,
+    retries,
+    requestTimeoutMs: milliseconds(requestTimeout),
+    userAgent: `workspace-automation/${version}`,
+    ...(origin !== undefined && { origin }),
+    onWarning: log.warn,
+    onRetry: logRetries(log),
+    onThrottled: logPauses(log),
+  });
+
+export interface ContextOptions {
+  readonly connection: Connection;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly reporter: Reporter;
+  readonly saveState: Context['saveState'];
+  readonly redact: Redact;
+}
+
+export function createContext({ connection, environment, reporter, saveState, redact }: ContextOptions): Context {
+  const { log, setOutputs } = reporter;
+  const runner = readRunner(environment);
+  const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
+  log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
+  return {
+    connection,
+    runner,
+    client: connect(connection, runner.origin, log),
+    ledger,
+    record: createRecorder(ledger, log),
+    log,
+    setOutputs,
+    saveState,
+    redact,
+    signal: cancellation(),
+    clock: steadyClock,
+    sleep,
+    random: Math.random,
+  };
+}
+
+const defaultLimitMs = 120_000;
+
+/** Without an explicit wait, an operation ends within two minutes and one attempt. */
+export const defaultLimits = ({
+  clock,
+  connection,
+  signal,
+}: Pick<Context, 'clock' | 'signal'> & { readonly connection: Pick<Connection, 'requestTimeout'> }): Within => ({
+  deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
+  signal,
+});

@@ -1,0 +1,170 @@
+import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
+import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
+import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+/** One input's text to its value, or why it is wrong. */
+export type Parse<T> = (text: string) => Parsed<T>;
+
+export const lines = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+export const words = (text: string): readonly string[] =>
+  text
+    .split(/[\n,]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+export const parseOneOf =
+  <const Word extends string>(allowed: readonly Word[]): Parse<Word> =>
+  (text) => {
+    const found = allowed.find((each) => each === text);
+    return found === undefined ? refused(`It has to be one of ${allowed.join(', ')}.`) : accepted(found);
+  };
+
+/** YAML 1.2 core schema: the spellings of true and false that a workflow file can have. */
+export function parseBoolean(text: string): Parsed<boolean> {
+  if (/^(?:true|True|TRUE)$/.test(text)) return accepted(true);
+  if (/^(?:false|False|FALSE)$/.test(text)) return accepted(false);
+  return refused('It has to be true or false.');
+}
+
+/** What the end of a job does about a lock that was lost while the job ran. */
+export type LossReaction = 'fail' | 'warn';
+
+export const parseLossReaction: Parse<LossReaction> = parseOneOf(['fail', 'warn']);
+
+export const parseWholeNumber =
+  (max: number): Parse<number> =>
+  (text) => {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    return number <= max ? accepted(number) : refused(`It has to be a whole number from 0 to ${max}.`);
+  };
+
+export const parseDurationBetween =
+  (min: Duration, max: Duration): Parse<Duration> =>
+  (text) => {
+    const duration = parseDuration(text);
+    if (!duration.ok) return duration;
+    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
+      ? duration
+      : refused(`It has to be from ${formatDuration(min)} to ${formatDuration(max)}.`);
+  };
+
+export const parseText =
+  (why: string): Parse<string> =>
+  (text) =>
+    text === '' || /\p{Cc}/u.test(text) ? refused(why) : accepted(text);
+
+/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+export const parseToken =
+  (why: string): Parse<string> =>
+  (text) =>
+    /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);
+
+/** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */
+export function parseJsonObject(text: string): Parsed<JsonObject> {
+  const json = parseJson(text, (each) => each);
+  if (json.ok && isObject(json.value)) return accepted(json.value);
+  // Without the text: it may hold secrets.
+  return refused('It has to be a JSON object, such as {"format": "github"}.');
+}
+
+export function parseWorkspace(text: string): Parsed<WorkspaceId> {
+  const workspace = parseWorkspaceId(text);
+  return workspace.ok ? workspace : refused(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+}
+
+export const parseHookUrl = (text: string): Parsed<string> =>
+  URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
+
+/** 127.0.0.0/8 and ::1, also as an IPv4-mapped address (RFC 4291, section 2.5.5.2), in the spelling of the URL standard. */
+const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
+
+/** Of the `hostname` of a parsed URL. */
+export const isLoopback = (hostname: string): boolean => loopbackHost.test(hostname);
+
+/** The address of the service, without a slash at its end. */
+export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {
+  const url = URL.parse(text);
+  if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
+  if (url.username !== '' || url.password !== '') {
+    return refused('It must not contain a user name or a password: the token is sent in a header.');
+  }
+  if (text.includes('?') || text.includes('#')) return refused('It must not have a query or a fragment.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It has to begin with https://.');
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return refused(
+      'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.',
+    );
+  }
+  const address = url.href.replace(/(?<!\/)\/+$/, '');
+  if (!address.endsWith('/v1')) return refused('It has to end in /v1, the version of the interface.');
+  return accepted(address);
+}
+
+/** A line of the input `path`. */
+export type PathLine =
+  | { readonly kind: 'path'; readonly path: LockPath }
+  /** It has wildcards, so it is a pattern unless a file of the checkout has that very name. */
+  | { readonly kind: 'pattern'; readonly text: string };
+
+const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
+
+export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
+  if (glob && looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
+  const path = canonicalLockPath(line);
+  return path.ok ? accepted({ kind: 'path', path: path.value }) : refused(path.why);
+}
+
+/** A lock of another step, or of another job, as its output `locks` has it. */
+export interface HandoffLock {
+  readonly path: LockPath;
+  readonly id: string | undefined;
+  readonly etag: string | undefined;
+  readonly owner: string | undefined;
+  readonly acquired_at: string | undefined;
+  readonly expires_at: string | undefined;
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+function readHandoffLock(entry: unknown): HandoffLock | undefined {
+  if (typeof entry !== 'object' || entry === null) return undefined;
+  // An object that JSON made has nothing but string keys.
+  const fields = entry as Readonly<Record<string, unknown>>;
+  const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
+  if (!path.ok) return undefined;
+  return {
+    path: path.value,
+    id: textOf(fields['id']),
+    etag: textOf(fields['etag']),
+    owner: textOf(fields['owner']),
+    acquired_at: textOf(fields['acquired_at']),
+    expires_at: textOf(fields['expires_at']),
+  };
+}
+
+/** The `locks` output of a lock step. One wrong entry makes all of it wrong: a lock would be forgotten. */
+export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
+  let entries: unknown;
+  try {
+    entries = JSON.parse(json);
+  } catch {
+    return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
+  }
+  if (!Array.isArray(entries)) {
+    return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
+  }
+  const locks: HandoffLock[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const lock = readHandoffLock(entry);
+    if (lock === undefined) return refused(`Entry ${index + 1} is not a lock: it has no valid path.`);
+    locks.push(lock);
+  }
+  return accepted(locks);
+}

@@ -1,9 +1,0 @@
-const minLastAttemptMs = 300;
-const maxLastAttemptMs = 5_000;
-
-/**
- * How long before the end of a wait the last attempt begins, so that it is over by then: twice the time that the attempt
- * before it took, because the last one may be slower.
- */
-export const lastAttemptMs = (previousTookMs: number): number =>
-  Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousTookMs));

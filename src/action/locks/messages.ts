@@ -1,0 +1,79 @@
+import type { KnownLock } from '../../client/client.ts';
+import { formatDuration } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Ttl } from '../../interface/ttl.ts';
+import type { Intent } from '../ledger/entry.ts';
+import { count, moment } from '../report/words.ts';
+import type { AlreadyHeld } from './already-held.ts';
+import { answerClockMs } from './ownership.ts';
+
+/** "14:05 UTC (3 min ago)", for something in the past. */
+export const pastMoment = (time: number, now: number): string => moment(time, Math.max(now, time + 1));
+
+/** "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min ago)". */
+export function heldText(path: string, holder: KnownLock | undefined, now: number, withStart = false): string {
+  const parts = [`${path} is held`];
+  if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
+  if (holder?.expires_at !== undefined) parts.push(` until ${moment(Date.parse(holder.expires_at), now)}`);
+  if (holder?.origin !== undefined) parts.push(`, taken by ${holder.origin}`);
+  if (withStart && holder?.acquired_at !== undefined)
+    parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
+  return parts.join('');
+}
+
+/** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
+export const unprovenText = ({ path, ttl, at }: Intent): string =>
+  `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
+
+const hourInMinutes = 60;
+
+/** The next round number of minutes, strictly larger, so that the wait is longer than the lock. */
+function later(minutes: number): number {
+  const step = [1, 5, 15, hourInMinutes].findLast((each) => minutes >= 2 * each) ?? 1;
+  return (Math.floor(minutes / step) + 1) * step;
+}
+
+const maxSuggestion = 6 * hourInMinutes;
+
+/** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
+export function waitAdvice(expiresAt: string | undefined, now: number): string {
+  const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
+  // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
+  const minutes = Math.ceil((ms - answerClockMs) / 60_000);
+  if (!(ms > 0) || minutes > maxSuggestion) return 'Set `wait` to wait for it.';
+  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for it.`;
+}
+
+/** The runner itself names a step that has no id, and begins such names with two underscores. */
+export function stepText(name: string | undefined): string {
+  if (name === undefined) return 'an earlier step';
+  return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
+}
+
+const maxNamed = 3;
+
+function namedPaths(own: readonly AlreadyHeld[]): string {
+  const more = own.length - maxNamed;
+  const names = own.slice(0, maxNamed).map(({ path }) => path);
+  return names.join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+}
+
+/** Whose the locks are, until when, and what to do instead of waiting. */
+export function alreadyHeldText(
+  own: readonly AlreadyHeld[],
+  asked: { readonly paths: readonly LockPath[]; readonly ttl: Ttl },
+  now: number,
+): string {
+  const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
+  const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
+  const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
+  const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+  const release = 'release what is not needed any more with `operation: unlock`';
+  if (own.length < asked.paths.length) {
+    return `${who} Name only the other paths in this step, or ${release} before this step.`;
+  }
+  // Half of it: some of the lifetime is always over when a later step asks.
+  return soonest - now >= (asked.ttl.seconds * 1_000) / 2
+    ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
+    : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
+}

@@ -1,0 +1,192 @@
+import type { KnownLock, ServiceError, Within, WorkspaceId } from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Context } from '../context.ts';
+import { isTransient } from '../retry.ts';
+import { type LookupResult, lookUp } from './lookup.ts';
+import { compare, isOver, type OwnLock } from './ownership.ts';
+
+/** Which lock is meant, so that no other is released in its place. */
+export type ReleaseTarget =
+  | {
+      /** A lock that this job, or the one that handed it on, was granted. */
+      readonly kind: 'own';
+      readonly lock: OwnLock;
+      /** It may have been released before: what is there now is only ours if that can be shown. */
+      readonly doubtful: boolean;
+    }
+  /** Whatever a look at the path has shown, and no later lock. */
+  | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
+
+export interface LockToRelease {
+  readonly service: string;
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly target: ReleaseTarget;
+  /** Asks the service to release the lock of another owner, too. */
+  readonly force?: boolean | undefined;
+}
+
+export type ReleaseResult =
+  | { readonly kind: 'released' }
+  /** Nothing was there. */
+  | { readonly kind: 'absent' }
+  /** Another lock is there now, and was left alone. */
+  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
+  /** Nothing shows that the lock that is there is the one that is meant. */
+  | { readonly kind: 'left-alone' }
+  /** It was sent once, and neither its answer nor a second look tells what it did. */
+  | { readonly kind: 'unclear'; readonly error: ServiceError }
+  | { readonly kind: 'failed'; readonly error: ServiceError };
+
+export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
+
+/** A request that names its lock by ETag or id can be sent again: it never hits a later lock. */
+export const isProven = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean => etag !== undefined || id !== undefined;
+
+const firstPauseMs = 500;
+const maxPauseMs = 5_000;
+
+const never = new AbortController().signal;
+
+/** Whether the service may have released the lock in spite of the error. */
+function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
+  if (failure.kind === 'connection') return failure.mayHaveArrived;
+  // Nothing is known of the attempt that the deadline cut off; the status is that of the one before it.
+  if (failure.kind === 'deadline') return attempts > 0;
+  return status === undefined || status >= 500 || (status >= 200 && status < 300);
+}
+
+type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
+type FoundTarget = Extract<ReleaseTarget, { kind: 'found' }>;
+
+/**
+ * Without ETag or id, a release only names the path. So each is sent once, and only after a look at what is there: one
+ * that got lost may have released the lock, and the path may be somebody else's now.
+ */
+async function releaseUnproven(
+  { client, clock, sleep, random }: ReleaseContext,
+  request: LockToRelease,
+  { lock, doubtful }: OwnTarget,
+  within: Within,
+): Promise<ReleaseResult> {
+  const { workspace, path, force } = request;
+  let sent = false;
+  for (let failed = 1; ; failed += 1) {
+    const found = await lookUp(client, request, within);
+    if (found.kind === 'failed') return found;
+    const ownership = found.kind === 'locked' ? compare(lock, found.lock) : found.kind;
+    if (ownership === 'lost') {
+      return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
+    }
+    const unsure = doubtful || sent || isOver(lock, client.serverNow());
+    if (ownership === 'absent' && unsure) return { kind: sent ? 'released' : 'absent' };
+    if (ownership === 'unknown' && unsure) return { kind: 'left-alone' };
+
+    const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+    if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
+    const { error } = result;
+    sent ||= mayBeDone(error);
+    const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
+    if (!isTransient(error) || clock() + pauseMs >= within.deadline) return result;
+    await sleep(pauseMs, within.signal ?? never);
+  }
+}
+
+/** What a release did that was sent once and got no answer, judged by what is on the path before and after. */
+function judgeByLook(before: LookupResult, after: LookupResult, error: ServiceError): ReleaseResult {
+  if (before.kind !== 'locked') return { kind: 'unclear', error };
+  if (after.kind === 'absent') return { kind: 'released' };
+  if (after.kind !== 'locked') return { kind: 'unclear', error };
+  switch (compare(before.lock, after.lock)) {
+    case 'lost':
+      return { kind: 'released' };
+    case 'ours':
+      return { kind: 'failed', error };
+    case 'unknown':
+      return { kind: 'unclear', error };
+  }
+}
+
+/** A lock without ETag and id is released with one request: its answer may get lost, and the path be taken anew. */
+async function releaseFound(
+  { client }: ReleaseContext,
+  request: LockToRelease,
+  { found }: FoundTarget,
+  within: Within,
+): Promise<ReleaseResult> {
+  const { workspace, path, force } = request;
+  if (found.kind === 'absent') return found;
+  const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+  if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
+  return judgeByLook(found, await lookUp(client, request, within), result.error);
+}
+
+function send(context: ReleaseContext, request: LockToRelease, within: Within): Promise<ReleaseResult> {
+  const { workspace, path, target, force } = request;
+  const proof = lockOf(target);
+  if (isProven(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
+  return target.kind === 'own'
+    ? releaseUnproven(context, request, target, within)
+    : releaseFound(context, request, target, within);
+}
+
+const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
+  if (target.kind === 'own') return target.lock;
+  return target.found.kind === 'locked' ? target.found.lock : {};
+};
+
+/** Releases the lock that is meant, and no other. The ledger has the intent before the request, and then the result. */
+export async function releaseLock(
+  context: ReleaseContext,
+  request: LockToRelease,
+  within: Within,
+): Promise<ReleaseResult> {
+  const { service, workspace, path, target } = request;
+  const { client, record } = context;
+  const { id, etag } = lockOf(target);
+  const entry = { service, workspace, path, id, etag };
+  const now = (): string => new Date(client.serverNow()).toISOString();
+  if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
+  const result = await send(context, request, within);
+  switch (result.kind) {
+    case 'released':
+    case 'absent':
+      record({ kind: 'ended', ...entry, how: result.kind, at: now() });
+      break;
+    case 'lost':
+      // What a look has found was never ours: it has gone, and the lock that is there now came later.
+      record({ kind: 'ended', ...entry, how: target.kind === 'own' ? 'lost' : 'absent', at: now() });
+      break;
+    case 'left-alone':
+    case 'unclear':
+    case 'failed':
+      break;
+  }
+  return result;
+}
+
+/** A cancelled step has to be gone in 5 s, and some of that goes into ending and reporting. */
+const afterCancelMs = 3_500;
+
+/** Limits for cleaning up: it is done whether the step was cancelled or not, but quickly once it was. */
+export function cleanupLimits(
+  clock: Context['clock'],
+  timeMs: number,
+  cancelled: AbortSignal,
+): Within & { lift(): void } {
+  const late = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const hurry = (): void => {
+    timer = setTimeout(() => late.abort(), afterCancelMs);
+  };
+  if (cancelled.aborted) hurry();
+  else cancelled.addEventListener('abort', hurry, { once: true });
+  return {
+    deadline: clock() + timeMs,
+    signal: late.signal,
+    lift() {
+      cancelled.removeEventListener('abort', hurry);
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+import type { KnownLock, ServiceError, TakenLock, Within, WorkspaceId } from '../../client/client.ts';
+import { formatDuration } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Ttl } from '../../interface/ttl.ts';
+import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from '../ledger/entry.ts';
+import { clockSlackMs } from './ownership.ts';
+import { type ReleaseContext, type ReleaseResult, releaseLock } from './release.ts';
+
+/** A path that somebody else holds. */
+export interface Conflict {
+  readonly path: LockPath;
+  /** Undefined where the service does not say. */
+  readonly holder: KnownLock | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly error: ServiceError;
+}
+
+/** What came of asking for one lock. */
+export type AcquireResult =
+  | {
+      readonly kind: 'acquired';
+      readonly grant: Grant;
+      /** It was granted to this very request; undefined where that is not known of a request that was sent before. */
+      readonly isNew: boolean | undefined;
+    }
+  | ({ readonly kind: 'held' } & Conflict)
+  | { readonly kind: 'failed'; readonly error: ServiceError }
+  | {
+      /** It may have been granted. `settle` asks about the intent. */
+      readonly kind: 'unclear';
+      readonly intent: Intent;
+      readonly error: ServiceError;
+      /** Somebody holds the path: another, or this step by the request whose answer was lost. */
+      readonly conflict: Conflict | undefined;
+    };
+
+/** What all locks of a step have in common. */
+export interface LockTerms {
+  readonly service: string;
+  readonly workspace: WorkspaceId;
+  readonly type: string;
+  readonly ttl: Ttl;
+}
+
+export interface SessionContext extends ReleaseContext {
+  /** Names the step in the ledger. */
+  readonly step: string;
+  /** The address of the run; undefined outside of a workflow. */
+  readonly origin: string | undefined;
+  /** Tells the post-step, before the first lock is asked for, that there may be something to release. */
+  readonly announce: () => void;
+}
+
+/** Acquires and releases single locks. The ledger has each intent before its request, and then the result. */
+export interface LockSession {
+  acquire(path: LockPath, terms: LockTerms, within: Within): Promise<AcquireResult>;
+  /** Asks once more with the key of an intent, whose answer was lost. */
+  settle(intent: Intent, within: Within): Promise<AcquireResult>;
+  /** `doubtful`: the lock may have been released before. */
+  release(grant: Grant, within: Within, doubtful?: boolean): Promise<ReleaseResult>;
+}
+
+function grantedLock(taken: TakenLock, ttl: Ttl, serverNow: number): GrantedLock {
+  const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
+  const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
+  return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
+}
+
+export function openLockSession(context: SessionContext): LockSession {
+  const { client, clock, record, step, origin, announce } = context;
+  /** When this process first asked for a path, and when with a key. */
+  const firstAsked = new Map<string, number>();
+  const askedWith = new Map<string, number>();
+  let announced = false;
+  let serviceAnswered = false;
+  const now = (): string => new Date(client.serverNow()).toISOString();
+
+  /** When it was asked for, by the clock of the service. */
+  function askedAt({ key, at, byService }: Intent): number {
+    const here = askedWith.get(key);
+    if (here !== undefined) return client.serverNow() - (clock() - here);
+    return byService ? Date.parse(at) : Number.NaN;
+  }
+
+  /** Whether the lock in the way can be the one that we have asked for, as far as it tells. */
+  function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
+    if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
+    // The comparison is false where one of the times is not known.
+    return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
+  }
+
+  /** Whether a request that was sent before has got its lock only now. */
+  function isNewGrant(lock: TakenLock, replayed: boolean, sentAt: number): boolean | undefined {
+    if (replayed) return false;
+    const acquired = Date.parse(lock.acquired_at ?? '');
+    return Number.isNaN(acquired) ? undefined : acquired >= client.serverNow() - (clock() - sentAt) - clockSlackMs;
+  }
+
+  async function ask(intent: Intent, keySentBefore: boolean, within: Within): Promise<AcquireResult> {
+    const { service, key, type } = intent;
+    const { workspace, path } = parsedAddress(intent);
+    const ttl = parsedTtl(intent);
+    if (!firstAsked.has(path)) firstAsked.set(path, clock());
+    if (!keySentBefore) askedWith.set(key, clock());
+    const sentAt = clock();
+    const acquisition = await client.acquireLock(
+      { workspace, path, type, ttl, idempotencyKey: key, keySentBefore },
+      within,
+    );
+    const entry = { service, workspace, path, step, key };
+    switch (acquisition.kind) {
+      case 'acquired': {
+        const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
+        const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
+        const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
+        record(grant);
+        const isNew = !keySentBefore || isNewGrant(acquisition.lock, acquisition.replayed, sentAt);
+        return { kind: 'acquired', grant, isNew };
+      }
+      case 'held': {
+        const { holder, retryAfterMs, error, mayBeOurs } = acquisition;
+        const conflict: Conflict = { path, holder, retryAfterMs, error };
+        // A service without idempotency keys takes a repetition for another request, and refuses it because of the first.
+        if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unclear', intent, error, conflict };
+        record({ kind: 'denied', ...entry, at: now() });
+        return { kind: 'held', ...conflict };
+      }
+      case 'unclear':
+        return { kind: 'unclear', intent, error: acquisition.error, conflict: undefined };
+      case 'failed':
+        record({ kind: 'denied', ...entry, at: now() });
+        return { kind: 'failed', error: acquisition.error };
+    }
+  }
+
+  return {
+    async acquire(path, { service, workspace, type, ttl }, within) {
+      const intent: Intent = {
+        kind: 'intent',
+        service,
+        workspace,
+        path,
+        step,
+        key: crypto.randomUUID(),
+        type,
+        ttl: formatDuration(ttl),
+        at: now(),
+        byService: serviceAnswered,
+      };
+      record(intent);
+      // Not before the first line is in the ledger, so that the post-step finds one.
+      if (!announced) announce();
+      announced = true;
+      const result = await ask(intent, false, within);
+      serviceAnswered ||= result.kind === 'acquired' || result.kind === 'held';
+      return result;
+    },
+
+    settle: (intent, within) => ask(intent, true, within),
+
+    release(grant, within, doubtful = false) {
+      const lock = { ...grant.lock, grantedAt: grant.at };
+      const target = { kind: 'own', lock, doubtful } as const;
+      return releaseLock(context, { service: grant.service, ...parsedAddress(grant), target }, within);
+    },
+  };
+}

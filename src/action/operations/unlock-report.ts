@@ -1,0 +1,178 @@
+import type { KnownLock } from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { heldText } from '../locks/messages.ts';
+import type { Outcome, Table } from '../outcome.ts';
+import { clockTime, count } from '../report/words.ts';
+
+/** What became of one path. */
+export type UnlockResult = { readonly path: LockPath } & (
+  | { readonly kind: 'released' }
+  /** Nothing was there. */
+  | { readonly kind: 'absent' }
+  /** It was this job's, and somebody else holds the path now. */
+  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
+  /** Somebody holds the path, and not this job. */
+  | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
+  /** The job has no lock there, and cannot see who has. */
+  | { readonly kind: 'not-ours' }
+  /** Nothing tells the lock that is there from that of somebody else. */
+  | { readonly kind: 'left-alone' }
+  /** The service does not let this token release the lock. */
+  | { readonly kind: 'refused'; readonly holder: KnownLock | undefined; readonly requestId: string | undefined }
+  /** Its release was sent, and nothing tells what it did. */
+  | { readonly kind: 'unclear'; readonly why: string }
+  | { readonly kind: 'failed'; readonly why: string }
+);
+
+type Of<Kind extends UnlockResult['kind']> = Extract<UnlockResult, { kind: Kind }>;
+
+const ofKind = <Kind extends UnlockResult['kind']>(results: readonly UnlockResult[], kind: Kind): readonly Of<Kind>[] =>
+  // The compiler cannot follow the filter through a type parameter.
+  results.filter((result) => result.kind === kind) as readonly UnlockResult[] as readonly Of<Kind>[];
+
+/**
+ * One word for all paths, the most important first: a lock was lost; something was released; something is, or may be,
+ * still locked; nothing was there.
+ */
+export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' | 'held' | 'absent' {
+  const kinds = new Set(results.map(({ kind }) => kind));
+  if (kinds.has('lost')) return 'lost';
+  if (kinds.has('released')) return 'released';
+  return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
+}
+
+/** "held by grace until 14:05 UTC" */
+function holderText(holder: KnownLock | undefined, now: number): string {
+  const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
+  return `held by ${holder?.owner ?? 'somebody else'}${until}`;
+}
+
+export function resultText(result: UnlockResult, now: number): string {
+  switch (result.kind) {
+    case 'released':
+      return 'released';
+    case 'absent':
+      return 'was not locked';
+    case 'lost':
+      return 'held by somebody else, left alone';
+    case 'held':
+      return `${holderText(result.holder, now)}, left alone`;
+    case 'not-ours':
+      return 'not locked by this job, left alone';
+    case 'left-alone':
+      return 'cannot be told apart from a lock of somebody else, left alone';
+    case 'refused':
+      return `${holderText(result.holder, now)}, and not this token’s to release`;
+    case 'unclear':
+      return 'not known to be released';
+    case 'failed':
+      return 'not released';
+  }
+}
+
+function failureOf(result: UnlockResult, now: number): readonly string[] {
+  switch (result.kind) {
+    case 'lost':
+      return [`${heldText(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
+    case 'refused': {
+      const { path, holder, requestId } = result;
+      const request = requestId === undefined ? '' : `, request id ${requestId}`;
+      return [
+        `${heldText(path, holder, now)}, and the service does not let this token release that lock (403${request}). To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
+      ];
+    }
+    case 'unclear':
+      return [
+        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+      ];
+    case 'failed':
+      return [`The lock on ${result.path} was not released. ${result.why}`];
+    default:
+      return [];
+  }
+}
+
+const maxNamed = 5;
+
+/** The first few, and how many more there are. */
+function listed(texts: readonly string[]): string {
+  const more = texts.length - maxNamed;
+  return texts.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+}
+
+function heldByText(held: readonly Of<'held'>[]): string {
+  const owners = new Set(held.map(({ holder }) => holder?.owner ?? 'somebody else'));
+  return `${held.length} held by ${listed([...owners])}`;
+}
+
+function sentenceOf(results: readonly UnlockResult[], workspace: string): string {
+  const released = ofKind(results, 'released');
+  const [first] = released;
+  const what =
+    first === undefined
+      ? 'Nothing was released'
+      : `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
+  if (results.length === 0) return `${what} in ${workspace}: this job has no lock on what the pattern matches.`;
+  const held = ofKind(results, 'held');
+  const others = (
+    [
+      ['absent', 'not locked'],
+      ['lost', 'lost'],
+      ['not-ours', 'not of this job'],
+      ['left-alone', 'left alone'],
+    ] as const
+  )
+    .map(([kind, words]) => [ofKind(results, kind).length, words] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, words]) => `${number} ${words}`);
+  const failed = (['failed', 'refused', 'unclear'] as const).reduce(
+    (sum, kind) => sum + ofKind(results, kind).length,
+    0,
+  );
+  const parts = [
+    `${what} in ${workspace}`,
+    ...others,
+    ...(held.length > 0 ? [heldByText(held)] : []),
+    ...(failed > 0 ? [`${failed} not released`] : []),
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+/** A caution about named paths that somebody else holds; undefined if there are none. */
+export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
+  const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
+  const named = [...held, ...ofKind(results, 'not-ours')];
+  const [first] = named;
+  if (first === undefined) return undefined;
+  const which =
+    named.length > 1
+      ? `This job has no lock on ${count(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${listed(named.map(({ path }) => path))}.`
+      : first.kind === 'held'
+        ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
+        : `This job has no lock on ${first.path}, and who has one cannot be seen: what is there is left alone.`;
+  return `${which} \`force: true\` would release it all the same.`;
+}
+
+/** A line about matched paths that this job does not hold; undefined if there are none. */
+export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
+  const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
+  if (others.length === 0) return undefined;
+  return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
+}
+
+export function unlockOutcome(results: readonly UnlockResult[], workspace: string, now: number): Outcome {
+  const table: Table = {
+    head: ['Path', 'Result'],
+    rows: results.map((result) => [result.path, resultText(result, now)]),
+  };
+  return {
+    outputs: {
+      status: statusOf(results),
+      released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
+    },
+    sentence: sentenceOf(results, workspace),
+    tables: [table],
+    failures: results.flatMap((result) => failureOf(result, now)),
+    annotations: [],
+  };
+}

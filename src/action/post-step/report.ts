@@ -1,0 +1,269 @@
+import { asOneSegment } from '../../interface/lock-path.ts';
+import type { LossReaction } from '../inputs/parse.ts';
+import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
+import { historyOf } from '../ledger/history.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { heldText, pastMoment, unprovenText } from '../locks/messages.ts';
+import { answerClockMs } from '../locks/ownership.ts';
+import type { ReleaseReport } from '../outcome.ts';
+import type { Redact } from '../report/redact.ts';
+import { clockTime, count, grouped, moment } from '../report/words.ts';
+import type { ClaimResult } from './claims.ts';
+
+/** Any text as one word of a shell. */
+const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Releases the lock without this action. It shows no token: whoever runs it has their own. */
+export function manualReleaseCommand(grant: Grant): string {
+  const { service, lock } = grant;
+  const { workspace, path } = parsedAddress(grant);
+  const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
+  const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
+  const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
+}
+
+type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;
+
+const words: Readonly<Record<ClaimResult['kind'], string>> = {
+  released: 'released',
+  gone: 'was gone already',
+  lost: 'lost to another holder',
+  replaced: 'held by somebody else now, left alone',
+  'left-alone': 'cannot be told apart from a lock of somebody else, left alone',
+  failed: 'not released',
+  unproven: 'not known to be ours, left alone',
+  'never-granted': 'was never granted',
+};
+
+/** Most important first. */
+const order: readonly ClaimResult['kind'][] = [
+  'lost',
+  'failed',
+  'replaced',
+  'left-alone',
+  'unproven',
+  'gone',
+  'released',
+  'never-granted',
+];
+
+const ofKind = <Kind extends ClaimResult['kind']>(results: readonly ClaimResult[], kind: Kind): readonly Of<Kind>[] =>
+  // The compiler cannot follow the filter through a type parameter.
+  results.filter((one) => one.kind === kind) as readonly ClaimResult[] as readonly Of<Kind>[];
+
+const pathOf = (result: ClaimResult): string => ('grant' in result ? result.grant.path : result.intent.path);
+
+const endOf = (result: ClaimResult): number =>
+  'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
+
+const isOver = (result: ClaimResult, now: number): boolean => endOf(result) <= now + answerClockMs;
+
+const untilText = (result: ClaimResult, now: number): string => {
+  const end = endOf(result);
+  if (Number.isNaN(end)) return '';
+  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${moment(end, now)}`;
+};
+
+/** A warning is an annotation of the run: it names a few locks, and says where the others are. */
+const maxNamed = 5;
+
+function several<One>(all: readonly One[], text: (one: One) => string): string {
+  const more = all.length - maxNamed;
+  const rest = more > 0 ? ` And ${count(more, 'more', 'more')}: see the log of the step.` : '';
+  return all.slice(0, maxNamed).map(text).join(' ') + rest;
+}
+
+function lostText(lost: Of<'lost'>, now: number): string {
+  const { grant, holder } = lost;
+  const end = endOf(lost);
+  const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
+  const when = had
+    ? ` It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`
+    : ' Somebody had released it before its end.';
+  return `The lock on ${grant.path} was lost while the job relied on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
+}
+
+function failedText(failed: readonly Of<'failed'>[], now: number): string {
+  const [first] = failed;
+  const itself = failed.length === 1 ? 'ends by itself' : 'end by themselves';
+  const each = several(failed, (one) => {
+    const { path, lock } = one.grant;
+    const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
+    return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
+  });
+  return `${count(failed.length, 'lock')} could not be released and ${itself}. ${first?.why ?? ''} To release it yourself: ${each}`;
+}
+
+const replacedText = (replaced: readonly Of<'replaced'>[], now: number): string =>
+  several(
+    replaced,
+    ({ grant, holder }) =>
+      `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`,
+  );
+
+const leftAloneText = (left: readonly Of<'left-alone'>[], now: number): string =>
+  several(
+    left,
+    (one) =>
+      `The service gave nothing to tell the lock on ${one.grant.path} (${untilText(one, now)}) from another: what is there now has been left alone.`,
+  );
+
+function overText(over: readonly Of<'gone'>[], now: number): string {
+  const each = several(
+    over,
+    (one) => `The lock on ${one.grant.path} had ended at ${pastMoment(endOf(one), now)}, before the job did.`,
+  );
+  return `${each} A longer \`ttl\` would have kept what the job relied on.`;
+}
+
+function warningsOf(results: readonly ClaimResult[], now: number): readonly string[] {
+  const failed = ofKind(results, 'failed');
+  const replaced = ofKind(results, 'replaced');
+  const left = ofKind(results, 'left-alone');
+  const unproven = ofKind(results, 'unproven');
+  const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
+  return [
+    ...(failed.length > 0 ? [failedText(failed, now)] : []),
+    ...(replaced.length > 0 ? [replacedText(replaced, now)] : []),
+    ...(left.length > 0 ? [leftAloneText(left, now)] : []),
+    ...(unproven.length > 0 ? [several(unproven, ({ intent, why }) => `${unprovenText(intent)} ${why}`)] : []),
+    ...(over.length > 0 ? [overText(over, now)] : []),
+  ];
+}
+
+function lineOf(result: ClaimResult, now: number): string {
+  const id = 'grant' in result ? result.grant.lock.id : undefined;
+  const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
+  return `${pathOf(result)}: ${words[result.kind]}${details === '' ? '' : ` (${details})`}`;
+}
+
+export const nothingLeft = 'Nothing was left to release at the end of the job.';
+
+export interface ReportOptions {
+  readonly chart: string | undefined;
+  /** By the clock of the service. */
+  readonly now: number;
+  readonly onLost: LossReaction;
+}
+
+/** What became of a step's locks, for people. */
+export function releaseReport(results: readonly ClaimResult[], { chart, now, onLost }: ReportOptions): ReleaseReport {
+  const sorted = results.toSorted(
+    (one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1),
+  );
+  const released = ofKind(results, 'released').length;
+  const lost = ofKind(sorted, 'lost');
+  const others = order
+    .filter((kind) => kind !== 'released' && kind !== 'never-granted')
+    .map((kind) => [ofKind(results, kind).length, words[kind]] as const)
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => `, ${grouped(number)} ${word}`);
+  return {
+    sentence:
+      results.length === 0
+        ? nothingLeft
+        : `Released ${count(released, 'lock')} at the end of the job${others.join('')}.`,
+    table: {
+      head: ['Path', 'Result', 'Ends', 'Id'],
+      rows: sorted.map((one) => [
+        pathOf(one),
+        words[one.kind],
+        Number.isNaN(endOf(one)) ? '' : clockTime(endOf(one), now),
+        'grant' in one ? (one.grant.lock.id ?? '') : '',
+      ]),
+    },
+    chart,
+    failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
+    warnings: [
+      ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),
+      ...warningsOf(sorted, now),
+    ],
+    lines: sorted.map((one) => lineOf(one, now)),
+  };
+}
+
+/** One lock in the chart. Times in milliseconds since 1970. */
+export interface Bar {
+  readonly path: string;
+  /** When the step first asked for it. */
+  readonly asked: number;
+  readonly granted: number;
+  /** When it was released, or the end of the chart if it was not. */
+  readonly ended: number;
+  readonly released: boolean;
+}
+
+/** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
+const maxRows = 30;
+
+/** A shorter wait would only be a stripe in front of its bar. */
+const minWaitMs = 1_000;
+
+const maxNameLength = 60;
+
+/**
+ * A path as the name of a row. Only characters that mean nothing to Mermaid and cannot end the code block are kept; the
+ * table has the whole path.
+ */
+function nameOf(path: string): string {
+  const plain = path.replace(/[^\p{L}\p{M}\p{N} ._/()+=-]/gu, '_');
+  const letters = [...plain];
+  return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
+}
+
+function rowOf({ path, asked, granted, ended, released }: Bar): string {
+  const from = Math.round(asked);
+  const since = Math.round(granted);
+  const until = Math.max(Math.round(ended), since + 1);
+  const waited = since - from >= minWaitMs ? `    waited :done, ${from}, ${since}\n` : '';
+  const held = released ? 'held :active' : 'not released :crit';
+  return `    section ${nameOf(path)}\n${waited}    ${held}, ${since}, ${until}\n`;
+}
+
+/** Mermaid knows no times before 1970. */
+const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
+  [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
+
+/** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
+export function gantt(bars: readonly Bar[]): string | undefined {
+  const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  if (drawable.length === 0) return undefined;
+  const rows = drawable.slice(0, maxRows).map(rowOf);
+  const more = drawable.length - rows.length;
+  const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
+  return `\`\`\`mermaid\ngantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
+}
+
+export interface ChartOptions {
+  readonly step: string;
+  /** Keys of requests that were granted only because the post-step asked about them. */
+  readonly without: ReadonlySet<string>;
+  readonly now: number;
+  readonly redact: Redact;
+}
+
+/** A chart of how long a step waited for its locks and held them; undefined without records. */
+export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOptions): string | undefined {
+  let entries: readonly Entry[];
+  try {
+    ({ entries } = ledger.read());
+  } catch {
+    return undefined;
+  }
+  const { grants, endings } = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))));
+  const bars = grants
+    .filter((grant) => grant.step === step)
+    .map((grant): Bar => {
+      const granted = Date.parse(grant.at);
+      const ending = endings.get(grant);
+      return {
+        path: redact(grant.path),
+        asked: granted - grant.waitedMs,
+        granted,
+        ended: ending === undefined ? now : Date.parse(ending.at),
+        released: ending !== undefined,
+      };
+    });
+  return gantt(bars);
+}
