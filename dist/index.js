@@ -57,6 +57,13 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:http");
 
 /***/ }),
 
+/***/ 8161:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:os");
+
+/***/ }),
+
 /***/ 6760:
 /***/ ((module) => {
 
@@ -92,100 +99,27 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 6271:
+/***/ 8474:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  I: () => (/* binding */ loadInputs)
-});
-
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
-var parsed = __nccwpck_require__(9296);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/loopback.js
-var loopback = __nccwpck_require__(672);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/base-url.js
-
-
-/** The address of the service's interface, without a slash at its end. */
-function parseBaseUrl(text, allowHttp) {
-    const url = URL.parse(text);
-    if (url === null)
-        return (0,parsed/* refused */.J)('It has to be an address such as https://workspaces.example.com/v1.');
-    if (url.username !== '' || url.password !== '') {
-        return (0,parsed/* refused */.J)('It must not hold a user name or a password: the token is sent in a header.');
-    }
-    if (text.includes('?') || text.includes('#'))
-        return (0,parsed/* refused */.J)('It must not have a query or a fragment.');
-    if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        return (0,parsed/* refused */.J)('It has to begin with https://.');
-    if (url.protocol === 'http:' && !allowHttp && !(0,loopback/* isLoopback */.U)(url.hostname)) {
-        return (0,parsed/* refused */.J)('Plain http would show the token to everybody on the way. Use https, or set `allow-http: true` if the network is yours alone.');
-    }
-    const address = url.href.replace(/(?<!\/)\/+$/, '');
-    if (!address.endsWith('/v1'))
-        return (0,parsed/* refused */.J)('It has to end in the version of the interface, /v1.');
-    return (0,parsed/* accepted */.q)(address);
-}
-
-// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/reader.js
-var inputs_reader = __nccwpck_require__(5401);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/values.js
-var values = __nccwpck_require__(2960);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/connection.js
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   I: () => (/* binding */ loadInputs)
+/* harmony export */ });
+/* unused harmony export readConnection */
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(9296);
+/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(6069);
+/* harmony import */ var _parse_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(3283);
+/* harmony import */ var _reader_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5401);
+/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(2332);
 
 
 
 
-const parseToken = (text) => (0,values/* isToken */.sg)(text)
-    ? (0,parsed/* accepted */.q)(text)
-    : (0,parsed/* refused */.J)('It has to be an API token of the service, in one piece: give it from a secret.');
-function readConnection({ read }) {
-    const allowHttp = read('allow-http', values/* parseBoolean */.yG);
-    return (0,inputs_reader/* complete */.My)({
-        // A wrong allow-http is told by itself; what it would have allowed is not held against the address.
-        baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
-        token: read('token', parseToken),
-        requestTimeout: read('request-timeout', (0,values/* parseDurationBetween */.GE)({ seconds: 1 }, { seconds: 3_600 })),
-        retries: read('retries', (0,values/* parseWholeNumber */.oA)(100)),
-    });
-}
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
-var workspace_id = __nccwpck_require__(9228);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/ttl.js
-var ttl = __nccwpck_require__(6069);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/handed-locks.js
-var handed_locks = __nccwpck_require__(6518);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
-var lock_path = __nccwpck_require__(5860);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/path-lines.js
-
-
-
-const looksLikePattern = (line) => line.startsWith('!') || /[*?[\]{}]/.test(line);
-function parsePathLine(line, glob) {
-    if (glob && looksLikePattern(line))
-        return (0,parsed/* accepted */.q)({ kind: 'pattern', text: line });
-    const path = (0,lock_path/* canonicalLockPath */.zV)(line);
-    return path.ok ? (0,parsed/* accepted */.q)({ kind: 'path', path: path.value }) : (0,parsed/* refused */.J)(path.why);
-}
-function readPathLines({ read, raw, complainOfLine }) {
-    const glob = read('glob', values/* parseBoolean */.yG);
-    const parsed = (0,values/* lines */.Mn)(raw.path).map((line) => {
-        // Where it is not known whether lines can be patterns, only those that cannot are looked at.
-        const path = parsePathLine(line, glob ?? true);
-        if (!path.ok)
-            complainOfLine('path', line, path.why);
-        return path;
-    });
-    const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
-    return glob === undefined || right.length < parsed.length ? undefined : right;
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/run-branch.js
-/** The branch of the run: of a pull request its head, of a push the branch. A tag has none. */
+const maxWait = { seconds: 30 * 86_400 };
+const parseWait = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseDurationBetween */ .GE)({ seconds: 0 }, maxWait);
+const optionalJsonObject = (text) => (text === '' ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_4__/* .accepted */ .q)({}) : (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJsonObject */ .dw)(text));
+const readWorkspace = ({ read }) => read('workspace', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseWorkspace */ .Vs);
 function runBranch(environment) {
     const head = environment['GITHUB_HEAD_REF'];
     if (head !== undefined && head !== '')
@@ -193,56 +127,47 @@ function runBranch(environment) {
     const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
     return branch;
 }
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/read-task.js
-
-
-
-
-
-
-
-
-const longestWait = { seconds: 30 * 86_400 };
-const parseWait = (0,values/* parseDurationBetween */.GE)({ seconds: 0 }, longestWait);
-const parseWorkspace = (text) => {
-    const workspace = (0,workspace_id/* parseWorkspaceId */.m)(text);
-    return workspace.ok ? workspace : (0,parsed/* refused */.J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
-};
-const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,parsed/* refused */.J)(why) : (0,parsed/* accepted */.q)(text);
-const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)('It has to be an https address.');
-const optionalJsonObject = (text) => (text === '' ? (0,parsed/* accepted */.q)({}) : (0,values/* parseJsonObject */.dw)(text));
-const readWorkspace = ({ read }) => read('workspace', parseWorkspace);
 function readSync(reader, environment) {
     const parseBranch = (text) => {
         const branch = text || runBranch(environment);
         return branch === undefined
-            ? (0,parsed/* refused */.J)('The run is not of a branch, so the branch to sync has to be named.')
-            : parseText('It has to be the name of a branch.')(branch);
+            ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_4__/* .refused */ .J)('The run is not on a branch: name the branch to sync.')
+            : (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseText */ .r4)('It has to be the name of a branch.')(branch);
     };
-    return (0,inputs_reader/* complete */.My)({
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
         operation: 'sync',
         workspace: readWorkspace(reader),
         branch: reader.read('branch', parseBranch),
         wait: reader.read('wait', parseWait),
     });
 }
+function readPathLines({ read, raw, complainOfLine }) {
+    const glob = read('glob', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG);
+    const parsed = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .lines */ .Mn)(raw.path).map((line) => {
+        const path = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parsePathLine */ .t4)(line, glob ?? true);
+        if (!path.ok)
+            complainOfLine('path', line, path.why);
+        return path;
+    });
+    const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
+    return glob === undefined || right.length < parsed.length ? undefined : right;
+}
 function readLock(reader) {
     const { read, raw, complain } = reader;
-    if ((0,values/* lines */.Mn)(raw.path).length === 0)
-        complain('path', 'Name what to lock, one path a line.');
-    return (0,inputs_reader/* complete */.My)({
+    if ((0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .lines */ .Mn)(raw.path).length === 0)
+        complain('path', 'Name what to lock, one path per line.');
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
         operation: 'lock',
         workspace: readWorkspace(reader),
         paths: readPathLines(reader),
-        type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
-        ttl: read('ttl', ttl/* parseTtl */.Kw),
+        type: read('type', (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseText */ .r4)('It has to be a kind of lock, such as exclusive.')),
+        ttl: read('ttl', _interface_ttl_js__WEBPACK_IMPORTED_MODULE_0__/* .parseTtl */ .Kw),
         wait: read('wait', parseWait),
-        autoRelease: read('auto-release', values/* parseBoolean */.yG),
-        onLost: read('on-lost', values/* parseLossReaction */.mA),
+        autoRelease: read('auto-release', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
+        onLost: read('on-lost', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseLossReaction */ .mA),
     });
 }
-function readUnlockTarget(reader) {
+function readUnlockSelection(reader) {
     const { read, raw, complain } = reader;
     const paths = readPathLines(reader);
     const [name, another] = ['path', 'locks', 'locks-file'].filter((each) => raw[each] !== '');
@@ -256,7 +181,7 @@ function readUnlockTarget(reader) {
         case 'path':
             return paths && { kind: 'paths', paths };
         case 'locks': {
-            const locks = read('locks', handed_locks/* readHandedLocks */.r);
+            const locks = read('locks', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHandoff */ ["in"]);
             return locks && { kind: 'locks', locks };
         }
         case 'locks-file':
@@ -264,98 +189,225 @@ function readUnlockTarget(reader) {
     }
 }
 function readUnlock(reader) {
-    return (0,inputs_reader/* complete */.My)({
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
         operation: 'unlock',
         workspace: readWorkspace(reader),
-        target: readUnlockTarget(reader),
-        force: reader.read('force', values/* parseBoolean */.yG),
+        selection: readUnlockSelection(reader),
+        force: reader.read('force', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
     });
 }
-const parseGitHubToken = (text) => (0,values/* isToken */.sg)(text)
-    ? (0,parsed/* accepted */.q)(text)
-    : (0,parsed/* refused */.J)('With `changed-files: true` it has to be a token of GitHub, in one piece: left out, it is that of the job.');
+const parseGitHubToken = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseToken */ .pI)('With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.');
 function readLockScope(reader) {
     const { read, raw, complain } = reader;
     const paths = readPathLines(reader);
-    const changedFiles = read('changed-files', values/* parseBoolean */.yG);
+    const changedFiles = read('changed-files', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG);
     if (changedFiles === undefined)
         return undefined;
     if (!changedFiles)
         return paths && { kind: 'paths', paths };
     if (raw.path !== '') {
-        complain('path', 'With `changed-files: true` the paths are those of the pull request or push: give one of both.');
+        complain('path', 'With `changed-files: true` the paths come from the pull request or push: give only one of the two.');
     }
     const githubToken = read('github-token', parseGitHubToken);
-    // A wrong one is told with the connection.
-    const allowHttp = (0,values/* parseBoolean */.yG)(raw['allow-http']);
+    const allowHttp = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG)(raw['allow-http']);
     return githubToken === undefined
         ? undefined
         : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
 }
 function readListLocks(reader) {
     const { read, raw } = reader;
-    return (0,inputs_reader/* complete */.My)({
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
         operation: 'list-locks',
         workspace: readWorkspace(reader),
         scope: readLockScope(reader),
-        failIfLocked: read('fail-if-locked', values/* parseBoolean */.yG),
-        ignoredOwners: (0,values/* lines */.Mn)(raw['ignore-owner']),
+        failIfLocked: read('fail-if-locked', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
+        ignoredOwners: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .lines */ .Mn)(raw['ignore-owner']),
     });
 }
 function readRegisterHook(reader) {
     const { read, raw } = reader;
-    return (0,inputs_reader/* complete */.My)({
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
         operation: 'register-hook',
         workspace: readWorkspace(reader),
-        url: read('hook-url', parseHookUrl),
-        events: (0,values/* words */.aL)(raw['hook-events']),
+        url: read('hook-url', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHookUrl */ .qE),
+        events: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .words */ .aL)(raw['hook-events']),
         secret: raw['hook-secret'],
         options: read('hook-options', optionalJsonObject),
     });
 }
-function readTask(reader, operation, environment) {
-    switch (operation) {
-        case 'sync':
-            return readSync(reader, environment);
-        case 'lock':
-            return readLock(reader);
-        case 'unlock':
-            return readUnlock(reader);
-        case 'list-locks':
-            return readListLocks(reader);
-        case 'register-hook':
-            return readRegisterHook(reader);
-        case 'list-workspaces':
-            return { operation: 'list-workspaces' };
-        case 'list-branches':
-            return (0,inputs_reader/* complete */.My)({ operation: 'list-branches', workspace: readWorkspace(reader) });
-    }
+function readConnection({ read }) {
+    const allowHttp = read('allow-http', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG);
+    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
+        baseUrl: read('base-url', (text) => (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBaseUrl */ .Q2)(text, allowHttp ?? true)),
+        token: read('token', (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseToken */ .pI)('It has to be an API token of the service, in one piece: pass it from a secret.')),
+        requestTimeout: read('request-timeout', (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseDurationBetween */ .GE)({ seconds: 1 }, { seconds: 3_600 })),
+        retries: read('retries', (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseWholeNumber */ .oA)(100)),
+    });
 }
-
-// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/table.js
-var table = __nccwpck_require__(2332);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/load.js
-
-
-
-
-
-
-const parseOperation = (text) => {
-    const found = table/* operations */.zU.find((operation) => operation === text);
-    return found === undefined ? (0,parsed/* refused */.J)(`It has to be one of ${table/* operations */.zU.join(', ')}.`) : (0,parsed/* accepted */.q)(found);
+const taskReaders = {
+    sync: readSync,
+    lock: readLock,
+    unlock: readUnlock,
+    'list-locks': readListLocks,
+    'register-hook': readRegisterHook,
+    'list-workspaces': () => ({ operation: 'list-workspaces' }),
+    'list-branches': (reader) => (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({ operation: 'list-branches', workspace: readWorkspace(reader) }),
 };
-/** Turns the environment of a step into what it is asked to do, or tells all that is wrong with it. */
-function loadInputs(environment) {
-    const reader = (0,inputs_reader/* createReader */.WF)((0,table/* readRawInputs */.yI)(environment));
-    const operation = reader.read('operation', parseOperation);
+function loadInputs(getInput, environment) {
+    const reader = (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .createReader */ .WF)((0,_table_js__WEBPACK_IMPORTED_MODULE_3__/* .readRawInputs */ .yI)(getInput, environment));
+    const operation = reader.read('operation', (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseOneOf */ .R8)(_table_js__WEBPACK_IMPORTED_MODULE_3__/* .operations */ .zU));
     const connection = readConnection(reader);
-    const summary = reader.read('summary', values/* parseBoolean */.yG);
-    const task = operation === undefined ? undefined : readTask(reader, operation, environment);
+    const summary = reader.read('summary', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG);
+    const task = operation && taskReaders[operation](reader, environment);
     if (reader.problems.length > 0 || connection === undefined || task === undefined || summary === undefined) {
         return { ok: false, problems: reader.problems };
     }
-    return { ok: true, inputs: { connection, task, summary, unused: (0,table/* unusedInputs */.Sv)(environment, task.operation) } };
+    return { ok: true, inputs: { connection, task, summary, unused: (0,_table_js__WEBPACK_IMPORTED_MODULE_3__/* .unusedInputs */ .Sv)(getInput, task.operation) } };
+}
+
+
+/***/ }),
+
+/***/ 3283:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
+/* harmony export */   Mn: () => (/* binding */ lines),
+/* harmony export */   Q2: () => (/* binding */ parseBaseUrl),
+/* harmony export */   R8: () => (/* binding */ parseOneOf),
+/* harmony export */   U9: () => (/* binding */ isLoopback),
+/* harmony export */   Vs: () => (/* binding */ parseWorkspace),
+/* harmony export */   aL: () => (/* binding */ words),
+/* harmony export */   dw: () => (/* binding */ parseJsonObject),
+/* harmony export */   "in": () => (/* binding */ parseHandoff),
+/* harmony export */   mA: () => (/* binding */ parseLossReaction),
+/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
+/* harmony export */   pI: () => (/* binding */ parseToken),
+/* harmony export */   qE: () => (/* binding */ parseHookUrl),
+/* harmony export */   r4: () => (/* binding */ parseText),
+/* harmony export */   t4: () => (/* binding */ parsePathLine),
+/* harmony export */   yG: () => (/* binding */ parseBoolean)
+/* harmony export */ });
+/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(5395);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(9228);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(5860);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9296);
+
+
+
+
+
+const lines = (text) => text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+const words = (text) => text
+    .split(/[\n,]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+const parseOneOf = (allowed) => (text) => {
+    const found = allowed.find((each) => each === text);
+    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be one of ${allowed.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(found);
+};
+function parseBoolean(text) {
+    if (/^(?:true|True|TRUE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(true);
+    if (/^(?:false|False|FALSE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(false);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be true or false.');
+}
+const parseLossReaction = parseOneOf(['fail', 'warn']);
+const parseWholeNumber = (max) => (text) => {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    return number <= max ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be a whole number from 0 to ${max}.`);
+};
+const parseDurationBetween = (min, max) => (text) => {
+    const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
+    if (!duration.ok)
+        return duration;
+    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
+        ? duration
+        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(min)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(max)}.`);
+};
+const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text);
+const parseToken = (why) => (text) => /^[\x21-\x7e]+$/.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why);
+function parseJsonObject(text) {
+    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .parseJson */ .qF)(text, (each) => each);
+    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(json.value))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(json.value);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
+}
+function parseWorkspace(text) {
+    const workspace = (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__/* .parseWorkspaceId */ .m)(text);
+    return workspace.ok ? workspace : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+}
+const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an https address.');
+const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
+const isLoopback = (hostname) => loopbackHost.test(hostname);
+function parseBaseUrl(text, allowHttp) {
+    const url = URL.parse(text);
+    if (url === null)
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an address such as https://workspaces.example.com/v1.');
+    if (url.username !== '' || url.password !== '') {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not contain a user name or a password: the token is sent in a header.');
+    }
+    if (text.includes('?') || text.includes('#'))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not have a query or a fragment.');
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to begin with https://.');
+    if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.');
+    }
+    const address = url.href.replace(/(?<!\/)\/+$/, '');
+    if (!address.endsWith('/v1'))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to end in /v1, the version of the interface.');
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(address);
+}
+const looksLikePattern = (line) => line.startsWith('!') || /[*?[\]{}]/.test(line);
+function parsePathLine(line, glob) {
+    if (glob && looksLikePattern(line))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'pattern', text: line });
+    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(line);
+    return path.ok ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'path', path: path.value }) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(path.why);
+}
+const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+function readHandoffLock(entry) {
+    if (typeof entry !== 'object' || entry === null)
+        return undefined;
+    const fields = entry;
+    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '', _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHeldPath */ .yo);
+    if (!path.ok)
+        return undefined;
+    return {
+        path: path.value,
+        id: textOf(fields['id']),
+        etag: textOf(fields['etag']),
+        owner: textOf(fields['owner']),
+        acquired_at: textOf(fields['acquired_at']),
+        expires_at: textOf(fields['expires_at']),
+    };
+}
+function parseHandoff(json) {
+    let entries;
+    try {
+        entries = JSON.parse(json);
+    }
+    catch {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not JSON. Pass the output `locks` of a lock step unchanged.');
+    }
+    if (!Array.isArray(entries)) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
+    }
+    const locks = [];
+    for (const [index, entry] of entries.entries()) {
+        const lock = readHandoffLock(entry);
+        if (lock === undefined)
+            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`Entry ${index + 1} is not a lock: it has no valid path.`);
+        locks.push(lock);
+    }
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(locks);
 }
 
 
@@ -369,26 +421,23 @@ function loadInputs(environment) {
 /* harmony export */   OR: () => (/* binding */ lineProblem),
 /* harmony export */   WF: () => (/* binding */ createReader)
 /* harmony export */ });
-/** Values that are never repeated, however wrong they are. */
-const secret = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
-const longestShown = 200;
-/** Of an address what stands before an @, and from the query on, is often a credential. */
+const secretInputs = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
+const maxShown = 200;
 const withoutCredentials = (text) => text.replace(/^.*@/s, '***@').replace(/([?#]).+$/s, (_, mark) => `${mark}***`);
-const addresses = new Set(['base-url', 'hook-url']);
-const quoted = (text) => JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
-function theInput(name, text) {
+const addressInputs = new Set(['base-url', 'hook-url']);
+const quoted = (text) => JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+function inputText(name, text) {
     if (text === '')
         return `Input \`${name}\` is missing.`;
-    if (secret.has(name))
+    if (secretInputs.has(name))
         return `Input \`${name}\` is not valid.`;
-    return `Input \`${name}\` is ${quoted(addresses.has(name) ? withoutCredentials(text) : text)}.`;
+    return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
 }
-/** What is wrong with one line of an input that has several. */
 const lineProblem = (name, line, why) => `Input \`${name}\` has the line ${quoted(line)}. ${why}`;
 function createReader(raw) {
     const problems = [];
     const complain = (name, why) => {
-        problems.push(`${theInput(name, raw[name])} ${why}`);
+        problems.push(`${inputText(name, raw[name])} ${why}`);
     };
     return {
         raw,
@@ -404,42 +453,8 @@ function createReader(raw) {
         },
     };
 }
-/** The fields together, once none of them is wrong. */
 function complete(fields) {
-    // What is left has no undefined: that is what every field is looked at for.
     return Object.values(fields).includes(undefined) ? undefined : fields;
-}
-
-
-/***/ }),
-
-/***/ 7409:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   F: () => (/* binding */ secretsOf)
-/* harmony export */ });
-/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2332);
-/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(2960);
-
-
-/** Shorter texts would blank out half of the log, and are no secrets. */
-const shortestSecret = 4;
-function textsIn(value) {
-    if (typeof value === 'string')
-        return [value];
-    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-/** Of the options of a hook, its secret and its headers: the rest is told in logs and summaries. */
-function secretsInOptions(text) {
-    const options = (0,_values_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJsonObject */ .dw)(text);
-    return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
-}
-/** What has to be masked before anything else runs, whether the inputs are right or not. */
-function secretsOf(environment) {
-    const raw = (0,_table_js__WEBPACK_IMPORTED_MODULE_0__/* .readRawInputs */ .yI)(environment);
-    const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
-    return [...new Set(known)].filter((secret) => secret.length >= shortestSecret);
 }
 
 
@@ -450,10 +465,13 @@ function secretsOf(environment) {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   Sv: () => (/* binding */ unusedInputs),
+/* harmony export */   VY: () => (/* binding */ secretsIn),
 /* harmony export */   yI: () => (/* binding */ readRawInputs),
 /* harmony export */   zU: () => (/* binding */ operations)
 /* harmony export */ });
 /* unused harmony exports inputTable, inputNames */
+/* harmony import */ var _parse_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3283);
+
 const operations = [
     'sync',
     'lock',
@@ -465,7 +483,6 @@ const operations = [
 ];
 const all = 'all';
 const withWorkspace = operations.filter((operation) => operation !== 'list-workspaces');
-/** Every input of `action.yml`, and which operations use it. */
 const inputTable = {
     operation: { fallback: '', usedBy: all },
     'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
@@ -495,273 +512,38 @@ const inputTable = {
     summary: { fallback: 'true', usedBy: all },
     'github-token': { fallback: '', usedBy: ['list-locks'] },
 };
-/** The keys of the table are its type: the compiler gives them as plain strings. */
 const inputNames = Object.keys(inputTable);
 const row = (name) => inputTable[name];
-/** The runner's name for an input: spaces become `_`, dashes stay. */
-const runnerVariable = (name) => `INPUT_${name.toUpperCase()}`;
-const given = (environment, variable) => variable === undefined ? '' : (environment[variable] ?? '').trim();
-/** An input, else the variable that stands in for it, else what `action.yml` would give. */
-function readRawInputs(environment) {
-    const read = (name) => given(environment, runnerVariable(name)) || given(environment, row(name).variable) || row(name).fallback;
-    // Every name of the table is there, which fromEntries cannot tell.
+function readRawInputs(getInput, environment) {
+    const read = (name) => {
+        const { variable = '', fallback } = row(name);
+        return getInput(name) || (environment[variable] ?? '').trim() || fallback;
+    };
     return Object.fromEntries(inputNames.map((name) => [name, read(name)]));
 }
 const isUsedBy = (name, operation) => {
     const { usedBy } = row(name);
     return usedBy === 'all' || usedBy.includes(operation);
 };
-/** Inputs that were given, and that the operation does not look at. */
-const unusedInputs = (environment, operation) => inputNames.filter((name) => {
-    const text = given(environment, runnerVariable(name));
-    // The runner fills this one in by itself, from the default in action.yml.
+const unusedInputs = (getInput, operation) => inputNames.filter((name) => {
+    const text = getInput(name);
     if (name === 'github-token' || text === '' || text === row(name).fallback)
         return false;
     return !isUsedBy(name, operation);
 });
-
-
-/***/ }),
-
-/***/ 2960:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
-/* harmony export */   Mn: () => (/* binding */ lines),
-/* harmony export */   aL: () => (/* binding */ words),
-/* harmony export */   dw: () => (/* binding */ parseJsonObject),
-/* harmony export */   mA: () => (/* binding */ parseLossReaction),
-/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
-/* harmony export */   sg: () => (/* binding */ isToken),
-/* harmony export */   yG: () => (/* binding */ parseBoolean)
-/* harmony export */ });
-/* unused harmony export lossReactions */
-/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(5395);
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
-
-
-
-/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
-const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
-/** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
-function parseBoolean(text) {
-    if (/^(?:true|True|TRUE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(true);
-    if (/^(?:false|False|FALSE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(false);
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be true or false.');
+const minSecretLength = 4;
+function textsIn(value) {
+    if (typeof value === 'string')
+        return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
-const lossReactions = ['fail', 'warn'];
-function parseLossReaction(text) {
-    const found = lossReactions.find((each) => each === text);
-    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be one of ${lossReactions.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(found);
+function secretsInOptions(text) {
+    const options = (0,_parse_js__WEBPACK_IMPORTED_MODULE_0__/* .parseJsonObject */ .dw)(text);
+    return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
 }
-function parseWholeNumber(most) {
-    return (text) => {
-        const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-        return number <= most ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be a whole number from 0 to ${most}.`);
-    };
-}
-function parseDurationBetween(least, most) {
-    return (text) => {
-        const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
-        if (!duration.ok)
-            return duration;
-        return duration.value.seconds >= least.seconds && duration.value.seconds <= most.seconds
-            ? duration
-            : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(least)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(most)}.`);
-    };
-}
-const lines = (text) => text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-const words = (text) => text
-    .split(/[\n,]/)
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-/** One that nests without end is refused too: it would exhaust the stack of whoever looks through it. */
-function parseJsonObject(text) {
-    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .parseJson */ .qF)(text, (each) => each);
-    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .isObject */ .Gv)(json.value))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(json.value);
-    // Without the text: it may hold secrets.
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
-}
-
-
-/***/ }),
-
-/***/ 1812:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   _Q: () => (/* binding */ addressIn),
-/* harmony export */   eg: () => (/* binding */ ttlIn),
-/* harmony export */   hB: () => (/* binding */ readEntry)
-/* harmony export */ });
-/* unused harmony export isGrantedLock */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9228);
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5860);
-/* harmony import */ var _interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6069);
-
-
-
-const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const areTexts = (value, names) => names.every((name) => typeof value[name] === 'string');
-const areTextsIfThere = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
-const isGrantedLock = (value) => isRecord(value) &&
-    areTexts(value, ['path', 'type', 'expires_at']) &&
-    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
-    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
-const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
-    typeof workspace === 'string' &&
-    (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace).ok &&
-    typeof path === 'string' &&
-    (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path).ok;
-function isEntry(value) {
-    if (value['kind'] === 'wish') {
-        const named = areTextsIfThere(value, ['stepName']);
-        return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
-    }
-    if (!isPlace(value) || !areTexts(value, ['at']))
-        return false;
-    switch (value['kind']) {
-        case 'intent':
-            return (areTexts(value, ['step', 'key', 'type', 'ttl']) &&
-                (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(String(value['ttl'])).ok &&
-                typeof value['byService'] === 'boolean');
-        case 'granted':
-            return (areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
-        case 'denied':
-            return areTexts(value, ['step', 'key']);
-        case 'releasing':
-            return areTextsIfThere(value, ['id', 'etag']);
-        case 'ended':
-            return (areTextsIfThere(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how']));
-        default:
-            return false;
-    }
-}
-/** Undefined for a line that was cut off, or that somebody else wrote. */
-function readEntry(line) {
-    try {
-        const value = JSON.parse(line);
-        // Field by field it has been examined for the kind that it says it is.
-        return isRecord(value) && isEntry(value) ? value : undefined;
-    }
-    catch {
-        return undefined;
-    }
-}
-const sure = (parsed) => {
-    if (parsed.ok)
-        return parsed.value;
-    throw new Error(`The ledger has what it cannot have. ${parsed.why}`);
-};
-/** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
-const addressIn = ({ workspace, path, }) => ({
-    workspace: sure((0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace)),
-    path: sure((0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path)),
-});
-const ttlIn = ({ ttl }) => sure((0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(ttl));
-
-
-/***/ }),
-
-/***/ 2463:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   SB: () => (/* binding */ ledgerFile),
-/* harmony export */   au: () => (/* binding */ openLedger),
-/* harmony export */   du: () => (/* binding */ concealedJson)
-/* harmony export */ });
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
-/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6760);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(1812);
-
-
-
-/** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
-const ledgerFile = (temporaryFolder) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
-/** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
-const fromService = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
-/** As JSON, without the secrets that the service may have sent back in what it says of a lock. */
-const concealedJson = (value, conceal) => JSON.stringify(value, (name, member) => fromService.has(name) && typeof member === 'string' ? conceal(member) : member);
-function openLedger(file, conceal) {
-    return {
-        file,
-        append(...entries) {
-            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.mkdirSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true, mode: 0o700 });
-            // A line break before as well as behind: the line of a step that was killed may have been cut off.
-            const text = entries.map((entry) => `\n${concealedJson(entry, conceal)}\n`).join('');
-            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text, { mode: 0o600 });
-        },
-        read() {
-            const lines = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(file, 'utf8')
-                .split('\n')
-                .filter((line) => line !== '');
-            const entries = lines.map(_entry_js__WEBPACK_IMPORTED_MODULE_2__/* .readEntry */ .hB);
-            const readable = entries.filter((entry) => entry !== undefined);
-            return { entries: readable, damaged: entries.length - readable.length };
-        },
-    };
-}
-
-
-/***/ }),
-
-/***/ 6518:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   r: () => (/* binding */ readHandedLocks)
-/* harmony export */ });
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(5860);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(9296);
-
-
-const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
-function readHanded(entry) {
-    if (typeof entry !== 'object' || entry === null)
-        return undefined;
-    // An object that JSON made has nothing but string keys.
-    const fields = entry;
-    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '', _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo);
-    if (!path.ok)
-        return undefined;
-    return {
-        path: path.value,
-        id: textOf(fields['id']),
-        etag: textOf(fields['etag']),
-        owner: textOf(fields['owner']),
-        acquired_at: textOf(fields['acquired_at']),
-        expires_at: textOf(fields['expires_at']),
-    };
-}
-/** The `locks` output of a lock step. One entry that is wrong makes it all wrong: a lock would be forgotten. */
-function readHandedLocks(json) {
-    let entries;
-    try {
-        entries = JSON.parse(json);
-    }
-    catch {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It is not JSON. Give it the output `locks` of a lock step as it is.');
-    }
-    if (!Array.isArray(entries))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It is not a JSON list. Give it the output `locks` of a lock step as it is.');
-    const locks = [];
-    for (const [index, entry] of entries.entries()) {
-        const lock = readHanded(entry);
-        if (lock === undefined)
-            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`Its entry ${index + 1} is no lock: it has no valid path.`);
-        locks.push(lock);
-    }
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(locks);
+function secretsIn(raw) {
+    const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+    return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
 
 
@@ -771,74 +553,71 @@ function readHandedLocks(json) {
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
+/* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(1950);
 /* harmony import */ var _interface_redact_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(2148);
-/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(6271);
-/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(7409);
-/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_6__ = __nccwpck_require__(8776);
-/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(8868);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(3516);
-/* harmony import */ var _runner_place_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(9569);
+/* harmony import */ var _inputs_load_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(8474);
+/* harmony import */ var _inputs_table_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(2332);
+/* harmony import */ var _outcome_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(8776);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(1465);
 
 
 
 
 
 
-
-/** The runner sends SIGINT when a job is cancelled, and SIGTERM when that was not enough. */
-function cancellation() {
-    const cancelled = new AbortController();
-    for (const signal of ['SIGINT', 'SIGTERM'])
-        process.on(signal, () => cancelled.abort());
-    return cancelled.signal;
+async function run(context, task) {
+    switch (task.operation) {
+        case 'sync':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(448)]).then(__nccwpck_require__.bind(__nccwpck_require__, 7448))).sync(context, task);
+        case 'lock':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(213), __nccwpck_require__.e(10)]).then(__nccwpck_require__.bind(__nccwpck_require__, 2010))).lock(context, task);
+        case 'unlock':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(213), __nccwpck_require__.e(735)]).then(__nccwpck_require__.bind(__nccwpck_require__, 4735))).unlock(context, task);
+        case 'list-locks':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(290)]).then(__nccwpck_require__.bind(__nccwpck_require__, 2290))).listLocks(context, task);
+        case 'register-hook':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(48)]).then(__nccwpck_require__.bind(__nccwpck_require__, 48))).registerHook(context, task);
+        case 'list-workspaces':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(967)]).then(__nccwpck_require__.bind(__nccwpck_require__, 1967))).listWorkspaces(context);
+        case 'list-branches':
+            return (await Promise.all(/* import() */[__nccwpck_require__.e(659), __nccwpck_require__.e(967)]).then(__nccwpck_require__.bind(__nccwpck_require__, 1967))).listBranches(context, task);
+    }
 }
 async function main() {
-    const secrets = (0,_inputs_secrets_js__WEBPACK_IMPORTED_MODULE_2__/* .secretsOf */ .F)(process.env);
-    const conceal = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .createRedactor */ .lY)(secrets);
-    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_4__/* .createReporter */ .A)(secrets, conceal);
-    const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_1__/* .loadInputs */ .I)(process.env);
+    const environment = process.env;
+    const secrets = (0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .secretsIn */ .VY)((0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .readRawInputs */ .yI)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, environment));
+    const redact = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .createRedactor */ .lY)(secrets);
+    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_4__/* .createReporter */ .A)(secrets, redact);
+    const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_1__/* .loadInputs */ .I)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, environment);
     if (!loaded.ok) {
         reporter.refuse(loaded.problems);
         return;
     }
-    const { inputs } = loaded;
-    const { operation } = inputs.task;
-    const [unused, ...more] = inputs.unused.map((name) => `\`${name}\``);
-    if (unused !== undefined) {
-        const what = more.length === 0 ? `Input ${unused} is` : `Inputs ${[unused, ...more].join(', ')} are`;
-        reporter.log.warn(`${what} not used by \`operation: ${operation}\`.`);
+    const { connection, task, summary, unused } = loaded.inputs;
+    if (unused.length > 0) {
+        const names = unused.map((name) => `\`${name}\``).join(', ');
+        const what = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
+        reporter.log.warn(`${what} not used by \`operation: ${task.operation}\`.`);
     }
-    let name;
-    // Made when it is asked for: only a lock is taken in its name, and Node loads cryptography for it.
-    const step = () => {
-        name ??= crypto.randomUUID();
-        return name;
-    };
-    const announce = () => {
-        (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_3__/* .saveState */ .LZ)('step', step());
-        // The runner evaluates the inputs of the post-step anew: what counts is what the step was told.
-        if (inputs.task.operation === 'lock')
-            (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_3__/* .saveState */ .LZ)('on-lost', inputs.task.onLost);
-        reporter.log.debug(`The ledger knows this step as ${step()}.`);
-    };
-    const keep = (text) => (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_3__/* .saveState */ .LZ)('locks', text);
-    const signal = cancellation();
-    const title = `Workspace: ${operation}`;
+    const title = `Workspace: ${task.operation}`;
+    let context;
     try {
-        // What needs the network is loaded only now: a step that is told of a wrong input does not wait for it.
-        const { run } = await __nccwpck_require__.e(/* import() */ 538).then(__nccwpck_require__.bind(__nccwpck_require__, 7538));
-        const place = (0,_runner_place_js__WEBPACK_IMPORTED_MODULE_5__/* .runnerPlace */ .q)(process.env);
-        const result = await run({ inputs, place, reporter, step, announce, keep, signal, conceal });
-        if (result.kind === 'refused')
-            reporter.refuse(result.problems);
-        else
-            reporter.finish(title, result.outcome, inputs.summary);
+        const { createContext } = await __nccwpck_require__.e(/* import() */ 659).then(__nccwpck_require__.bind(__nccwpck_require__, 1659));
+        context = createContext({ connection, environment, reporter, redact, saveState: _actions_core__WEBPACK_IMPORTED_MODULE_5__/* .saveState */ .LZ });
+        await reporter.finish(title, await run(context, task), summary);
     }
     catch (error) {
+        if (error instanceof _outcome_js__WEBPACK_IMPORTED_MODULE_3__/* .InputError */ .dz) {
+            reporter.refuse(error.problems);
+            return;
+        }
         const { message, stack = '' } = error instanceof Error ? error : new Error(String(error));
         for (const line of stack.split('\n'))
             reporter.log.debug(line);
-        reporter.finish(title, (0,_outcome_js__WEBPACK_IMPORTED_MODULE_6__/* .failed */ .gz)({}, message), inputs.summary);
+        await reporter.finish(title, (0,_outcome_js__WEBPACK_IMPORTED_MODULE_3__/* .failed */ .gz)({}, message), summary);
+    }
+    finally {
+        context?.client.dispose();
     }
 }
 await main();
@@ -852,6 +631,7 @@ __webpack_async_result__();
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   dz: () => (/* binding */ InputError),
 /* harmony export */   gq: () => (/* binding */ succeeded),
 /* harmony export */   gr: () => (/* binding */ outputNames),
 /* harmony export */   gz: () => (/* binding */ failed)
@@ -877,103 +657,41 @@ const succeeded = (outputs, sentence, ...tables) => ({
     sentence,
     tables,
     failures: [],
-    notes: [],
+    annotations: [],
 });
 const failed = (outputs, why, ...tables) => ({
     outputs,
     sentence: why,
     tables,
     failures: [why],
-    notes: [],
+    annotations: [],
 });
+class InputError extends Error {
+    name = 'InputError';
+    problems;
+    constructor(problems) {
+        super(problems.join(' '));
+        this.problems = problems;
+    }
+}
 
 
 /***/ }),
 
-/***/ 8868:
+/***/ 2938:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   LZ: () => (/* binding */ saveState),
-/* harmony export */   S0: () => (/* binding */ addSummary),
-/* harmony export */   uH: () => (/* binding */ setOutput)
+/* harmony export */   Rh: () => (/* binding */ redactedJson),
+/* harmony export */   TN: () => (/* binding */ oneLine),
+/* harmony export */   dj: () => (/* binding */ inHtml)
 /* harmony export */ });
-/* unused harmony export getState */
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(3024);
-
-/** Outside of a workflow there is no such file, and nobody who reads it. */
-function append(variable, text) {
-    const file = process.env[variable];
-    if (file)
-        (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text);
-}
-/** The runner reads on to the line that ends the value, whatever stands in between: no such line may be part of it. */
-function endOf(value) {
-    let number = 1;
-    while (value.includes(`end-${number}`))
-        number += 1;
-    return `end-${number}`;
-}
-function entry(name, value) {
-    const end = endOf(value);
-    return `${name}<<${end}\n${value}\n${end}\n`;
-}
-const setOutput = (name, value) => append('GITHUB_OUTPUT', entry(name, value));
-/** For the post-step of the same step. */
-const saveState = (name, value) => append('GITHUB_STATE', entry(name, value));
-/** What the main of this step has saved; empty when it has not. */
-const getState = (name) => process.env[`STATE_${name}`] ?? '';
-const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
-
-
-/***/ }),
-
-/***/ 3516:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  A: () => (/* binding */ createReporter)
-});
-
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/redact.js
-var interface_redact = __nccwpck_require__(2148);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
-var outcome = __nccwpck_require__(8776);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
-var words = __nccwpck_require__(1046);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/annotations.js
-
-/** GitHub shows ten of a step, and says nothing of the others. */
-const mostAnnotations = 10;
-/** Of these; the other places are for what a step fails for. */
-const mostWarnings = 4;
-/** Why the step failed first, then the notes on files; what is too much is counted in the last one. */
-function annotationsOf(failures, notes, places) {
-    const all = [...failures.map((text) => ({ text })), ...notes];
-    if (all.length <= places)
-        return { shown: all, others: [] };
-    const others = all.slice(places - 1);
-    const counted = { text: `And ${(0,words/* count */.U9)(others.length, 'more of these', 'more of these')}: see the log of the step.` };
-    return { shown: [...all.slice(0, places - 1), counted], others };
-}
-
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
-var command_files = __nccwpck_require__(8868);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
-/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-/**
- * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
- * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
- */
 const oneLine = (text) => text
     .replace(unprintable, codeOf)
     .replace(/^(\s*):(?=:)/, '$1: ')
     .replace(/##(?=\[)/g, '# #');
-/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
 const htmlSpelling = {
     '&': '&amp;',
     '<': '&lt;',
@@ -984,26 +702,338 @@ const htmlSpelling = {
     '#': '#<wbr>',
     ':': ':<wbr>',
 };
-/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
 const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
+function redactValue(value, redact) {
+    if (typeof value === 'string')
+        return redact(value);
+    if (Array.isArray(value))
+        return value.map((each) => redactValue(each, redact));
+    if (typeof value !== 'object' || value === null)
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactValue(member, redact)]));
+}
+const redactedJson = (value, redact) => JSON.stringify(redactValue(value, redact));
 
+
+/***/ }),
+
+/***/ 1465:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  A: () => (/* binding */ createReporter)
+});
+
+// EXTERNAL MODULE: ./build/bundle/node_modules/@actions/core/lib/core.js + 5 modules
+var core = __nccwpck_require__(1950);
+// EXTERNAL MODULE: external "os"
+var external_os_ = __nccwpck_require__(857);
+// EXTERNAL MODULE: external "fs"
+var external_fs_ = __nccwpck_require__(9896);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/summary.js
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
+    return new (P || (P = Promise))(function (resolve, reject) {
+        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
+        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
+        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
+        step((generator = generator.apply(thisArg, _arguments || [])).next());
+    });
+};
+
+
+const { access, appendFile, writeFile } = external_fs_.promises;
+const SUMMARY_ENV_VAR = 'GITHUB_STEP_SUMMARY';
+const SUMMARY_DOCS_URL = 'https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-job-summary';
+class Summary {
+    constructor() {
+        this._buffer = '';
+    }
+    /**
+     * Finds the summary file path from the environment, rejects if env var is not found or file does not exist
+     * Also checks r/w permissions.
+     *
+     * @returns step summary file path
+     */
+    filePath() {
+        return __awaiter(this, void 0, void 0, function* () {
+            if (this._filePath) {
+                return this._filePath;
+            }
+            const pathFromEnv = process.env[SUMMARY_ENV_VAR];
+            if (!pathFromEnv) {
+                throw new Error(`Unable to find environment variable for $${SUMMARY_ENV_VAR}. Check if your runtime environment supports job summaries.`);
+            }
+            try {
+                yield access(pathFromEnv, external_fs_.constants.R_OK | external_fs_.constants.W_OK);
+            }
+            catch (_a) {
+                throw new Error(`Unable to access summary file: '${pathFromEnv}'. Check if the file has correct read/write permissions.`);
+            }
+            this._filePath = pathFromEnv;
+            return this._filePath;
+        });
+    }
+    /**
+     * Wraps content in an HTML tag, adding any HTML attributes
+     *
+     * @param {string} tag HTML tag to wrap
+     * @param {string | null} content content within the tag
+     * @param {[attribute: string]: string} attrs key-value list of HTML attributes to add
+     *
+     * @returns {string} content wrapped in HTML element
+     */
+    wrap(tag, content, attrs = {}) {
+        const htmlAttrs = Object.entries(attrs)
+            .map(([key, value]) => ` ${key}="${value}"`)
+            .join('');
+        if (!content) {
+            return `<${tag}${htmlAttrs}>`;
+        }
+        return `<${tag}${htmlAttrs}>${content}</${tag}>`;
+    }
+    /**
+     * Writes text in the buffer to the summary buffer file and empties buffer. Will append by default.
+     *
+     * @param {SummaryWriteOptions} [options] (optional) options for write operation
+     *
+     * @returns {Promise<Summary>} summary instance
+     */
+    write(options) {
+        return __awaiter(this, void 0, void 0, function* () {
+            const overwrite = !!(options === null || options === void 0 ? void 0 : options.overwrite);
+            const filePath = yield this.filePath();
+            const writeFunc = overwrite ? writeFile : appendFile;
+            yield writeFunc(filePath, this._buffer, { encoding: 'utf8' });
+            return this.emptyBuffer();
+        });
+    }
+    /**
+     * Clears the summary buffer and wipes the summary file
+     *
+     * @returns {Summary} summary instance
+     */
+    clear() {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.emptyBuffer().write({ overwrite: true });
+        });
+    }
+    /**
+     * Returns the current summary buffer as a string
+     *
+     * @returns {string} string of summary buffer
+     */
+    stringify() {
+        return this._buffer;
+    }
+    /**
+     * If the summary buffer is empty
+     *
+     * @returns {boolen} true if the buffer is empty
+     */
+    isEmptyBuffer() {
+        return this._buffer.length === 0;
+    }
+    /**
+     * Resets the summary buffer without writing to summary file
+     *
+     * @returns {Summary} summary instance
+     */
+    emptyBuffer() {
+        this._buffer = '';
+        return this;
+    }
+    /**
+     * Adds raw text to the summary buffer
+     *
+     * @param {string} text content to add
+     * @param {boolean} [addEOL=false] (optional) append an EOL to the raw text (default: false)
+     *
+     * @returns {Summary} summary instance
+     */
+    addRaw(text, addEOL = false) {
+        this._buffer += text;
+        return addEOL ? this.addEOL() : this;
+    }
+    /**
+     * Adds the operating system-specific end-of-line marker to the buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addEOL() {
+        return this.addRaw(external_os_.EOL);
+    }
+    /**
+     * Adds an HTML codeblock to the summary buffer
+     *
+     * @param {string} code content to render within fenced code block
+     * @param {string} lang (optional) language to syntax highlight code
+     *
+     * @returns {Summary} summary instance
+     */
+    addCodeBlock(code, lang) {
+        const attrs = Object.assign({}, (lang && { lang }));
+        const element = this.wrap('pre', this.wrap('code', code), attrs);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML list to the summary buffer
+     *
+     * @param {string[]} items list of items to render
+     * @param {boolean} [ordered=false] (optional) if the rendered list should be ordered or not (default: false)
+     *
+     * @returns {Summary} summary instance
+     */
+    addList(items, ordered = false) {
+        const tag = ordered ? 'ol' : 'ul';
+        const listItems = items.map(item => this.wrap('li', item)).join('');
+        const element = this.wrap(tag, listItems);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML table to the summary buffer
+     *
+     * @param {SummaryTableCell[]} rows table rows
+     *
+     * @returns {Summary} summary instance
+     */
+    addTable(rows) {
+        const tableBody = rows
+            .map(row => {
+            const cells = row
+                .map(cell => {
+                if (typeof cell === 'string') {
+                    return this.wrap('td', cell);
+                }
+                const { header, data, colspan, rowspan } = cell;
+                const tag = header ? 'th' : 'td';
+                const attrs = Object.assign(Object.assign({}, (colspan && { colspan })), (rowspan && { rowspan }));
+                return this.wrap(tag, data, attrs);
+            })
+                .join('');
+            return this.wrap('tr', cells);
+        })
+            .join('');
+        const element = this.wrap('table', tableBody);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds a collapsable HTML details element to the summary buffer
+     *
+     * @param {string} label text for the closed state
+     * @param {string} content collapsable content
+     *
+     * @returns {Summary} summary instance
+     */
+    addDetails(label, content) {
+        const element = this.wrap('details', this.wrap('summary', label) + content);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML image tag to the summary buffer
+     *
+     * @param {string} src path to the image you to embed
+     * @param {string} alt text description of the image
+     * @param {SummaryImageOptions} options (optional) addition image attributes
+     *
+     * @returns {Summary} summary instance
+     */
+    addImage(src, alt, options) {
+        const { width, height } = options || {};
+        const attrs = Object.assign(Object.assign({}, (width && { width })), (height && { height }));
+        const element = this.wrap('img', null, Object.assign({ src, alt }, attrs));
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML section heading element
+     *
+     * @param {string} text heading text
+     * @param {number | string} [level=1] (optional) the heading level, default: 1
+     *
+     * @returns {Summary} summary instance
+     */
+    addHeading(text, level) {
+        const tag = `h${level}`;
+        const allowedTag = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].includes(tag)
+            ? tag
+            : 'h1';
+        const element = this.wrap(allowedTag, text);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML thematic break (<hr>) to the summary buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addSeparator() {
+        const element = this.wrap('hr', null);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML line break (<br>) to the summary buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addBreak() {
+        const element = this.wrap('br', null);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML blockquote to the summary buffer
+     *
+     * @param {string} text quote text
+     * @param {string} cite (optional) citation url
+     *
+     * @returns {Summary} summary instance
+     */
+    addQuote(text, cite) {
+        const attrs = Object.assign({}, (cite && { cite }));
+        const element = this.wrap('blockquote', text, attrs);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML anchor tag to the summary buffer
+     *
+     * @param {string} text link text/content
+     * @param {string} href hyperlink
+     *
+     * @returns {Summary} summary instance
+     */
+    addLink(text, href) {
+        const element = this.wrap('a', text, { href });
+        return this.addRaw(element).addEOL();
+    }
+}
+const _summary = new Summary();
+/**
+ * @deprecated use `core.summary`
+ */
+const markdownSummary = (/* unused pure expression or super */ null && (_summary));
+const summary = _summary;
+//# sourceMappingURL=summary.js.map
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var outcome = __nccwpck_require__(8776);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/redact.js
+var report_redact = __nccwpck_require__(2938);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
+var words = __nccwpck_require__(1046);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
-/** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
-const mostBytes = 900 * 1_024;
-const longestSentence = 4_000;
-const cut = (text) => (text.length > longestSentence ? `${text.slice(0, longestSentence)}…` : text);
+const maxBytes = 900 * 1_024;
+const maxSentenceLength = 4_000;
+const cut = (text) => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
 const bytes = (text) => Buffer.byteLength(text);
-const cells = (tag, row, conceal) => `<tr>${row.map((cell) => `<${tag}>${inHtml(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
-/** As many rows as there is room for; what is left out is counted. */
-function tableHtml({ head, rows }, room, conceal) {
-    const begin = `<table>\n${cells('th', head, conceal)}`;
+const cells = (tag, row, redact) => `<tr>${row.map((cell) => `<${tag}>${(0,report_redact/* inHtml */.dj)(redact(cell))}</${tag}>`).join('')}</tr>\n`;
+function tableHtml({ head, rows }, room, redact) {
+    const begin = `<table>\n${cells('th', head, redact)}`;
     const end = '</table>\n';
     let left = room - bytes(begin) - bytes(end) - 100;
     const shown = [];
     for (const row of rows) {
-        const html = cells('td', row, conceal);
+        const html = cells('td', row, redact);
         left -= bytes(html);
         if (left < 0)
             break;
@@ -1013,41 +1043,14 @@ function tableHtml({ head, rows }, room, conceal) {
     const rest = more === 0 ? '' : `<p>And ${(0,words/* grouped */.zD)(more)} more.</p>\n`;
     return `${begin}${shown.join('')}${end}${rest}`;
 }
-/**
- * One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. Secrets are
- * taken out before: in HTML they might not be recognised any more.
- */
-function summaryHtml(title, sentence, tables, conceal) {
-    let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(conceal(sentence)))}</p>\n`;
+function summaryHtml(title, sentence, tables, redact) {
+    let html = `<h3>${(0,report_redact/* inHtml */.dj)(title)}</h3>\n<p>${(0,report_redact/* inHtml */.dj)(cut(redact(sentence)))}</p>\n`;
     for (const table of tables) {
         if (table.rows.length > 0)
-            html += tableHtml(table, mostBytes - bytes(html), conceal);
+            html += tableHtml(table, maxBytes - bytes(html), redact);
     }
     return `${html}\n`;
 }
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/workflow-commands.js
-/**
- * What a step says in its log, and what the runner takes from there: docs.github.com, "Workflow commands for GitHub
- * Actions". A test holds these lines to those of `@actions/core`. That one itself would have to be loaded as a whole,
- * with its HTTP client, TLS and child processes, before the first wrong input could be told: as long as all of Node.
- */
-const escaped = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-const escapedProperty = (text) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-function command(name, text, properties = {}) {
-    const given = Object.entries(properties).filter(([, value]) => value !== '');
-    const list = given.map(([key, value]) => `${key}=${escapedProperty(value)}`).join(',');
-    info(`::${name}${list === '' ? '' : ` ${list}`}::${escaped(text)}`);
-}
-function info(line) {
-    process.stdout.write(`${line}\n`);
-}
-const debug = (text) => command('debug', text);
-const warning = (text) => command('warning', text);
-const error = (text, properties) => command('error', text, properties);
-const setSecret = (secret) => command('add-mask', secret);
-const startGroup = (title) => command('group', title);
-const endGroup = () => command('endgroup', '');
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/reporter.js
 
@@ -1055,118 +1058,110 @@ const endGroup = () => command('endgroup', '');
 
 
 
-
-
-
-/** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
-const largestOutput = 100_000;
-/** A person who unfolds a group wants to see what it was about, not a thousand lines. */
-const longestGroup = 100;
-function createReporter(secrets, redact = (0,interface_redact/* createRedactor */.lY)(secrets)) {
+const maxOutputBytes = 100_000;
+const maxGroupLines = 100;
+const maxAnnotations = 10;
+const maxWarnings = 4;
+function createReporter(secrets, redact) {
     for (const secret of secrets)
-        setSecret(secret);
-    const safe = (text) => oneLine(redact(text));
+        core/* setSecret */.Pq(secret);
+    const clean = (text) => (0,report_redact/* oneLine */.TN)(redact(text));
     let warnings = 0;
     const leftEmpty = new Set();
     function warn(text) {
         warnings += 1;
-        // The last place is for how many more there are.
-        if (warnings < mostWarnings)
-            warning(safe(text));
+        if (warnings < maxWarnings)
+            core/* warning */.$e(clean(text));
         else
-            info(safe(`Warning: ${text}`));
+            core/* info */.pq(clean(`Warning: ${text}`));
     }
     function group(title, lines) {
         if (lines.length === 0) {
-            info(safe(title));
+            core/* info */.pq(clean(title));
             return;
         }
-        startGroup(safe(title));
-        for (const line of lines.slice(0, longestGroup))
-            info(`  ${safe(line)}`);
-        if (lines.length > longestGroup)
-            info(`  And ${(0,words/* count */.U9)(lines.length - longestGroup, 'more', 'more')}.`);
-        endGroup();
+        core/* startGroup */.Oh(clean(title));
+        for (const line of lines.slice(0, maxGroupLines))
+            core/* info */.pq(`  ${clean(line)}`);
+        if (lines.length > maxGroupLines)
+            core/* info */.pq(`  And ${(0,words/* count */.U9)(lines.length - maxGroupLines, 'more', 'more')}.`);
+        core/* endGroup */.N4();
     }
-    const log = {
-        line: (text) => info(safe(text)),
-        warn,
-        debug: (text) => debug(safe(text)),
-        group,
-    };
-    const whereElse = (name, { locks_file }) => name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
-    function publish(outputs) {
+    function setOutputs(outputs) {
         for (const name of outcome/* outputNames */.gr) {
             const value = outputs[name];
             if (value === undefined)
                 continue;
             const text = redact(value);
-            if (Buffer.byteLength(text) <= largestOutput)
-                (0,command_files/* setOutput */.uH)(name, text);
-            else {
-                (0,command_files/* setOutput */.uH)(name, '');
-                // What is written early is written again at the end of the step.
-                if (leftEmpty.has(name))
-                    continue;
-                leftEmpty.add(name);
-                warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
+            if (Buffer.byteLength(text) <= maxOutputBytes) {
+                core/* setOutput */.uH(name, text);
+                continue;
             }
+            core/* setOutput */.uH(name, '');
+            if (leftEmpty.has(name))
+                continue;
+            leftEmpty.add(name);
+            const instead = name === 'locks' && outputs.locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
+            warn(`The output \`${name}\` is too large for a step and has been left empty.${instead}`);
         }
     }
     function annotate({ text, title, file }) {
-        // The runner masks the text of an annotation, and nothing else of it.
-        error(safe(text), {
-            ...(title !== undefined && { title: safe(title) }),
-            ...(file !== undefined && { file: safe(file) }),
+        core/* error */.z3(clean(text), {
+            ...(title !== undefined && { title: clean(title) }),
+            ...(file !== undefined && { file: clean(file) }),
         });
     }
-    /** The last thing that a step says: what there was no place for is counted. */
-    function tellErrors(failures, notes) {
-        const hidden = warnings - (mostWarnings - 1);
-        const { shown, others } = annotationsOf(failures, notes, mostAnnotations - Math.min(warnings, mostWarnings));
+    function annotateFailures(failures, onFiles) {
+        const all = [...failures.map((text) => ({ text })), ...onFiles];
+        const places = maxAnnotations - Math.min(warnings, maxWarnings);
+        const shown = all.length <= places ? all : all.slice(0, places - 1);
+        const others = all.slice(shown.length);
         if (others.length > 0) {
             group(`${(0,words/* count */.U9)(others.length, 'more error')}:`, others.map(({ text }) => text));
         }
-        if (hidden > 0)
-            warning(`And ${(0,words/* count */.U9)(hidden, 'more warning')}: see the log of the step.`);
+        const hiddenWarnings = warnings - (maxWarnings - 1);
+        if (hiddenWarnings > 0)
+            core/* warning */.$e(`And ${(0,words/* count */.U9)(hiddenWarnings, 'more warning')}: see the log of the step.`);
         for (const annotation of shown)
             annotate(annotation);
+        if (others.length > 0) {
+            annotate({ text: `And ${(0,words/* count */.U9)(others.length, 'more of these', 'more of these')}: see the log of the step.` });
+        }
+        if (failures.length > 0)
+            process.exitCode = core/* ExitCode */.yU.Failure;
     }
-    function fail(failures, notes) {
-        process.exitCode = 1;
-        tellErrors(failures, notes);
-    }
-    function summarise(title, sentence, tables, picture = '') {
+    async function summarise(title, sentence, tables, chart = '') {
+        if (!process.env['GITHUB_STEP_SUMMARY'])
+            return;
         try {
-            (0,command_files/* addSummary */.S0)(summaryHtml(title, sentence, tables, redact) + picture);
+            await summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
         }
         catch (error) {
             warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
         }
     }
     return {
-        log,
-        publish,
-        refuse: (problems) => fail(problems, []),
-        finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
-            publish(outputs);
-            if (withSummary)
-                summarise(title, sentence, tables);
-            if (failures.length > 0)
-                fail(failures, notes);
-            else
-                tellErrors([], []);
+        log: {
+            line: (text) => core/* info */.pq(clean(text)),
+            warn,
+            debug: (text) => core/* debug */.Yz(clean(text)),
+            group,
         },
-        tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
+        setOutputs,
+        refuse: (problems) => annotateFailures(problems, []),
+        async finish(title, { outputs, sentence, tables, failures, annotations }, withSummary) {
+            setOutputs(outputs);
+            if (withSummary)
+                await summarise(title, sentence, tables);
+            annotateFailures(failures, failures.length > 0 ? annotations : []);
+        },
+        async finishRelease({ sentence, table, chart, failures, warnings: cautions, lines }, withSummary) {
             group(sentence, lines);
             for (const text of cautions)
                 warn(text);
             if (withSummary)
-                summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-            if (failures.length > 0)
-                fail(failures, []);
-            else
-                tellErrors([], []);
+                await summarise('Workspace: locks at the end of the job', sentence, [table], chart);
+            annotateFailures(failures, []);
         },
     };
 }
@@ -1187,76 +1182,19 @@ function createReporter(secrets, redact = (0,interface_redact/* createRedactor *
 /* harmony export */ });
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
 
-/**
- * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
- * long as Node itself.
- */
 const grouped = (number) => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
-/** "1 path", "2 paths". */
 const count = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
-/** How long something took: with tenths while these mean something. */
 const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(milliseconds / 1_000);
-/** "in 12 min", or "3 min ago". */
 function distance(time, now) {
     const seconds = (time - now) / 1_000;
     return seconds >= 0 ? `in ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(seconds)}` : `${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(-seconds)} ago`;
 }
-/** "14:05 UTC", with the date where it is another day. */
 function clockTime(time, now) {
     const iso = new Date(time).toISOString();
     const clock = `${iso.slice(11, 16)} UTC`;
     return iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clock : `${iso.slice(0, 10)} ${clock}`;
 }
-/** "14:05 UTC (in 12 min)". */
 const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`;
-
-
-/***/ }),
-
-/***/ 9569:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  q: () => (/* binding */ runnerPlace)
-});
-
-;// CONCATENATED MODULE: external "node:os"
-const external_node_os_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:os");
-// EXTERNAL MODULE: external "node:path"
-var external_node_path_ = __nccwpck_require__(6760);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/ledger.js
-var ledger = __nccwpck_require__(2463);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/runner-place.js
-
-
-
-function originOf(environment) {
-    const server = environment['GITHUB_SERVER_URL'];
-    const repository = environment['GITHUB_REPOSITORY'];
-    const run = environment['GITHUB_RUN_ID'];
-    if (!server || !repository || !run)
-        return undefined;
-    const attempt = environment['GITHUB_RUN_ATTEMPT'];
-    return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
-}
-function runnerPlace(environment) {
-    const temporary = environment['RUNNER_TEMP'] || (0,external_node_os_namespaceObject.tmpdir)();
-    return {
-        checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
-        ledger: (0,ledger/* ledgerFile */.SB)(temporary),
-        locksFile: (step) => (0,external_node_path_.join)(temporary, 'workspace-automation', `locks-${step}.json`),
-        origin: originOf(environment),
-        stepName: environment['GITHUB_ACTION'] || undefined,
-        github: {
-            event: environment['GITHUB_EVENT_NAME'] ?? '',
-            eventFile: environment['GITHUB_EVENT_PATH'] ?? '',
-            repository: environment['GITHUB_REPOSITORY'] ?? '',
-            apiUrl: environment['GITHUB_API_URL'] ?? '',
-        },
-    };
-}
 
 
 /***/ }),
@@ -1275,7 +1213,6 @@ function runnerPlace(environment) {
 /* harmony export */ });
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
-/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
 const maxDepth = 64;
 class TooDeep extends Error {
 }
@@ -1288,11 +1225,8 @@ function copy(value, onText, depth) {
         throw new TooDeep();
     if (Array.isArray(value))
         return value.map((item) => copy(item, onText, depth + 1));
-    return Object.fromEntries(
-    // What JSON.parse gives is nothing else by now.
-    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
+    return Object.fromEntries(Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
 }
-/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
 function parseJson(text, onText) {
     try {
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(copy(JSON.parse(text), onText, 0));
@@ -1304,18 +1238,15 @@ function parseJson(text, onText) {
 const isObject = (json) => typeof json === 'object' && json !== null && !Array.isArray(json);
 const asObject = (json) => (isObject(json) ? json : {});
 const isArray = (json) => Array.isArray(json);
-/** Of the members with these names the first that is there. */
 function firstMember(object, names) {
     const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
     return name === undefined ? undefined : object[name];
 }
-/** A name or an id: a text, or a number that is still exact. */
 function nameIn(json) {
     if (typeof json === 'string')
         return json === '' ? undefined : json;
     return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
 }
-/** Of the members with these names the first that is a name or an id. */
 function firstName(object, names) {
     for (const name of names) {
         const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
@@ -1351,7 +1282,6 @@ function whyNot(text) {
 }
 function parseWorkspaceId(text) {
     const why = whyNot(text);
-    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
 }
 
@@ -1368,11 +1298,10 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
-/* unused harmony export durationPattern */
+/* unused harmony exports durationPattern, durationUpTo */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
-/** The number and the unit. */
 const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
 const isUnit = (text) => text !== undefined && text in secondsIn;
 function parseDuration(text) {
@@ -1385,7 +1314,6 @@ function parseDuration(text) {
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('It is longer than can be counted.');
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(duration);
 }
-/** Writes the duration with the largest unit that leaves a whole number. */
 function formatDuration({ seconds }) {
     for (const unit of ['d', 'h', 'm']) {
         if (seconds > 0 && seconds % secondsIn[unit] === 0)
@@ -1394,10 +1322,17 @@ function formatDuration({ seconds }) {
     return `${seconds}s`;
 }
 const milliseconds = ({ seconds }) => seconds * 1_000;
+const durationUpTo = (max, named) => (text) => {
+    const duration = parseDuration(text);
+    if (!duration.ok)
+        return duration;
+    return duration.value.seconds >= 1 && duration.value.seconds <= max.seconds
+        ? duration
+        : refused(`It must be from 1s to ${named}.`);
+};
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
-/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
 function span(seconds) {
     const whole = Math.max(0, Math.round(seconds));
     if (whole < 2 * minute)
@@ -1414,7 +1349,6 @@ function span(seconds) {
     const rest = Math.floor((whole - days * day) / hour);
     return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
 }
-/** The same of milliseconds, rounded up: "300 ms", "40 s". */
 const spanOfMs = (ms) => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms / 1_000)));
 
 
@@ -1433,19 +1367,11 @@ const spanOfMs = (ms) => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms
 /* unused harmony exports maxLockPathBytes, forbiddenInLockPath, misleading, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(9296);
 
-/** In bytes of UTF-8, as they are kept: composed. */
 const maxLockPathBytes = 1_024;
-/**
- * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
- * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
- * grows with the square of their number.
- */
 const maxUncomposedBytes = 4 * maxLockPathBytes;
 const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 const bytesIn = (text) => new TextEncoder().encode(text).length;
-/** What no path has anywhere, and the sentence that says so. */
 const forbidden = [
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
     [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
     [/\\/, 'A path is written with /, not with a backslash.'],
     [/^\//, 'A path is relative to the workspace: it must not start with /.'],
@@ -1453,15 +1379,9 @@ const forbidden = [
     [/\/\//, 'A path must not have an empty segment (two slashes in a row).'],
     [/(?:^|\/)\.{1,2}(?:\/|$)/, 'A path must not have a segment "." or "..".'],
 ];
-/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
 const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 const drive = /^[a-z]:\//i;
-/**
- * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
- * U+200C and U+200D are letters to some scripts, and stay.
- */
 const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path) {
     if (path === '')
         return 'A path must not be empty.';
@@ -1472,59 +1392,42 @@ function whyNot(path) {
     const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
     return why;
 }
-/** A character has at least one byte, so the first look is at a number that is there already. */
 function compose(text) {
     if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes)
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(tooLong);
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text.normalize('NFC'));
 }
-/**
- * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
- * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
- */
 function parseHeldPath(text) {
     const composed = compose(text);
     if (!composed.ok)
         return composed;
     const path = composed.value;
     const why = whyNot(path);
-    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(path) : (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
 }
-/** A path that can be locked. */
 function parseLockPath(text) {
     const path = parseHeldPath(text);
     if (!path.ok || !misleading.test(path.value))
         return path;
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.');
 }
-/**
- * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
- * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
- */
 function canonicalLockPath(text, parse = parseLockPath) {
     const segments = text.replaceAll('\\', '/').split('/');
     const last = segments.length - 1;
-    // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
     const path = segments
         .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
         .join('/');
     const composed = compose(path);
     if (!composed.ok)
         return composed;
-    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
     if (drive.test(composed.value)) {
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path is relative to the workspace: it must not start with a drive (C:).');
     }
     return parse(composed.value);
 }
-/** The path as one segment of a URL: its slashes are encoded too. */
 const asOneSegment = (path) => encodeURIComponent(path);
-/** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 const asSegments = (path) => path.split('/').map(encodeURIComponent).join('/');
-/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 function lockPathFromUrl(raw) {
-    // Encoded, a byte is at most three characters.
     if (raw.length > 3 * maxUncomposedBytes)
         return refused(tooLong);
     let text;
@@ -1535,23 +1438,6 @@ function lockPathFromUrl(raw) {
         return refused('The path is not valid percent-encoded UTF-8.');
     }
     return parseHeldPath(text);
-}
-
-
-/***/ }),
-
-/***/ 672:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   U: () => (/* binding */ isLoopback)
-/* harmony export */ });
-const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
-/** Whether a host name or an IP address, with or without its brackets, is this very machine (RFC 6761 section 6.3). */
-function isLoopback(host) {
-    // A URL spells every address in one way.
-    const url = URL.parse(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`);
-    return url !== null && loopback.test(url.hostname);
 }
 
 
@@ -1579,17 +1465,14 @@ const refused = (why) => ({ ok: false, why });
 /* harmony export */   lY: () => (/* binding */ createRedactor)
 /* harmony export */ });
 /* unused harmony export redactCut */
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
 const minEncoded = 8;
 const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
 function inAddresses(secret) {
     const component = encodeURIComponent(secret.toWellFormed());
     const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
     const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
     return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
 }
-/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
 function inJson(secret) {
     const text = JSON.stringify(secret).slice(1, -1);
     const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
@@ -1600,7 +1483,6 @@ function inHtml(secret) {
     const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
     return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
 }
-/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
 function inBase64(secret) {
     const bytes = Buffer.from(secret);
     const whole = bytes.toString('base64');
@@ -1616,10 +1498,8 @@ const inHex = (secret) => {
     const text = Buffer.from(secret).toString('hex');
     return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
 };
-/** A header in ISO 8859-1 that was then read as UTF-8. */
 const asMisread = (secret) => Buffer.from(secret, 'latin1').toString();
 const minLine = 4;
-/** A log comes line by line, so each line of a secret is one too: as the runner sees it. */
 const withItsLines = (secret) => [
     secret,
     ...secret
@@ -1627,10 +1507,6 @@ const withItsLines = (secret) => [
         .map((line) => line.trim())
         .filter((line) => line.length >= minLine),
 ];
-/**
- * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
- * first: of two that begin alike, nothing of the longer one is left.
- */
 function spellingsOf(secrets, minLength = 1) {
     const all = secrets
         .flatMap(withItsLines)
@@ -1645,19 +1521,12 @@ function spellingsOf(secrets, minLength = 1) {
     ]);
     return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
 }
-/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
 const redact = (text, spellings) => spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
-/** Redacts a text that was cut off: it may end in the beginning of a secret. */
 function redactCut(text, spellings) {
-    // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
     const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
     const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
     return whole.slice(0, whole.length - Math.max(0, ...begun));
 }
-/**
- * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
- * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
- */
 function begunAtEnd(text, secret) {
     const shorter = [0];
     const extend = (length, character) => {
@@ -1670,7 +1539,6 @@ function begunAtEnd(text, secret) {
         shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
     }
     let begun = 0;
-    // As long as a whole secret it is not: that one was redacted.
     for (const character of text.slice(-(secret.length - 1)).split(''))
         begun = extend(begun, character);
     return begun;
@@ -1706,6 +1574,527 @@ function parseTtl(text) {
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`A lock lives for ${(0,_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(minTtl)} at the least and ${(0,_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(maxTtl)} at the most.`);
 }
 
+
+/***/ }),
+
+/***/ 1950:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  yU: () => (/* binding */ ExitCode),
+  Yz: () => (/* binding */ debug),
+  N4: () => (/* binding */ endGroup),
+  z3: () => (/* binding */ error),
+  V4: () => (/* binding */ getInput),
+  pq: () => (/* binding */ info),
+  LZ: () => (/* binding */ saveState),
+  uH: () => (/* binding */ setOutput),
+  Pq: () => (/* binding */ setSecret),
+  Oh: () => (/* binding */ startGroup),
+  $e: () => (/* binding */ warning)
+});
+
+// UNUSED EXPORTS: addPath, exportVariable, getBooleanInput, getIDToken, getMultilineInput, getState, group, isDebug, markdownSummary, notice, platform, setCommandEcho, setFailed, summary, toPlatformPath, toPosixPath, toWin32Path
+
+// EXTERNAL MODULE: external "os"
+var external_os_ = __nccwpck_require__(857);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/utils.js
+// We use any as a valid input type
+/* eslint-disable @typescript-eslint/no-explicit-any */
+/**
+ * Sanitizes an input into a string so it can be passed into issueCommand safely
+ * @param input input to sanitize into a string
+ */
+function utils_toCommandValue(input) {
+    if (input === null || input === undefined) {
+        return '';
+    }
+    else if (typeof input === 'string' || input instanceof String) {
+        return input;
+    }
+    return JSON.stringify(input);
+}
+/**
+ *
+ * @param annotationProperties
+ * @returns The command properties to send with the actual annotation command
+ * See IssueCommandProperties: https://github.com/actions/runner/blob/main/src/Runner.Worker/ActionCommandManager.cs#L646
+ */
+function utils_toCommandProperties(annotationProperties) {
+    if (!Object.keys(annotationProperties).length) {
+        return {};
+    }
+    return {
+        title: annotationProperties.title,
+        file: annotationProperties.file,
+        line: annotationProperties.startLine,
+        endLine: annotationProperties.endLine,
+        col: annotationProperties.startColumn,
+        endColumn: annotationProperties.endColumn
+    };
+}
+//# sourceMappingURL=utils.js.map
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/command.js
+
+
+/**
+ * Issues a command to the GitHub Actions runner
+ *
+ * @param command - The command name to issue
+ * @param properties - Additional properties for the command (key-value pairs)
+ * @param message - The message to include with the command
+ * @remarks
+ * This function outputs a specially formatted string to stdout that the Actions
+ * runner interprets as a command. These commands can control workflow behavior,
+ * set outputs, create annotations, mask values, and more.
+ *
+ * Command Format:
+ *   ::name key=value,key=value::message
+ *
+ * @example
+ * ```typescript
+ * // Issue a warning annotation
+ * issueCommand('warning', {}, 'This is a warning message');
+ * // Output: ::warning::This is a warning message
+ *
+ * // Set an environment variable
+ * issueCommand('set-env', { name: 'MY_VAR' }, 'some value');
+ * // Output: ::set-env name=MY_VAR::some value
+ *
+ * // Add a secret mask
+ * issueCommand('add-mask', {}, 'secretValue123');
+ * // Output: ::add-mask::secretValue123
+ * ```
+ *
+ * @internal
+ * This is an internal utility function that powers the public API functions
+ * such as setSecret, warning, error, and exportVariable.
+ */
+function command_issueCommand(command, properties, message) {
+    const cmd = new Command(command, properties, message);
+    process.stdout.write(cmd.toString() + external_os_.EOL);
+}
+function command_issue(name, message = '') {
+    command_issueCommand(name, {}, message);
+}
+const CMD_STRING = '::';
+class Command {
+    constructor(command, properties, message) {
+        if (!command) {
+            command = 'missing.command';
+        }
+        this.command = command;
+        this.properties = properties;
+        this.message = message;
+    }
+    toString() {
+        let cmdStr = CMD_STRING + this.command;
+        if (this.properties && Object.keys(this.properties).length > 0) {
+            cmdStr += ' ';
+            let first = true;
+            for (const key in this.properties) {
+                if (this.properties.hasOwnProperty(key)) {
+                    const val = this.properties[key];
+                    if (val) {
+                        if (first) {
+                            first = false;
+                        }
+                        else {
+                            cmdStr += ',';
+                        }
+                        cmdStr += `${key}=${escapeProperty(val)}`;
+                    }
+                }
+            }
+        }
+        cmdStr += `${CMD_STRING}${escapeData(this.message)}`;
+        return cmdStr;
+    }
+}
+function escapeData(s) {
+    return utils_toCommandValue(s)
+        .replace(/%/g, '%25')
+        .replace(/\r/g, '%0D')
+        .replace(/\n/g, '%0A');
+}
+function escapeProperty(s) {
+    return utils_toCommandValue(s)
+        .replace(/%/g, '%25')
+        .replace(/\r/g, '%0D')
+        .replace(/\n/g, '%0A')
+        .replace(/:/g, '%3A')
+        .replace(/,/g, '%2C');
+}
+//# sourceMappingURL=command.js.map
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/crypto.js
+/**
+ * All that the toolkit asks of Node's crypto: the delimiter around an output or a state. It must not occur in the value,
+ * which the toolkit checks itself; nothing depends on it being secret.
+ */
+function randomUUID() {
+  const hex = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+// EXTERNAL MODULE: external "fs"
+var external_fs_ = __nccwpck_require__(9896);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/file-command.js
+// For internal use, subject to change.
+// We use any as a valid input type
+/* eslint-disable @typescript-eslint/no-explicit-any */
+
+
+
+
+function file_command_issueFileCommand(command, message) {
+    const filePath = process.env[`GITHUB_${command}`];
+    if (!filePath) {
+        throw new Error(`Unable to find environment variable for file command ${command}`);
+    }
+    if (!external_fs_.existsSync(filePath)) {
+        throw new Error(`Missing file at path: ${filePath}`);
+    }
+    external_fs_.appendFileSync(filePath, `${utils_toCommandValue(message)}${external_os_.EOL}`, {
+        encoding: 'utf8'
+    });
+}
+function file_command_prepareKeyValueMessage(key, value) {
+    const delimiter = `ghadelimiter_${randomUUID()}`;
+    const convertedValue = utils_toCommandValue(value);
+    // These should realistically never happen, but just in case someone finds a
+    // way to exploit uuid generation let's not allow keys or values that contain
+    // the delimiter.
+    if (key.includes(delimiter)) {
+        throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter}"`);
+    }
+    if (convertedValue.includes(delimiter)) {
+        throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`);
+    }
+    return `${key}<<${delimiter}${external_os_.EOL}${convertedValue}${external_os_.EOL}${delimiter}`;
+}
+//# sourceMappingURL=file-command.js.map
+;// CONCATENATED MODULE: external "path"
+const external_path_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("path");
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/core.js
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
+    return new (P || (P = Promise))(function (resolve, reject) {
+        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
+        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
+        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
+        step((generator = generator.apply(thisArg, _arguments || [])).next());
+    });
+};
+
+
+
+
+
+
+/**
+ * The code to exit an action
+ */
+var ExitCode;
+(function (ExitCode) {
+    /**
+     * A code indicating that the action was successful
+     */
+    ExitCode[ExitCode["Success"] = 0] = "Success";
+    /**
+     * A code indicating that the action was a failure
+     */
+    ExitCode[ExitCode["Failure"] = 1] = "Failure";
+})(ExitCode || (ExitCode = {}));
+//-----------------------------------------------------------------------
+// Variables
+//-----------------------------------------------------------------------
+/**
+ * Sets env variable for this action and future actions in the job
+ * @param name the name of the variable to set
+ * @param val the value of the variable. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function exportVariable(name, val) {
+    const convertedVal = toCommandValue(val);
+    process.env[name] = convertedVal;
+    const filePath = process.env['GITHUB_ENV'] || '';
+    if (filePath) {
+        return issueFileCommand('ENV', prepareKeyValueMessage(name, val));
+    }
+    issueCommand('set-env', { name }, convertedVal);
+}
+/**
+ * Registers a secret which will get masked from logs
+ *
+ * @param secret - Value of the secret to be masked
+ * @remarks
+ * This function instructs the Actions runner to mask the specified value in any
+ * logs produced during the workflow run. Once registered, the secret value will
+ * be replaced with asterisks (***) whenever it appears in console output, logs,
+ * or error messages.
+ *
+ * This is useful for protecting sensitive information such as:
+ * - API keys
+ * - Access tokens
+ * - Authentication credentials
+ * - URL parameters containing signatures (SAS tokens)
+ *
+ * Note that masking only affects future logs; any previous appearances of the
+ * secret in logs before calling this function will remain unmasked.
+ *
+ * @example
+ * ```typescript
+ * // Register an API token as a secret
+ * const apiToken = "abc123xyz456";
+ * setSecret(apiToken);
+ *
+ * // Now any logs containing this value will show *** instead
+ * console.log(`Using token: ${apiToken}`); // Outputs: "Using token: ***"
+ * ```
+ */
+function setSecret(secret) {
+    command_issueCommand('add-mask', {}, secret);
+}
+/**
+ * Prepends inputPath to the PATH (for this action and future actions)
+ * @param inputPath
+ */
+function addPath(inputPath) {
+    const filePath = process.env['GITHUB_PATH'] || '';
+    if (filePath) {
+        issueFileCommand('PATH', inputPath);
+    }
+    else {
+        issueCommand('add-path', {}, inputPath);
+    }
+    process.env['PATH'] = `${inputPath}${path.delimiter}${process.env['PATH']}`;
+}
+/**
+ * Gets the value of an input.
+ * Unless trimWhitespace is set to false in InputOptions, the value is also trimmed.
+ * Returns an empty string if the value is not defined.
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   string
+ */
+function getInput(name, options) {
+    const val = process.env[`INPUT_${name.replace(/ /g, '_').toUpperCase()}`] || '';
+    if (options && options.required && !val) {
+        throw new Error(`Input required and not supplied: ${name}`);
+    }
+    if (options && options.trimWhitespace === false) {
+        return val;
+    }
+    return val.trim();
+}
+/**
+ * Gets the values of an multiline input.  Each value is also trimmed.
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   string[]
+ *
+ */
+function getMultilineInput(name, options) {
+    const inputs = getInput(name, options)
+        .split('\n')
+        .filter(x => x !== '');
+    if (options && options.trimWhitespace === false) {
+        return inputs;
+    }
+    return inputs.map(input => input.trim());
+}
+/**
+ * Gets the input value of the boolean type in the YAML 1.2 "core schema" specification.
+ * Support boolean input list: `true | True | TRUE | false | False | FALSE` .
+ * The return value is also in boolean type.
+ * ref: https://yaml.org/spec/1.2/spec.html#id2804923
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   boolean
+ */
+function getBooleanInput(name, options) {
+    const trueValue = ['true', 'True', 'TRUE'];
+    const falseValue = ['false', 'False', 'FALSE'];
+    const val = getInput(name, options);
+    if (trueValue.includes(val))
+        return true;
+    if (falseValue.includes(val))
+        return false;
+    throw new TypeError(`Input does not meet YAML 1.2 "Core Schema" specification: ${name}\n` +
+        `Support boolean input list: \`true | True | TRUE | false | False | FALSE\``);
+}
+/**
+ * Sets the value of an output.
+ *
+ * @param     name     name of the output to set
+ * @param     value    value to store. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function setOutput(name, value) {
+    const filePath = process.env['GITHUB_OUTPUT'] || '';
+    if (filePath) {
+        return file_command_issueFileCommand('OUTPUT', file_command_prepareKeyValueMessage(name, value));
+    }
+    process.stdout.write(external_os_.EOL);
+    command_issueCommand('set-output', { name }, utils_toCommandValue(value));
+}
+/**
+ * Enables or disables the echoing of commands into stdout for the rest of the step.
+ * Echoing is disabled by default if ACTIONS_STEP_DEBUG is not set.
+ *
+ */
+function setCommandEcho(enabled) {
+    issue('echo', enabled ? 'on' : 'off');
+}
+//-----------------------------------------------------------------------
+// Results
+//-----------------------------------------------------------------------
+/**
+ * Sets the action status to failed.
+ * When the action exits it will be with an exit code of 1
+ * @param message add error issue message
+ */
+function setFailed(message) {
+    process.exitCode = ExitCode.Failure;
+    error(message);
+}
+//-----------------------------------------------------------------------
+// Logging Commands
+//-----------------------------------------------------------------------
+/**
+ * Gets whether Actions Step Debug is on or not
+ */
+function isDebug() {
+    return process.env['RUNNER_DEBUG'] === '1';
+}
+/**
+ * Writes debug message to user log
+ * @param message debug message
+ */
+function debug(message) {
+    command_issueCommand('debug', {}, message);
+}
+/**
+ * Adds an error issue
+ * @param message error issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function error(message, properties = {}) {
+    command_issueCommand('error', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Adds a warning issue
+ * @param message warning issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function warning(message, properties = {}) {
+    command_issueCommand('warning', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Adds a notice issue
+ * @param message notice issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function notice(message, properties = {}) {
+    issueCommand('notice', toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Writes info to log with console.log.
+ * @param message info message
+ */
+function info(message) {
+    process.stdout.write(message + external_os_.EOL);
+}
+/**
+ * Begin an output group.
+ *
+ * Output until the next `groupEnd` will be foldable in this group
+ *
+ * @param name The name of the output group
+ */
+function startGroup(name) {
+    command_issue('group', name);
+}
+/**
+ * End an output group.
+ */
+function endGroup() {
+    command_issue('endgroup');
+}
+/**
+ * Wrap an asynchronous function call in a group.
+ *
+ * Returns the same type as the function itself.
+ *
+ * @param name The name of the group
+ * @param fn The function to wrap in the group
+ */
+function group(name, fn) {
+    return __awaiter(this, void 0, void 0, function* () {
+        startGroup(name);
+        let result;
+        try {
+            result = yield fn();
+        }
+        finally {
+            endGroup();
+        }
+        return result;
+    });
+}
+//-----------------------------------------------------------------------
+// Wrapper action state
+//-----------------------------------------------------------------------
+/**
+ * Saves state for current action, the state can only be retrieved by this action's post job execution.
+ *
+ * @param     name     name of the state to store
+ * @param     value    value to store. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function saveState(name, value) {
+    const filePath = process.env['GITHUB_STATE'] || '';
+    if (filePath) {
+        return file_command_issueFileCommand('STATE', file_command_prepareKeyValueMessage(name, value));
+    }
+    command_issueCommand('save-state', { name }, utils_toCommandValue(value));
+}
+/**
+ * Gets the value of an state set by this action's main execution.
+ *
+ * @param     name     name of the state to get
+ * @returns   string
+ */
+function getState(name) {
+    return process.env[`STATE_${name}`] || '';
+}
+function getIDToken(aud) {
+    return __awaiter(this, void 0, void 0, function* () {
+        return yield OidcClient.getIDToken(aud);
+    });
+}
+/**
+ * Summary exports
+ */
+
+/**
+ * @deprecated use core.summary
+ */
+
+/**
+ * Path exports
+ */
+
+/**
+ * Platform utilities exports
+ */
+
+//# sourceMappingURL=core.js.map
 
 /***/ })
 

@@ -15,6 +15,13 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("events");
 
 /***/ }),
 
+/***/ 896:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("fs");
+
+/***/ }),
+
 /***/ 611:
 /***/ ((module) => {
 
@@ -29,7 +36,7 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("https");
 
 /***/ }),
 
-/***/ 897:
+/***/ 278:
 /***/ ((module) => {
 
 module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("net");
@@ -71,6 +78,13 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("node:timers/
 
 /***/ }),
 
+/***/ 857:
+/***/ ((module) => {
+
+module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("os");
+
+/***/ }),
+
 /***/ 756:
 /***/ ((module) => {
 
@@ -85,33 +99,145 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 409:
+/***/ 283:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   F: () => (/* binding */ secretsOf)
+/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
+/* harmony export */   Mn: () => (/* binding */ lines),
+/* harmony export */   Q2: () => (/* binding */ parseBaseUrl),
+/* harmony export */   Vs: () => (/* binding */ parseWorkspace),
+/* harmony export */   aL: () => (/* binding */ words),
+/* harmony export */   dw: () => (/* binding */ parseJsonObject),
+/* harmony export */   "in": () => (/* binding */ parseHandoff),
+/* harmony export */   mA: () => (/* binding */ parseLossReaction),
+/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
+/* harmony export */   pI: () => (/* binding */ parseToken),
+/* harmony export */   qE: () => (/* binding */ parseHookUrl),
+/* harmony export */   r4: () => (/* binding */ parseText),
+/* harmony export */   t4: () => (/* binding */ parsePathLine),
+/* harmony export */   yG: () => (/* binding */ parseBoolean)
 /* harmony export */ });
-/* harmony import */ var _table_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(332);
-/* harmony import */ var _values_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(960);
+/* unused harmony exports parseOneOf, isLoopback */
+/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(395);
+/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(228);
+/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
+/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(860);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(296);
 
 
-/** Shorter texts would blank out half of the log, and are no secrets. */
-const shortestSecret = 4;
-function textsIn(value) {
-    if (typeof value === 'string')
-        return [value];
-    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+
+
+
+const lines = (text) => text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+const words = (text) => text
+    .split(/[\n,]/)
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+const parseOneOf = (allowed) => (text) => {
+    const found = allowed.find((each) => each === text);
+    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be one of ${allowed.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(found);
+};
+function parseBoolean(text) {
+    if (/^(?:true|True|TRUE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(true);
+    if (/^(?:false|False|FALSE)$/.test(text))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(false);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be true or false.');
 }
-/** Of the options of a hook, its secret and its headers: the rest is told in logs and summaries. */
-function secretsInOptions(text) {
-    const options = (0,_values_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJsonObject */ .dw)(text);
-    return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
+const parseLossReaction = parseOneOf(['fail', 'warn']);
+const parseWholeNumber = (max) => (text) => {
+    const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
+    return number <= max ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be a whole number from 0 to ${max}.`);
+};
+const parseDurationBetween = (min, max) => (text) => {
+    const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
+    if (!duration.ok)
+        return duration;
+    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
+        ? duration
+        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(min)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(max)}.`);
+};
+const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text);
+const parseToken = (why) => (text) => /^[\x21-\x7e]+$/.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why);
+function parseJsonObject(text) {
+    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .parseJson */ .qF)(text, (each) => each);
+    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(json.value))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(json.value);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
 }
-/** What has to be masked before anything else runs, whether the inputs are right or not. */
-function secretsOf(environment) {
-    const raw = (0,_table_js__WEBPACK_IMPORTED_MODULE_0__/* .readRawInputs */ .yI)(environment);
-    const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
-    return [...new Set(known)].filter((secret) => secret.length >= shortestSecret);
+function parseWorkspace(text) {
+    const workspace = (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__/* .parseWorkspaceId */ .m)(text);
+    return workspace.ok ? workspace : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+}
+const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an https address.');
+const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
+const isLoopback = (hostname) => loopbackHost.test(hostname);
+function parseBaseUrl(text, allowHttp) {
+    const url = URL.parse(text);
+    if (url === null)
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an address such as https://workspaces.example.com/v1.');
+    if (url.username !== '' || url.password !== '') {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not contain a user name or a password: the token is sent in a header.');
+    }
+    if (text.includes('?') || text.includes('#'))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not have a query or a fragment.');
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to begin with https://.');
+    if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.');
+    }
+    const address = url.href.replace(/(?<!\/)\/+$/, '');
+    if (!address.endsWith('/v1'))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to end in /v1, the version of the interface.');
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(address);
+}
+const looksLikePattern = (line) => line.startsWith('!') || /[*?[\]{}]/.test(line);
+function parsePathLine(line, glob) {
+    if (glob && looksLikePattern(line))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'pattern', text: line });
+    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(line);
+    return path.ok ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'path', path: path.value }) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(path.why);
+}
+const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
+function readHandoffLock(entry) {
+    if (typeof entry !== 'object' || entry === null)
+        return undefined;
+    const fields = entry;
+    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '', _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHeldPath */ .yo);
+    if (!path.ok)
+        return undefined;
+    return {
+        path: path.value,
+        id: textOf(fields['id']),
+        etag: textOf(fields['etag']),
+        owner: textOf(fields['owner']),
+        acquired_at: textOf(fields['acquired_at']),
+        expires_at: textOf(fields['expires_at']),
+    };
+}
+function parseHandoff(json) {
+    let entries;
+    try {
+        entries = JSON.parse(json);
+    }
+    catch {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not JSON. Pass the output `locks` of a lock step unchanged.');
+    }
+    if (!Array.isArray(entries)) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
+    }
+    const locks = [];
+    for (const [index, entry] of entries.entries()) {
+        const lock = readHandoffLock(entry);
+        if (lock === undefined)
+            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`Entry ${index + 1} is not a lock: it has no valid path.`);
+        locks.push(lock);
+    }
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(locks);
 }
 
 
@@ -121,9 +247,12 @@ function secretsOf(environment) {
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   VY: () => (/* binding */ secretsIn),
 /* harmony export */   yI: () => (/* binding */ readRawInputs)
 /* harmony export */ });
 /* unused harmony exports operations, inputTable, inputNames, unusedInputs */
+/* harmony import */ var _parse_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(283);
+
 const operations = [
     'sync',
     'lock',
@@ -135,7 +264,6 @@ const operations = [
 ];
 const all = 'all';
 const withWorkspace = operations.filter((operation) => operation !== 'list-workspaces');
-/** Every input of `action.yml`, and which operations use it. */
 const inputTable = {
     operation: { fallback: '', usedBy: all },
     'base-url': { fallback: '', variable: 'WORKSPACE_BASE_URL', usedBy: all },
@@ -165,298 +293,38 @@ const inputTable = {
     summary: { fallback: 'true', usedBy: all },
     'github-token': { fallback: '', usedBy: ['list-locks'] },
 };
-/** The keys of the table are its type: the compiler gives them as plain strings. */
 const inputNames = Object.keys(inputTable);
 const row = (name) => inputTable[name];
-/** The runner's name for an input: spaces become `_`, dashes stay. */
-const runnerVariable = (name) => `INPUT_${name.toUpperCase()}`;
-const given = (environment, variable) => variable === undefined ? '' : (environment[variable] ?? '').trim();
-/** An input, else the variable that stands in for it, else what `action.yml` would give. */
-function readRawInputs(environment) {
-    const read = (name) => given(environment, runnerVariable(name)) || given(environment, row(name).variable) || row(name).fallback;
-    // Every name of the table is there, which fromEntries cannot tell.
+function readRawInputs(getInput, environment) {
+    const read = (name) => {
+        const { variable = '', fallback } = row(name);
+        return getInput(name) || (environment[variable] ?? '').trim() || fallback;
+    };
     return Object.fromEntries(inputNames.map((name) => [name, read(name)]));
 }
 const isUsedBy = (name, operation) => {
     const { usedBy } = row(name);
     return usedBy === 'all' || usedBy.includes(operation);
 };
-/** Inputs that were given, and that the operation does not look at. */
-const unusedInputs = (environment, operation) => inputNames.filter((name) => {
-    const text = given(environment, runnerVariable(name));
-    // The runner fills this one in by itself, from the default in action.yml.
+const unusedInputs = (getInput, operation) => inputNames.filter((name) => {
+    const text = getInput(name);
     if (name === 'github-token' || text === '' || text === row(name).fallback)
         return false;
     return !isUsedBy(name, operation);
 });
-
-
-/***/ }),
-
-/***/ 960:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
-/* harmony export */   dw: () => (/* binding */ parseJsonObject),
-/* harmony export */   mA: () => (/* binding */ parseLossReaction),
-/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
-/* harmony export */   sg: () => (/* binding */ isToken),
-/* harmony export */   yG: () => (/* binding */ parseBoolean)
-/* harmony export */ });
-/* unused harmony exports lossReactions, lines, words */
-/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(395);
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(296);
-
-
-
-/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
-const isToken = (text) => /^[\x21-\x7e]+$/.test(text);
-/** YAML 1.2 core schema: the words for yes and no that a workflow file can have. */
-function parseBoolean(text) {
-    if (/^(?:true|True|TRUE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(true);
-    if (/^(?:false|False|FALSE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(false);
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be true or false.');
+const minSecretLength = 4;
+function textsIn(value) {
+    if (typeof value === 'string')
+        return [value];
+    return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
-const lossReactions = ['fail', 'warn'];
-function parseLossReaction(text) {
-    const found = lossReactions.find((each) => each === text);
-    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be one of ${lossReactions.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(found);
+function secretsInOptions(text) {
+    const options = (0,_parse_js__WEBPACK_IMPORTED_MODULE_0__/* .parseJsonObject */ .dw)(text);
+    return options.ok ? [...textsIn(options.value['secret']), ...textsIn(options.value['headers'])] : [];
 }
-function parseWholeNumber(most) {
-    return (text) => {
-        const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-        return number <= most ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be a whole number from 0 to ${most}.`);
-    };
-}
-function parseDurationBetween(least, most) {
-    return (text) => {
-        const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
-        if (!duration.ok)
-            return duration;
-        return duration.value.seconds >= least.seconds && duration.value.seconds <= most.seconds
-            ? duration
-            : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(least)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(most)}.`);
-    };
-}
-const lines = (text) => text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
-const words = (text) => text
-    .split(/[\n,]/)
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
-/** One that nests without end is refused too: it would exhaust the stack of whoever looks through it. */
-function parseJsonObject(text) {
-    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .parseJson */ .qF)(text, (each) => each);
-    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .isObject */ .Gv)(json.value))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .accepted */ .q)(json.value);
-    // Without the text: it may hold secrets.
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_1__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
-}
-
-
-/***/ }),
-
-/***/ 818:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-
-// EXPORTS
-__nccwpck_require__.d(__webpack_exports__, {
-  _Q: () => (/* binding */ addressIn),
-  Zv: () => (/* binding */ isGrantedLock),
-  hB: () => (/* binding */ readEntry),
-  eg: () => (/* binding */ ttlIn)
-});
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
-var workspace_id = __nccwpck_require__(228);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
-var lock_path = __nccwpck_require__(860);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
-var interface_duration = __nccwpck_require__(393);
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
-var parsed = __nccwpck_require__(296);
-;// CONCATENATED MODULE: ./build/bundle/compiled/interface/ttl.js
-
-
-const minTtl = { seconds: 1 };
-const maxTtl = { seconds: 30 * 86_400 };
-const withinLimits = (duration) => duration.seconds >= minTtl.seconds && duration.seconds <= maxTtl.seconds;
-function parseTtl(text) {
-    const duration = (0,interface_duration/* parseDuration */.E9)(text);
-    if (!duration.ok)
-        return duration;
-    if (withinLimits(duration.value))
-        return (0,parsed/* accepted */.q)(duration.value);
-    return (0,parsed/* refused */.J)(`A lock lives for ${(0,interface_duration/* formatDuration */.a3)(minTtl)} at the least and ${(0,interface_duration/* formatDuration */.a3)(maxTtl)} at the most.`);
-}
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/ledger/entry.js
-
-
-
-const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const areTexts = (value, names) => names.every((name) => typeof value[name] === 'string');
-const areTextsIfThere = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
-const isGrantedLock = (value) => isRecord(value) &&
-    areTexts(value, ['path', 'type', 'expires_at']) &&
-    areTextsIfThere(value, ['id', 'etag', 'owner', 'acquired_at']) &&
-    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
-const areTextsIn = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const isPlace = ({ service, workspace, path }) => typeof service === 'string' &&
-    typeof workspace === 'string' &&
-    (0,workspace_id/* parseWorkspaceId */.m)(workspace).ok &&
-    typeof path === 'string' &&
-    (0,lock_path/* parseHeldPath */.yo)(path).ok;
-function isEntry(value) {
-    if (value['kind'] === 'wish') {
-        const named = areTextsIfThere(value, ['stepName']);
-        return named && areTexts(value, ['service', 'workspace', 'step', 'at']) && areTextsIn(value['paths']);
-    }
-    if (!isPlace(value) || !areTexts(value, ['at']))
-        return false;
-    switch (value['kind']) {
-        case 'intent':
-            return (areTexts(value, ['step', 'key', 'type', 'ttl']) &&
-                parseTtl(String(value['ttl'])).ok &&
-                typeof value['byService'] === 'boolean');
-        case 'granted':
-            return (areTexts(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
-        case 'denied':
-            return areTexts(value, ['step', 'key']);
-        case 'releasing':
-            return areTextsIfThere(value, ['id', 'etag']);
-        case 'ended':
-            return (areTextsIfThere(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how']));
-        default:
-            return false;
-    }
-}
-/** Undefined for a line that was cut off, or that somebody else wrote. */
-function readEntry(line) {
-    try {
-        const value = JSON.parse(line);
-        // Field by field it has been examined for the kind that it says it is.
-        return isRecord(value) && isEntry(value) ? value : undefined;
-    }
-    catch {
-        return undefined;
-    }
-}
-const sure = (parsed) => {
-    if (parsed.ok)
-        return parsed.value;
-    throw new Error(`The ledger has what it cannot have. ${parsed.why}`);
-};
-/** What an entry names, as the client takes it: it was parsed before it was written, and when it was read. */
-const addressIn = ({ workspace, path, }) => ({
-    workspace: sure((0,workspace_id/* parseWorkspaceId */.m)(workspace)),
-    path: sure((0,lock_path/* parseHeldPath */.yo)(path)),
-});
-const ttlIn = ({ ttl }) => sure(parseTtl(ttl));
-
-
-/***/ }),
-
-/***/ 278:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   D: () => (/* binding */ readKept)
-/* harmony export */ });
-/* unused harmony export keptText */
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(228);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(818);
-/* harmony import */ var _ledger_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(463);
-
-
-
-/** It becomes one environment string, which has at most 32,767 characters on Windows. */
-const longest = 30_000;
-/** Only what proves a lock, and when it ends. */
-const compact = ({ lock }) => ({
-    path: lock.path,
-    type: lock.type,
-    id: lock.id,
-    etag: lock.etag,
-    acquired_at: lock.acquired_at,
-    fence: lock.fence,
-    expires_at: lock.expires_at,
-});
-function keptText(about, grants, conceal) {
-    const all = concealedJson({ ...about, locks: grants.map(compact) }, conceal);
-    return all.length <= longest ? all : JSON.stringify(about);
-}
-/** Undefined when the step did not come so far. */
-function readKept(text) {
-    let value;
-    try {
-        value = JSON.parse(text);
-    }
-    catch {
-        return undefined;
-    }
-    if (typeof value !== 'object' || value === null)
-        return undefined;
-    // An object that JSON made has nothing but string keys.
-    const { service, workspace, handedOn, locks } = value;
-    if (typeof service !== 'string' || typeof workspace !== 'string' || !(0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace).ok)
-        return undefined;
-    return {
-        service,
-        workspace,
-        handedOn: handedOn === true,
-        locks: Array.isArray(locks) ? locks.filter(_entry_js__WEBPACK_IMPORTED_MODULE_0__/* .isGrantedLock */ .Zv) : undefined,
-    };
-}
-
-
-/***/ }),
-
-/***/ 463:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   SB: () => (/* binding */ ledgerFile),
-/* harmony export */   au: () => (/* binding */ openLedger)
-/* harmony export */ });
-/* unused harmony export concealedJson */
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
-/* harmony import */ var node_path__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(760);
-/* harmony import */ var _entry_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(818);
-
-
-
-/** In the runner's temporary folder, which all steps of a job share and which is emptied with the job. */
-const ledgerFile = (temporaryFolder) => (0,node_path__WEBPACK_IMPORTED_MODULE_1__.join)(temporaryFolder, 'workspace-automation', 'ledger.jsonl');
-/** What the service says of a lock. Everything else in an entry is what was asked for, and has to stay as it is. */
-const fromService = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
-/** As JSON, without the secrets that the service may have sent back in what it says of a lock. */
-const concealedJson = (value, conceal) => JSON.stringify(value, (name, member) => fromService.has(name) && typeof member === 'string' ? conceal(member) : member);
-function openLedger(file, conceal) {
-    return {
-        file,
-        append(...entries) {
-            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.mkdirSync)((0,node_path__WEBPACK_IMPORTED_MODULE_1__.dirname)(file), { recursive: true, mode: 0o700 });
-            // A line break before as well as behind: the line of a step that was killed may have been cut off.
-            const text = entries.map((entry) => `\n${concealedJson(entry, conceal)}\n`).join('');
-            (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text, { mode: 0o600 });
-        },
-        read() {
-            const lines = (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(file, 'utf8')
-                .split('\n')
-                .filter((line) => line !== '');
-            const entries = lines.map(_entry_js__WEBPACK_IMPORTED_MODULE_2__/* .readEntry */ .hB);
-            const readable = entries.filter((entry) => entry !== undefined);
-            return { entries: readable, damaged: entries.length - readable.length };
-        },
-    };
+function secretsIn(raw) {
+    const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+    return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
 
 
@@ -466,33 +334,25 @@ function openLedger(file, conceal) {
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
 __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependencies__, __webpack_async_result__) => { try {
-/* harmony import */ var _inputs_secrets_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(409);
-/* harmony import */ var _ledger_kept_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(278);
-/* harmony import */ var _report_command_files_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(868);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(141);
+/* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(950);
+/* harmony import */ var _interface_redact_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(148);
+/* harmony import */ var _inputs_table_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(332);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(466);
 
 
 
 
-/**
- * Releases what the step has locked and not released. The job fails if one of its locks was lost, unless `on-lost` says
- * otherwise; what cannot be released leaves the result of the job as it is.
- */
 async function post() {
-    const step = (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('step');
-    // Written before the first lock is asked for: without it, there is nothing to release.
+    const step = _actions_core__WEBPACK_IMPORTED_MODULE_3__/* .getState */ .Gu('step');
     if (step === '')
         return;
-    const secrets = (0,_inputs_secrets_js__WEBPACK_IMPORTED_MODULE_0__/* .secretsOf */ .F)(process.env);
-    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_3__/* .createReporter */ .A)(secrets);
+    const raw = (0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_1__/* .readRawInputs */ .yI)(_actions_core__WEBPACK_IMPORTED_MODULE_3__/* .getInput */ .V4, process.env);
+    const secrets = (0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_1__/* .secretsIn */ .VY)(raw);
+    const redact = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .createRedactor */ .lY)(secrets);
+    const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_2__/* .createReporter */ .A)(secrets, redact);
     try {
-        const kept = (0,_ledger_kept_js__WEBPACK_IMPORTED_MODULE_1__/* .readKept */ .D)((0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('locks'));
-        if (kept?.handedOn) {
-            reporter.log.line('The locks of this step outlive the job: `auto-release` is false.');
-            return;
-        }
-        const { endStep } = await __nccwpck_require__.e(/* import() */ 405).then(__nccwpck_require__.bind(__nccwpck_require__, 405));
-        await endStep({ step, kept, onLost: (0,_report_command_files_js__WEBPACK_IMPORTED_MODULE_2__/* .getState */ .Gu)('on-lost'), secrets, reporter, environment: process.env });
+        const { releaseStep } = await __nccwpck_require__.e(/* import() */ 524).then(__nccwpck_require__.bind(__nccwpck_require__, 524));
+        await releaseStep({ step, state: _actions_core__WEBPACK_IMPORTED_MODULE_3__/* .getState */ .Gu, raw, redact, reporter });
     }
     catch (error) {
         reporter.log.warn(`The locks of this step could not be released, and stay until their ttl ends: ${error instanceof Error ? error.message : String(error)}`);
@@ -505,45 +365,7 @@ __webpack_async_result__();
 
 /***/ }),
 
-/***/ 868:
-/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
-
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   Gu: () => (/* binding */ getState),
-/* harmony export */   S0: () => (/* binding */ addSummary),
-/* harmony export */   uH: () => (/* binding */ setOutput)
-/* harmony export */ });
-/* unused harmony export saveState */
-/* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(24);
-
-/** Outside of a workflow there is no such file, and nobody who reads it. */
-function append(variable, text) {
-    const file = process.env[variable];
-    if (file)
-        (0,node_fs__WEBPACK_IMPORTED_MODULE_0__.appendFileSync)(file, text);
-}
-/** The runner reads on to the line that ends the value, whatever stands in between: no such line may be part of it. */
-function endOf(value) {
-    let number = 1;
-    while (value.includes(`end-${number}`))
-        number += 1;
-    return `end-${number}`;
-}
-function entry(name, value) {
-    const end = endOf(value);
-    return `${name}<<${end}\n${value}\n${end}\n`;
-}
-const setOutput = (name, value) => append('GITHUB_OUTPUT', entry(name, value));
-/** For the post-step of the same step. */
-const saveState = (name, value) => append('GITHUB_STATE', entry(name, value));
-/** What the main of this step has saved; empty when it has not. */
-const getState = (name) => process.env[`STATE_${name}`] ?? '';
-const addSummary = (markdown) => append('GITHUB_STEP_SUMMARY', markdown);
-
-
-/***/ }),
-
-/***/ 141:
+/***/ 466:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -552,8 +374,293 @@ __nccwpck_require__.d(__webpack_exports__, {
   A: () => (/* binding */ createReporter)
 });
 
-// EXTERNAL MODULE: ./build/bundle/compiled/interface/redact.js
-var interface_redact = __nccwpck_require__(148);
+// EXTERNAL MODULE: ./build/bundle/node_modules/@actions/core/lib/core.js + 5 modules
+var core = __nccwpck_require__(950);
+// EXTERNAL MODULE: external "os"
+var external_os_ = __nccwpck_require__(857);
+// EXTERNAL MODULE: external "fs"
+var external_fs_ = __nccwpck_require__(896);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/summary.js
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
+    return new (P || (P = Promise))(function (resolve, reject) {
+        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
+        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
+        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
+        step((generator = generator.apply(thisArg, _arguments || [])).next());
+    });
+};
+
+
+const { access, appendFile, writeFile } = external_fs_.promises;
+const SUMMARY_ENV_VAR = 'GITHUB_STEP_SUMMARY';
+const SUMMARY_DOCS_URL = 'https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-job-summary';
+class Summary {
+    constructor() {
+        this._buffer = '';
+    }
+    /**
+     * Finds the summary file path from the environment, rejects if env var is not found or file does not exist
+     * Also checks r/w permissions.
+     *
+     * @returns step summary file path
+     */
+    filePath() {
+        return __awaiter(this, void 0, void 0, function* () {
+            if (this._filePath) {
+                return this._filePath;
+            }
+            const pathFromEnv = process.env[SUMMARY_ENV_VAR];
+            if (!pathFromEnv) {
+                throw new Error(`Unable to find environment variable for $${SUMMARY_ENV_VAR}. Check if your runtime environment supports job summaries.`);
+            }
+            try {
+                yield access(pathFromEnv, external_fs_.constants.R_OK | external_fs_.constants.W_OK);
+            }
+            catch (_a) {
+                throw new Error(`Unable to access summary file: '${pathFromEnv}'. Check if the file has correct read/write permissions.`);
+            }
+            this._filePath = pathFromEnv;
+            return this._filePath;
+        });
+    }
+    /**
+     * Wraps content in an HTML tag, adding any HTML attributes
+     *
+     * @param {string} tag HTML tag to wrap
+     * @param {string | null} content content within the tag
+     * @param {[attribute: string]: string} attrs key-value list of HTML attributes to add
+     *
+     * @returns {string} content wrapped in HTML element
+     */
+    wrap(tag, content, attrs = {}) {
+        const htmlAttrs = Object.entries(attrs)
+            .map(([key, value]) => ` ${key}="${value}"`)
+            .join('');
+        if (!content) {
+            return `<${tag}${htmlAttrs}>`;
+        }
+        return `<${tag}${htmlAttrs}>${content}</${tag}>`;
+    }
+    /**
+     * Writes text in the buffer to the summary buffer file and empties buffer. Will append by default.
+     *
+     * @param {SummaryWriteOptions} [options] (optional) options for write operation
+     *
+     * @returns {Promise<Summary>} summary instance
+     */
+    write(options) {
+        return __awaiter(this, void 0, void 0, function* () {
+            const overwrite = !!(options === null || options === void 0 ? void 0 : options.overwrite);
+            const filePath = yield this.filePath();
+            const writeFunc = overwrite ? writeFile : appendFile;
+            yield writeFunc(filePath, this._buffer, { encoding: 'utf8' });
+            return this.emptyBuffer();
+        });
+    }
+    /**
+     * Clears the summary buffer and wipes the summary file
+     *
+     * @returns {Summary} summary instance
+     */
+    clear() {
+        return __awaiter(this, void 0, void 0, function* () {
+            return this.emptyBuffer().write({ overwrite: true });
+        });
+    }
+    /**
+     * Returns the current summary buffer as a string
+     *
+     * @returns {string} string of summary buffer
+     */
+    stringify() {
+        return this._buffer;
+    }
+    /**
+     * If the summary buffer is empty
+     *
+     * @returns {boolen} true if the buffer is empty
+     */
+    isEmptyBuffer() {
+        return this._buffer.length === 0;
+    }
+    /**
+     * Resets the summary buffer without writing to summary file
+     *
+     * @returns {Summary} summary instance
+     */
+    emptyBuffer() {
+        this._buffer = '';
+        return this;
+    }
+    /**
+     * Adds raw text to the summary buffer
+     *
+     * @param {string} text content to add
+     * @param {boolean} [addEOL=false] (optional) append an EOL to the raw text (default: false)
+     *
+     * @returns {Summary} summary instance
+     */
+    addRaw(text, addEOL = false) {
+        this._buffer += text;
+        return addEOL ? this.addEOL() : this;
+    }
+    /**
+     * Adds the operating system-specific end-of-line marker to the buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addEOL() {
+        return this.addRaw(external_os_.EOL);
+    }
+    /**
+     * Adds an HTML codeblock to the summary buffer
+     *
+     * @param {string} code content to render within fenced code block
+     * @param {string} lang (optional) language to syntax highlight code
+     *
+     * @returns {Summary} summary instance
+     */
+    addCodeBlock(code, lang) {
+        const attrs = Object.assign({}, (lang && { lang }));
+        const element = this.wrap('pre', this.wrap('code', code), attrs);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML list to the summary buffer
+     *
+     * @param {string[]} items list of items to render
+     * @param {boolean} [ordered=false] (optional) if the rendered list should be ordered or not (default: false)
+     *
+     * @returns {Summary} summary instance
+     */
+    addList(items, ordered = false) {
+        const tag = ordered ? 'ol' : 'ul';
+        const listItems = items.map(item => this.wrap('li', item)).join('');
+        const element = this.wrap(tag, listItems);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML table to the summary buffer
+     *
+     * @param {SummaryTableCell[]} rows table rows
+     *
+     * @returns {Summary} summary instance
+     */
+    addTable(rows) {
+        const tableBody = rows
+            .map(row => {
+            const cells = row
+                .map(cell => {
+                if (typeof cell === 'string') {
+                    return this.wrap('td', cell);
+                }
+                const { header, data, colspan, rowspan } = cell;
+                const tag = header ? 'th' : 'td';
+                const attrs = Object.assign(Object.assign({}, (colspan && { colspan })), (rowspan && { rowspan }));
+                return this.wrap(tag, data, attrs);
+            })
+                .join('');
+            return this.wrap('tr', cells);
+        })
+            .join('');
+        const element = this.wrap('table', tableBody);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds a collapsable HTML details element to the summary buffer
+     *
+     * @param {string} label text for the closed state
+     * @param {string} content collapsable content
+     *
+     * @returns {Summary} summary instance
+     */
+    addDetails(label, content) {
+        const element = this.wrap('details', this.wrap('summary', label) + content);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML image tag to the summary buffer
+     *
+     * @param {string} src path to the image you to embed
+     * @param {string} alt text description of the image
+     * @param {SummaryImageOptions} options (optional) addition image attributes
+     *
+     * @returns {Summary} summary instance
+     */
+    addImage(src, alt, options) {
+        const { width, height } = options || {};
+        const attrs = Object.assign(Object.assign({}, (width && { width })), (height && { height }));
+        const element = this.wrap('img', null, Object.assign({ src, alt }, attrs));
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML section heading element
+     *
+     * @param {string} text heading text
+     * @param {number | string} [level=1] (optional) the heading level, default: 1
+     *
+     * @returns {Summary} summary instance
+     */
+    addHeading(text, level) {
+        const tag = `h${level}`;
+        const allowedTag = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].includes(tag)
+            ? tag
+            : 'h1';
+        const element = this.wrap(allowedTag, text);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML thematic break (<hr>) to the summary buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addSeparator() {
+        const element = this.wrap('hr', null);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML line break (<br>) to the summary buffer
+     *
+     * @returns {Summary} summary instance
+     */
+    addBreak() {
+        const element = this.wrap('br', null);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML blockquote to the summary buffer
+     *
+     * @param {string} text quote text
+     * @param {string} cite (optional) citation url
+     *
+     * @returns {Summary} summary instance
+     */
+    addQuote(text, cite) {
+        const attrs = Object.assign({}, (cite && { cite }));
+        const element = this.wrap('blockquote', text, attrs);
+        return this.addRaw(element).addEOL();
+    }
+    /**
+     * Adds an HTML anchor tag to the summary buffer
+     *
+     * @param {string} text link text/content
+     * @param {string} href hyperlink
+     *
+     * @returns {Summary} summary instance
+     */
+    addLink(text, href) {
+        const element = this.wrap('a', text, { href });
+        return this.addRaw(element).addEOL();
+    }
+}
+const _summary = new Summary();
+/**
+ * @deprecated use `core.summary`
+ */
+const markdownSummary = (/* unused pure expression or super */ null && (_summary));
+const summary = _summary;
+//# sourceMappingURL=summary.js.map
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/outcome.js
 const outputNames = [
     'status',
@@ -576,49 +683,31 @@ const succeeded = (outputs, sentence, ...tables) => ({
     sentence,
     tables,
     failures: [],
-    notes: [],
+    annotations: [],
 });
 const failed = (outputs, why, ...tables) => ({
     outputs,
     sentence: why,
     tables,
     failures: [why],
-    notes: [],
+    annotations: [],
 });
-
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
-var words = __nccwpck_require__(46);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/annotations.js
-
-/** GitHub shows ten of a step, and says nothing of the others. */
-const mostAnnotations = 10;
-/** Of these; the other places are for what a step fails for. */
-const mostWarnings = 4;
-/** Why the step failed first, then the notes on files; what is too much is counted in the last one. */
-function annotationsOf(failures, notes, places) {
-    const all = [...failures.map((text) => ({ text })), ...notes];
-    if (all.length <= places)
-        return { shown: all, others: [] };
-    const others = all.slice(places - 1);
-    const counted = { text: `And ${(0,words/* count */.U9)(others.length, 'more of these', 'more of these')}: see the log of the step.` };
-    return { shown: [...all.slice(0, places - 1), counted], others };
+class InputError extends Error {
+    name = 'InputError';
+    problems;
+    constructor(problems) {
+        super(problems.join(' '));
+        this.problems = problems;
+    }
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/action/report/command-files.js
-var command_files = __nccwpck_require__(868);
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/safe-text.js
-/** C0, DEL, C1, the two Unicode line breaks, and the marks that turn the direction of what follows. */
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/redact.js
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-/**
- * Text from outside as a part of one log line: it cannot begin another line, nor a workflow command. The runner takes
- * `::` at the start of a line for one, and `##[` anywhere in it (actions/runner, src/Runner.Common/ActionCommand.cs).
- */
 const oneLine = (text) => text
     .replace(unprintable, codeOf)
     .replace(/^(\s*):(?=:)/, '$1: ')
     .replace(/##(?=\[)/g, '# #');
-/** The last three would become a mention, an issue or an emoji, in HTML too: GitHub looks at text as it is shown. */
 const htmlSpelling = {
     '&': '&amp;',
     '<': '&lt;',
@@ -629,26 +718,35 @@ const htmlSpelling = {
     '#': '#<wbr>',
     ':': ':<wbr>',
 };
-/** Text from outside in HTML, of which it can be no part but text. Markdown is not read inside an HTML block. */
 const inHtml = (text) => oneLine(text).replace(/[&<>"'@#:]/g, (character) => htmlSpelling[character] ?? character);
+function redactValue(value, redact) {
+    if (typeof value === 'string')
+        return redact(value);
+    if (Array.isArray(value))
+        return value.map((each) => redactValue(each, redact));
+    if (typeof value !== 'object' || value === null)
+        return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactValue(member, redact)]));
+}
+const redactedJson = (value, redact) => JSON.stringify(redactValue(value, redact));
 
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
+var words = __nccwpck_require__(46);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/summary.js
 
 
-/** GitHub takes 1 MiB of summary from a step and drops all of it when there is more. */
-const mostBytes = 900 * 1_024;
-const longestSentence = 4_000;
-const cut = (text) => (text.length > longestSentence ? `${text.slice(0, longestSentence)}…` : text);
+const maxBytes = 900 * 1_024;
+const maxSentenceLength = 4_000;
+const cut = (text) => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
 const bytes = (text) => Buffer.byteLength(text);
-const cells = (tag, row, conceal) => `<tr>${row.map((cell) => `<${tag}>${inHtml(conceal(cell))}</${tag}>`).join('')}</tr>\n`;
-/** As many rows as there is room for; what is left out is counted. */
-function tableHtml({ head, rows }, room, conceal) {
-    const begin = `<table>\n${cells('th', head, conceal)}`;
+const cells = (tag, row, redact) => `<tr>${row.map((cell) => `<${tag}>${inHtml(redact(cell))}</${tag}>`).join('')}</tr>\n`;
+function tableHtml({ head, rows }, room, redact) {
+    const begin = `<table>\n${cells('th', head, redact)}`;
     const end = '</table>\n';
     let left = room - bytes(begin) - bytes(end) - 100;
     const shown = [];
     for (const row of rows) {
-        const html = cells('td', row, conceal);
+        const html = cells('td', row, redact);
         left -= bytes(html);
         if (left < 0)
             break;
@@ -658,41 +756,14 @@ function tableHtml({ head, rows }, room, conceal) {
     const rest = more === 0 ? '' : `<p>And ${(0,words/* grouped */.zD)(more)} more.</p>\n`;
     return `${begin}${shown.join('')}${end}${rest}`;
 }
-/**
- * One sentence, then the tables. All of it is HTML, in which text from outside cannot be anything but text. Secrets are
- * taken out before: in HTML they might not be recognised any more.
- */
-function summaryHtml(title, sentence, tables, conceal) {
-    let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(conceal(sentence)))}</p>\n`;
+function summaryHtml(title, sentence, tables, redact) {
+    let html = `<h3>${inHtml(title)}</h3>\n<p>${inHtml(cut(redact(sentence)))}</p>\n`;
     for (const table of tables) {
         if (table.rows.length > 0)
-            html += tableHtml(table, mostBytes - bytes(html), conceal);
+            html += tableHtml(table, maxBytes - bytes(html), redact);
     }
     return `${html}\n`;
 }
-
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/workflow-commands.js
-/**
- * What a step says in its log, and what the runner takes from there: docs.github.com, "Workflow commands for GitHub
- * Actions". A test holds these lines to those of `@actions/core`. That one itself would have to be loaded as a whole,
- * with its HTTP client, TLS and child processes, before the first wrong input could be told: as long as all of Node.
- */
-const escaped = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-const escapedProperty = (text) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-function command(name, text, properties = {}) {
-    const given = Object.entries(properties).filter(([, value]) => value !== '');
-    const list = given.map(([key, value]) => `${key}=${escapedProperty(value)}`).join(',');
-    info(`::${name}${list === '' ? '' : ` ${list}`}::${escaped(text)}`);
-}
-function info(line) {
-    process.stdout.write(`${line}\n`);
-}
-const debug = (text) => command('debug', text);
-const warning = (text) => command('warning', text);
-const error = (text, properties) => command('error', text, properties);
-const setSecret = (secret) => command('add-mask', secret);
-const startGroup = (title) => command('group', title);
-const endGroup = () => command('endgroup', '');
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/reporter.js
 
@@ -700,118 +771,110 @@ const endGroup = () => command('endgroup', '');
 
 
 
-
-
-
-/** One environment string has at most 128 KiB, and outputs become such strings in later steps. */
-const largestOutput = 100_000;
-/** A person who unfolds a group wants to see what it was about, not a thousand lines. */
-const longestGroup = 100;
-function createReporter(secrets, redact = (0,interface_redact/* createRedactor */.lY)(secrets)) {
+const maxOutputBytes = 100_000;
+const maxGroupLines = 100;
+const maxAnnotations = 10;
+const maxWarnings = 4;
+function createReporter(secrets, redact) {
     for (const secret of secrets)
-        setSecret(secret);
-    const safe = (text) => oneLine(redact(text));
+        core/* setSecret */.Pq(secret);
+    const clean = (text) => oneLine(redact(text));
     let warnings = 0;
     const leftEmpty = new Set();
     function warn(text) {
         warnings += 1;
-        // The last place is for how many more there are.
-        if (warnings < mostWarnings)
-            warning(safe(text));
+        if (warnings < maxWarnings)
+            core/* warning */.$e(clean(text));
         else
-            info(safe(`Warning: ${text}`));
+            core/* info */.pq(clean(`Warning: ${text}`));
     }
     function group(title, lines) {
         if (lines.length === 0) {
-            info(safe(title));
+            core/* info */.pq(clean(title));
             return;
         }
-        startGroup(safe(title));
-        for (const line of lines.slice(0, longestGroup))
-            info(`  ${safe(line)}`);
-        if (lines.length > longestGroup)
-            info(`  And ${(0,words/* count */.U9)(lines.length - longestGroup, 'more', 'more')}.`);
-        endGroup();
+        core/* startGroup */.Oh(clean(title));
+        for (const line of lines.slice(0, maxGroupLines))
+            core/* info */.pq(`  ${clean(line)}`);
+        if (lines.length > maxGroupLines)
+            core/* info */.pq(`  And ${(0,words/* count */.U9)(lines.length - maxGroupLines, 'more', 'more')}.`);
+        core/* endGroup */.N4();
     }
-    const log = {
-        line: (text) => info(safe(text)),
-        warn,
-        debug: (text) => debug(safe(text)),
-        group,
-    };
-    const whereElse = (name, { locks_file }) => name === 'locks' && locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
-    function publish(outputs) {
+    function setOutputs(outputs) {
         for (const name of outputNames) {
             const value = outputs[name];
             if (value === undefined)
                 continue;
             const text = redact(value);
-            if (Buffer.byteLength(text) <= largestOutput)
-                (0,command_files/* setOutput */.uH)(name, text);
-            else {
-                (0,command_files/* setOutput */.uH)(name, '');
-                // What is written early is written again at the end of the step.
-                if (leftEmpty.has(name))
-                    continue;
-                leftEmpty.add(name);
-                warn(`The output \`${name}\` is too large for a step and has been left empty.${whereElse(name, outputs)}`);
+            if (Buffer.byteLength(text) <= maxOutputBytes) {
+                core/* setOutput */.uH(name, text);
+                continue;
             }
+            core/* setOutput */.uH(name, '');
+            if (leftEmpty.has(name))
+                continue;
+            leftEmpty.add(name);
+            const instead = name === 'locks' && outputs.locks_file !== undefined ? ' Use the output `locks_file` instead.' : '';
+            warn(`The output \`${name}\` is too large for a step and has been left empty.${instead}`);
         }
     }
     function annotate({ text, title, file }) {
-        // The runner masks the text of an annotation, and nothing else of it.
-        error(safe(text), {
-            ...(title !== undefined && { title: safe(title) }),
-            ...(file !== undefined && { file: safe(file) }),
+        core/* error */.z3(clean(text), {
+            ...(title !== undefined && { title: clean(title) }),
+            ...(file !== undefined && { file: clean(file) }),
         });
     }
-    /** The last thing that a step says: what there was no place for is counted. */
-    function tellErrors(failures, notes) {
-        const hidden = warnings - (mostWarnings - 1);
-        const { shown, others } = annotationsOf(failures, notes, mostAnnotations - Math.min(warnings, mostWarnings));
+    function annotateFailures(failures, onFiles) {
+        const all = [...failures.map((text) => ({ text })), ...onFiles];
+        const places = maxAnnotations - Math.min(warnings, maxWarnings);
+        const shown = all.length <= places ? all : all.slice(0, places - 1);
+        const others = all.slice(shown.length);
         if (others.length > 0) {
             group(`${(0,words/* count */.U9)(others.length, 'more error')}:`, others.map(({ text }) => text));
         }
-        if (hidden > 0)
-            warning(`And ${(0,words/* count */.U9)(hidden, 'more warning')}: see the log of the step.`);
+        const hiddenWarnings = warnings - (maxWarnings - 1);
+        if (hiddenWarnings > 0)
+            core/* warning */.$e(`And ${(0,words/* count */.U9)(hiddenWarnings, 'more warning')}: see the log of the step.`);
         for (const annotation of shown)
             annotate(annotation);
+        if (others.length > 0) {
+            annotate({ text: `And ${(0,words/* count */.U9)(others.length, 'more of these', 'more of these')}: see the log of the step.` });
+        }
+        if (failures.length > 0)
+            process.exitCode = core/* ExitCode */.yU.Failure;
     }
-    function fail(failures, notes) {
-        process.exitCode = 1;
-        tellErrors(failures, notes);
-    }
-    function summarise(title, sentence, tables, picture = '') {
+    async function summarise(title, sentence, tables, chart = '') {
+        if (!process.env['GITHUB_STEP_SUMMARY'])
+            return;
         try {
-            (0,command_files/* addSummary */.S0)(summaryHtml(title, sentence, tables, redact) + picture);
+            await summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
         }
         catch (error) {
             warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
         }
     }
     return {
-        log,
-        publish,
-        refuse: (problems) => fail(problems, []),
-        finish(title, { outputs, sentence, tables, failures, notes }, withSummary) {
-            publish(outputs);
-            if (withSummary)
-                summarise(title, sentence, tables);
-            if (failures.length > 0)
-                fail(failures, notes);
-            else
-                tellErrors([], []);
+        log: {
+            line: (text) => core/* info */.pq(clean(text)),
+            warn,
+            debug: (text) => core/* debug */.Yz(clean(text)),
+            group,
         },
-        tellRelease({ sentence, table, picture, failures, warnings: cautions, lines }, withSummary) {
+        setOutputs,
+        refuse: (problems) => annotateFailures(problems, []),
+        async finish(title, { outputs, sentence, tables, failures, annotations }, withSummary) {
+            setOutputs(outputs);
+            if (withSummary)
+                await summarise(title, sentence, tables);
+            annotateFailures(failures, failures.length > 0 ? annotations : []);
+        },
+        async finishRelease({ sentence, table, chart, failures, warnings: cautions, lines }, withSummary) {
             group(sentence, lines);
             for (const text of cautions)
                 warn(text);
             if (withSummary)
-                summarise('Workspace: locks at the end of the job', sentence, [table], picture);
-            if (failures.length > 0)
-                fail(failures, []);
-            else
-                tellErrors([], []);
+                await summarise('Workspace: locks at the end of the job', sentence, [table], chart);
+            annotateFailures(failures, []);
         },
     };
 }
@@ -832,27 +895,18 @@ function createReporter(secrets, redact = (0,interface_redact/* createRedactor *
 /* unused harmony export distance */
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
 
-/**
- * "12,345". `toLocaleString` would say the same, and starts all that Node knows of languages for it, which takes half as
- * long as Node itself.
- */
 const grouped = (number) => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
-/** "1 path", "2 paths". */
 const count = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
-/** How long something took: with tenths while these mean something. */
 const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(milliseconds / 1_000);
-/** "in 12 min", or "3 min ago". */
 function distance(time, now) {
     const seconds = (time - now) / 1_000;
     return seconds >= 0 ? `in ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(seconds)}` : `${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(-seconds)} ago`;
 }
-/** "14:05 UTC", with the date where it is another day. */
 function clockTime(time, now) {
     const iso = new Date(time).toISOString();
     const clock = `${iso.slice(11, 16)} UTC`;
     return iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10) ? clock : `${iso.slice(0, 10)} ${clock}`;
 }
-/** "14:05 UTC (in 12 min)". */
 const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`;
 
 
@@ -872,7 +926,6 @@ const moment = (time, now) => `${clockTime(time, now)} (${distance(time, now)})`
 /* harmony export */ });
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
-/** More could only be meant to exhaust the stack of whoever reads it, or writes it again. */
 const maxDepth = 64;
 class TooDeep extends Error {
 }
@@ -885,11 +938,8 @@ function copy(value, onText, depth) {
         throw new TooDeep();
     if (Array.isArray(value))
         return value.map((item) => copy(item, onText, depth + 1));
-    return Object.fromEntries(
-    // What JSON.parse gives is nothing else by now.
-    Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
+    return Object.fromEntries(Object.entries(Object(value)).map(([name, member]) => [onText(name), copy(member, onText, depth + 1)]));
 }
-/** Reads JSON from elsewhere; `onText` sees each of its texts first. */
 function parseJson(text, onText) {
     try {
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(copy(JSON.parse(text), onText, 0));
@@ -901,18 +951,15 @@ function parseJson(text, onText) {
 const isObject = (json) => typeof json === 'object' && json !== null && !Array.isArray(json);
 const asObject = (json) => (isObject(json) ? json : {});
 const isArray = (json) => Array.isArray(json);
-/** Of the members with these names the first that is there. */
 function firstMember(object, names) {
     const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
     return name === undefined ? undefined : object[name];
 }
-/** A name or an id: a text, or a number that is still exact. */
 function nameIn(json) {
     if (typeof json === 'string')
         return json === '' ? undefined : json;
     return typeof json === 'number' && Number.isSafeInteger(json) ? String(json) : undefined;
 }
-/** Of the members with these names the first that is a name or an id. */
 function firstName(object, names) {
     for (const name of names) {
         const found = Object.hasOwn(object, name) ? nameIn(object[name]) : undefined;
@@ -948,7 +995,6 @@ function whyNot(text) {
 }
 function parseWorkspaceId(text) {
     const why = whyNot(text);
-    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
 }
 
@@ -965,11 +1011,10 @@ function parseWorkspaceId(text) {
 /* harmony export */   Rz: () => (/* binding */ milliseconds),
 /* harmony export */   a3: () => (/* binding */ formatDuration)
 /* harmony export */ });
-/* unused harmony export durationPattern */
+/* unused harmony exports durationPattern, durationUpTo */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
 const secondsIn = { s: 1, m: 60, h: 3_600, d: 86_400 };
-/** The number and the unit. */
 const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
 const isUnit = (text) => text !== undefined && text in secondsIn;
 function parseDuration(text) {
@@ -982,7 +1027,6 @@ function parseDuration(text) {
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('It is longer than can be counted.');
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(duration);
 }
-/** Writes the duration with the largest unit that leaves a whole number. */
 function formatDuration({ seconds }) {
     for (const unit of ['d', 'h', 'm']) {
         if (seconds > 0 && seconds % secondsIn[unit] === 0)
@@ -991,10 +1035,17 @@ function formatDuration({ seconds }) {
     return `${seconds}s`;
 }
 const milliseconds = ({ seconds }) => seconds * 1_000;
+const durationUpTo = (max, named) => (text) => {
+    const duration = parseDuration(text);
+    if (!duration.ok)
+        return duration;
+    return duration.value.seconds >= 1 && duration.value.seconds <= max.seconds
+        ? duration
+        : refused(`It must be from 1s to ${named}.`);
+};
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
-/** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
 function span(seconds) {
     const whole = Math.max(0, Math.round(seconds));
     if (whole < 2 * minute)
@@ -1011,7 +1062,6 @@ function span(seconds) {
     const rest = Math.floor((whole - days * day) / hour);
     return rest === 0 ? `${days} d` : `${days} d ${rest} h`;
 }
-/** The same of milliseconds, rounded up: "300 ms", "40 s". */
 const spanOfMs = (ms) => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms / 1_000)));
 
 
@@ -1023,24 +1073,17 @@ const spanOfMs = (ms) => (ms < 1_000 ? `${Math.ceil(ms)} ms` : span(Math.ceil(ms
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   IH: () => (/* binding */ asOneSegment),
 /* harmony export */   ne: () => (/* binding */ asSegments),
-/* harmony export */   yo: () => (/* binding */ parseHeldPath)
+/* harmony export */   yo: () => (/* binding */ parseHeldPath),
+/* harmony export */   zV: () => (/* binding */ canonicalLockPath)
 /* harmony export */ });
-/* unused harmony exports maxLockPathBytes, forbiddenInLockPath, misleading, parseLockPath, canonicalLockPath, lockPathFromUrl */
+/* unused harmony exports maxLockPathBytes, forbiddenInLockPath, misleading, parseLockPath, lockPathFromUrl */
 /* harmony import */ var _parsed_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(296);
 
-/** In bytes of UTF-8, as they are kept: composed. */
 const maxLockPathBytes = 1_024;
-/**
- * NFC leaves less than a quarter of no text (of three jamo, one syllable of Hangul; U+0390, of seven bytes two), so what
- * is longer than this cannot become a path. It is refused before it is composed: marks in the wrong order take time that
- * grows with the square of their number.
- */
 const maxUncomposedBytes = 4 * maxLockPathBytes;
 const tooLong = `A path must not be longer than ${maxLockPathBytes} bytes.`;
 const bytesIn = (text) => new TextEncoder().encode(text).length;
-/** What no path has anywhere, and the sentence that says so. */
 const forbidden = [
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
     [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
     [/\\/, 'A path is written with /, not with a backslash.'],
     [/^\//, 'A path is relative to the workspace: it must not start with /.'],
@@ -1048,15 +1091,9 @@ const forbidden = [
     [/\/\//, 'A path must not have an empty segment (two slashes in a row).'],
     [/(?:^|\/)\.{1,2}(?:\/|$)/, 'A path must not have a segment "." or "..".'],
 ];
-/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a path. */
 const forbiddenInLockPath = forbidden.map(([{ source }]) => source).join('|');
 const drive = /^[a-z]:\//i;
-/**
- * What turns the direction of text, and the blank that has no width: with them, a path looks like another one. The joiners
- * U+200C and U+200D are letters to some scripts, and stay.
- */
 const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** A reason with nothing of the path in it: the path stands beside it, escaped by whoever shows it. */
 function whyNot(path) {
     if (path === '')
         return 'A path must not be empty.';
@@ -1067,59 +1104,42 @@ function whyNot(path) {
     const [, why] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
     return why;
 }
-/** A character has at least one byte, so the first look is at a number that is there already. */
 function compose(text) {
     if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes)
         return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(tooLong);
     return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(text.normalize('NFC'));
 }
-/**
- * The path of a lock that may be there: one that was taken before misleading characters were refused is still found, and
- * released. Composes the characters (NFC) and repairs nothing else: a path that needs more than that is refused.
- */
 function parseHeldPath(text) {
     const composed = compose(text);
     if (!composed.ok)
         return composed;
     const path = composed.value;
     const why = whyNot(path);
-    // A brand cannot be computed: this is the one place that gives it, to what has just been examined.
     return why === undefined ? (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .accepted */ .q)(path) : (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)(why);
 }
-/** A path that can be locked. */
 function parseLockPath(text) {
     const path = parseHeldPath(text);
     if (!path.ok || !misleading.test(path.value))
         return path;
-    return refused('A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.');
+    return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path must not have characters that change the direction of text, nor a space without width (U+200B): it would look like another path.');
 }
-/**
- * What a person writes for a path in a workspace: backslashes count as slashes, and segments that change nothing
- * (`./a`, `a//b`, `a/./b`) are dropped. What names no file of the workspace is refused all the same.
- */
 function canonicalLockPath(text, parse = parseLockPath) {
     const segments = text.replaceAll('\\', '/').split('/');
     const last = segments.length - 1;
-    // An empty first segment is the root, and what the path ends in decides whether it names a file: both stay.
     const path = segments
         .filter((segment, index) => index === last || (segment !== '.' && (segment !== '' || index === 0)))
         .join('/');
     const composed = compose(path);
     if (!composed.ok)
         return composed;
-    // Composed first: that makes letters of some characters that are none, such as the sign for kelvin.
     if (drive.test(composed.value)) {
-        return refused('A path is relative to the workspace: it must not start with a drive (C:).');
+        return (0,_parsed_js__WEBPACK_IMPORTED_MODULE_0__/* .refused */ .J)('A path is relative to the workspace: it must not start with a drive (C:).');
     }
     return parse(composed.value);
 }
-/** The path as one segment of a URL: its slashes are encoded too. */
 const asOneSegment = (path) => encodeURIComponent(path);
-/** The path as several segments of a URL, for servers behind a proxy that does not let an encoded slash through. */
 const asSegments = (path) => path.split('/').map(encodeURIComponent).join('/');
-/** The path of a lock that a URL addresses, from the part behind `/locks/` exactly as it was sent. */
 function lockPathFromUrl(raw) {
-    // Encoded, a byte is at most three characters.
     if (raw.length > 3 * maxUncomposedBytes)
         return refused(tooLong);
     let text;
@@ -1157,17 +1177,14 @@ const refused = (why) => ({ ok: false, why });
 /* harmony export */   lY: () => (/* binding */ createRedactor)
 /* harmony export */ });
 /* unused harmony export redactCut */
-/** Encoded, a shorter secret would be found in texts that have nothing to do with it. */
 const minEncoded = 8;
 const percent = (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-/** RFC 3986 section 2.3, a URI component as JavaScript writes it, and a form; each with either case of its digits. */
 function inAddresses(secret) {
     const component = encodeURIComponent(secret.toWellFormed());
     const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
     const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
     return [...all, ...all.map((text) => text.replaceAll(/%[0-9A-F]{2}/g, (digits) => digits.toLowerCase()))];
 }
-/** With the slashes as PHP writes them, and the signs of HTML as Go does. */
 function inJson(secret) {
     const text = JSON.stringify(secret).slice(1, -1);
     const unicode = (character) => `\\u00${character.charCodeAt(0).toString(16)}`;
@@ -1178,7 +1195,6 @@ function inHtml(secret) {
     const text = secret.replaceAll(/[&<>"]/g, (character) => htmlSpelling[character] ?? character);
     return [text, text.replaceAll("'", '&#39;'), text.replaceAll("'", '&apos;')];
 }
-/** Three bytes are four characters, so it matters where the secret begins; those it shares with others are left out. */
 function inBase64(secret) {
     const bytes = Buffer.from(secret);
     const whole = bytes.toString('base64');
@@ -1194,10 +1210,8 @@ const inHex = (secret) => {
     const text = Buffer.from(secret).toString('hex');
     return secret.length < minEncoded ? [] : [text, text.toUpperCase()];
 };
-/** A header in ISO 8859-1 that was then read as UTF-8. */
 const asMisread = (secret) => Buffer.from(secret, 'latin1').toString();
 const minLine = 4;
-/** A log comes line by line, so each line of a secret is one too: as the runner sees it. */
 const withItsLines = (secret) => [
     secret,
     ...secret
@@ -1205,10 +1219,6 @@ const withItsLines = (secret) => [
         .map((line) => line.trim())
         .filter((line) => line.length >= minLine),
 ];
-/**
- * The secrets as they are, and as they stand in JSON, in addresses, in HTML, in Base64 and in hexadecimal digits. Longest
- * first: of two that begin alike, nothing of the longer one is left.
- */
 function spellingsOf(secrets, minLength = 1) {
     const all = secrets
         .flatMap(withItsLines)
@@ -1223,19 +1233,12 @@ function spellingsOf(secrets, minLength = 1) {
     ]);
     return [...new Set(all)].filter(({ length }) => length >= minLength).sort((one, other) => other.length - one.length);
 }
-/** One after the other: a pattern of all of them can be larger than V8 takes, which then repeats it in its error. */
 const redact = (text, spellings) => spellings.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text);
-/** Redacts a text that was cut off: it may end in the beginning of a secret. */
 function redactCut(text, spellings) {
-    // Nor is half a character left. Only where such a run begins is it looked at: most texts with one go on.
     const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
     const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
     return whole.slice(0, whole.length - Math.max(0, ...begun));
 }
-/**
- * How many characters of the beginning of a secret the text ends with. Where one of them does not fit, the longest beginning
- * that ends there is gone on with (Knuth, Morris and Pratt), so that neither text is looked at again and again.
- */
 function begunAtEnd(text, secret) {
     const shorter = [0];
     const extend = (length, character) => {
@@ -1248,7 +1251,6 @@ function begunAtEnd(text, secret) {
         shorter.push(extend(shorter[index - 1] ?? 0, secret[index]));
     }
     let begun = 0;
-    // As long as a whole secret it is not: that one was redacted.
     for (const character of text.slice(-(secret.length - 1)).split(''))
         begun = extend(begun, character);
     return begun;
@@ -1258,6 +1260,527 @@ function createRedactor(secrets) {
     return (text) => redact(text, spellings);
 }
 
+
+/***/ }),
+
+/***/ 950:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  yU: () => (/* binding */ ExitCode),
+  Yz: () => (/* binding */ debug),
+  N4: () => (/* binding */ endGroup),
+  z3: () => (/* binding */ error),
+  V4: () => (/* binding */ getInput),
+  Gu: () => (/* binding */ getState),
+  pq: () => (/* binding */ info),
+  uH: () => (/* binding */ setOutput),
+  Pq: () => (/* binding */ setSecret),
+  Oh: () => (/* binding */ startGroup),
+  $e: () => (/* binding */ warning)
+});
+
+// UNUSED EXPORTS: addPath, exportVariable, getBooleanInput, getIDToken, getMultilineInput, group, isDebug, markdownSummary, notice, platform, saveState, setCommandEcho, setFailed, summary, toPlatformPath, toPosixPath, toWin32Path
+
+// EXTERNAL MODULE: external "os"
+var external_os_ = __nccwpck_require__(857);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/utils.js
+// We use any as a valid input type
+/* eslint-disable @typescript-eslint/no-explicit-any */
+/**
+ * Sanitizes an input into a string so it can be passed into issueCommand safely
+ * @param input input to sanitize into a string
+ */
+function utils_toCommandValue(input) {
+    if (input === null || input === undefined) {
+        return '';
+    }
+    else if (typeof input === 'string' || input instanceof String) {
+        return input;
+    }
+    return JSON.stringify(input);
+}
+/**
+ *
+ * @param annotationProperties
+ * @returns The command properties to send with the actual annotation command
+ * See IssueCommandProperties: https://github.com/actions/runner/blob/main/src/Runner.Worker/ActionCommandManager.cs#L646
+ */
+function utils_toCommandProperties(annotationProperties) {
+    if (!Object.keys(annotationProperties).length) {
+        return {};
+    }
+    return {
+        title: annotationProperties.title,
+        file: annotationProperties.file,
+        line: annotationProperties.startLine,
+        endLine: annotationProperties.endLine,
+        col: annotationProperties.startColumn,
+        endColumn: annotationProperties.endColumn
+    };
+}
+//# sourceMappingURL=utils.js.map
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/command.js
+
+
+/**
+ * Issues a command to the GitHub Actions runner
+ *
+ * @param command - The command name to issue
+ * @param properties - Additional properties for the command (key-value pairs)
+ * @param message - The message to include with the command
+ * @remarks
+ * This function outputs a specially formatted string to stdout that the Actions
+ * runner interprets as a command. These commands can control workflow behavior,
+ * set outputs, create annotations, mask values, and more.
+ *
+ * Command Format:
+ *   ::name key=value,key=value::message
+ *
+ * @example
+ * ```typescript
+ * // Issue a warning annotation
+ * issueCommand('warning', {}, 'This is a warning message');
+ * // Output: ::warning::This is a warning message
+ *
+ * // Set an environment variable
+ * issueCommand('set-env', { name: 'MY_VAR' }, 'some value');
+ * // Output: ::set-env name=MY_VAR::some value
+ *
+ * // Add a secret mask
+ * issueCommand('add-mask', {}, 'secretValue123');
+ * // Output: ::add-mask::secretValue123
+ * ```
+ *
+ * @internal
+ * This is an internal utility function that powers the public API functions
+ * such as setSecret, warning, error, and exportVariable.
+ */
+function command_issueCommand(command, properties, message) {
+    const cmd = new Command(command, properties, message);
+    process.stdout.write(cmd.toString() + external_os_.EOL);
+}
+function command_issue(name, message = '') {
+    command_issueCommand(name, {}, message);
+}
+const CMD_STRING = '::';
+class Command {
+    constructor(command, properties, message) {
+        if (!command) {
+            command = 'missing.command';
+        }
+        this.command = command;
+        this.properties = properties;
+        this.message = message;
+    }
+    toString() {
+        let cmdStr = CMD_STRING + this.command;
+        if (this.properties && Object.keys(this.properties).length > 0) {
+            cmdStr += ' ';
+            let first = true;
+            for (const key in this.properties) {
+                if (this.properties.hasOwnProperty(key)) {
+                    const val = this.properties[key];
+                    if (val) {
+                        if (first) {
+                            first = false;
+                        }
+                        else {
+                            cmdStr += ',';
+                        }
+                        cmdStr += `${key}=${escapeProperty(val)}`;
+                    }
+                }
+            }
+        }
+        cmdStr += `${CMD_STRING}${escapeData(this.message)}`;
+        return cmdStr;
+    }
+}
+function escapeData(s) {
+    return utils_toCommandValue(s)
+        .replace(/%/g, '%25')
+        .replace(/\r/g, '%0D')
+        .replace(/\n/g, '%0A');
+}
+function escapeProperty(s) {
+    return utils_toCommandValue(s)
+        .replace(/%/g, '%25')
+        .replace(/\r/g, '%0D')
+        .replace(/\n/g, '%0A')
+        .replace(/:/g, '%3A')
+        .replace(/,/g, '%2C');
+}
+//# sourceMappingURL=command.js.map
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/crypto.js
+/**
+ * All that the toolkit asks of Node's crypto: the delimiter around an output or a state. It must not occur in the value,
+ * which the toolkit checks itself; nothing depends on it being secret.
+ */
+function randomUUID() {
+  const hex = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+// EXTERNAL MODULE: external "fs"
+var external_fs_ = __nccwpck_require__(896);
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/file-command.js
+// For internal use, subject to change.
+// We use any as a valid input type
+/* eslint-disable @typescript-eslint/no-explicit-any */
+
+
+
+
+function file_command_issueFileCommand(command, message) {
+    const filePath = process.env[`GITHUB_${command}`];
+    if (!filePath) {
+        throw new Error(`Unable to find environment variable for file command ${command}`);
+    }
+    if (!external_fs_.existsSync(filePath)) {
+        throw new Error(`Missing file at path: ${filePath}`);
+    }
+    external_fs_.appendFileSync(filePath, `${utils_toCommandValue(message)}${external_os_.EOL}`, {
+        encoding: 'utf8'
+    });
+}
+function file_command_prepareKeyValueMessage(key, value) {
+    const delimiter = `ghadelimiter_${randomUUID()}`;
+    const convertedValue = utils_toCommandValue(value);
+    // These should realistically never happen, but just in case someone finds a
+    // way to exploit uuid generation let's not allow keys or values that contain
+    // the delimiter.
+    if (key.includes(delimiter)) {
+        throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter}"`);
+    }
+    if (convertedValue.includes(delimiter)) {
+        throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`);
+    }
+    return `${key}<<${delimiter}${external_os_.EOL}${convertedValue}${external_os_.EOL}${delimiter}`;
+}
+//# sourceMappingURL=file-command.js.map
+;// CONCATENATED MODULE: external "path"
+const external_path_namespaceObject = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("path");
+;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/core.js
+var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
+    function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
+    return new (P || (P = Promise))(function (resolve, reject) {
+        function fulfilled(value) { try { step(generator.next(value)); } catch (e) { reject(e); } }
+        function rejected(value) { try { step(generator["throw"](value)); } catch (e) { reject(e); } }
+        function step(result) { result.done ? resolve(result.value) : adopt(result.value).then(fulfilled, rejected); }
+        step((generator = generator.apply(thisArg, _arguments || [])).next());
+    });
+};
+
+
+
+
+
+
+/**
+ * The code to exit an action
+ */
+var ExitCode;
+(function (ExitCode) {
+    /**
+     * A code indicating that the action was successful
+     */
+    ExitCode[ExitCode["Success"] = 0] = "Success";
+    /**
+     * A code indicating that the action was a failure
+     */
+    ExitCode[ExitCode["Failure"] = 1] = "Failure";
+})(ExitCode || (ExitCode = {}));
+//-----------------------------------------------------------------------
+// Variables
+//-----------------------------------------------------------------------
+/**
+ * Sets env variable for this action and future actions in the job
+ * @param name the name of the variable to set
+ * @param val the value of the variable. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function exportVariable(name, val) {
+    const convertedVal = toCommandValue(val);
+    process.env[name] = convertedVal;
+    const filePath = process.env['GITHUB_ENV'] || '';
+    if (filePath) {
+        return issueFileCommand('ENV', prepareKeyValueMessage(name, val));
+    }
+    issueCommand('set-env', { name }, convertedVal);
+}
+/**
+ * Registers a secret which will get masked from logs
+ *
+ * @param secret - Value of the secret to be masked
+ * @remarks
+ * This function instructs the Actions runner to mask the specified value in any
+ * logs produced during the workflow run. Once registered, the secret value will
+ * be replaced with asterisks (***) whenever it appears in console output, logs,
+ * or error messages.
+ *
+ * This is useful for protecting sensitive information such as:
+ * - API keys
+ * - Access tokens
+ * - Authentication credentials
+ * - URL parameters containing signatures (SAS tokens)
+ *
+ * Note that masking only affects future logs; any previous appearances of the
+ * secret in logs before calling this function will remain unmasked.
+ *
+ * @example
+ * ```typescript
+ * // Register an API token as a secret
+ * const apiToken = "abc123xyz456";
+ * setSecret(apiToken);
+ *
+ * // Now any logs containing this value will show *** instead
+ * console.log(`Using token: ${apiToken}`); // Outputs: "Using token: ***"
+ * ```
+ */
+function setSecret(secret) {
+    command_issueCommand('add-mask', {}, secret);
+}
+/**
+ * Prepends inputPath to the PATH (for this action and future actions)
+ * @param inputPath
+ */
+function addPath(inputPath) {
+    const filePath = process.env['GITHUB_PATH'] || '';
+    if (filePath) {
+        issueFileCommand('PATH', inputPath);
+    }
+    else {
+        issueCommand('add-path', {}, inputPath);
+    }
+    process.env['PATH'] = `${inputPath}${path.delimiter}${process.env['PATH']}`;
+}
+/**
+ * Gets the value of an input.
+ * Unless trimWhitespace is set to false in InputOptions, the value is also trimmed.
+ * Returns an empty string if the value is not defined.
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   string
+ */
+function getInput(name, options) {
+    const val = process.env[`INPUT_${name.replace(/ /g, '_').toUpperCase()}`] || '';
+    if (options && options.required && !val) {
+        throw new Error(`Input required and not supplied: ${name}`);
+    }
+    if (options && options.trimWhitespace === false) {
+        return val;
+    }
+    return val.trim();
+}
+/**
+ * Gets the values of an multiline input.  Each value is also trimmed.
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   string[]
+ *
+ */
+function getMultilineInput(name, options) {
+    const inputs = getInput(name, options)
+        .split('\n')
+        .filter(x => x !== '');
+    if (options && options.trimWhitespace === false) {
+        return inputs;
+    }
+    return inputs.map(input => input.trim());
+}
+/**
+ * Gets the input value of the boolean type in the YAML 1.2 "core schema" specification.
+ * Support boolean input list: `true | True | TRUE | false | False | FALSE` .
+ * The return value is also in boolean type.
+ * ref: https://yaml.org/spec/1.2/spec.html#id2804923
+ *
+ * @param     name     name of the input to get
+ * @param     options  optional. See InputOptions.
+ * @returns   boolean
+ */
+function getBooleanInput(name, options) {
+    const trueValue = ['true', 'True', 'TRUE'];
+    const falseValue = ['false', 'False', 'FALSE'];
+    const val = getInput(name, options);
+    if (trueValue.includes(val))
+        return true;
+    if (falseValue.includes(val))
+        return false;
+    throw new TypeError(`Input does not meet YAML 1.2 "Core Schema" specification: ${name}\n` +
+        `Support boolean input list: \`true | True | TRUE | false | False | FALSE\``);
+}
+/**
+ * Sets the value of an output.
+ *
+ * @param     name     name of the output to set
+ * @param     value    value to store. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function setOutput(name, value) {
+    const filePath = process.env['GITHUB_OUTPUT'] || '';
+    if (filePath) {
+        return file_command_issueFileCommand('OUTPUT', file_command_prepareKeyValueMessage(name, value));
+    }
+    process.stdout.write(external_os_.EOL);
+    command_issueCommand('set-output', { name }, utils_toCommandValue(value));
+}
+/**
+ * Enables or disables the echoing of commands into stdout for the rest of the step.
+ * Echoing is disabled by default if ACTIONS_STEP_DEBUG is not set.
+ *
+ */
+function setCommandEcho(enabled) {
+    issue('echo', enabled ? 'on' : 'off');
+}
+//-----------------------------------------------------------------------
+// Results
+//-----------------------------------------------------------------------
+/**
+ * Sets the action status to failed.
+ * When the action exits it will be with an exit code of 1
+ * @param message add error issue message
+ */
+function setFailed(message) {
+    process.exitCode = ExitCode.Failure;
+    error(message);
+}
+//-----------------------------------------------------------------------
+// Logging Commands
+//-----------------------------------------------------------------------
+/**
+ * Gets whether Actions Step Debug is on or not
+ */
+function isDebug() {
+    return process.env['RUNNER_DEBUG'] === '1';
+}
+/**
+ * Writes debug message to user log
+ * @param message debug message
+ */
+function debug(message) {
+    command_issueCommand('debug', {}, message);
+}
+/**
+ * Adds an error issue
+ * @param message error issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function error(message, properties = {}) {
+    command_issueCommand('error', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Adds a warning issue
+ * @param message warning issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function warning(message, properties = {}) {
+    command_issueCommand('warning', utils_toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Adds a notice issue
+ * @param message notice issue message. Errors will be converted to string via toString()
+ * @param properties optional properties to add to the annotation.
+ */
+function notice(message, properties = {}) {
+    issueCommand('notice', toCommandProperties(properties), message instanceof Error ? message.toString() : message);
+}
+/**
+ * Writes info to log with console.log.
+ * @param message info message
+ */
+function info(message) {
+    process.stdout.write(message + external_os_.EOL);
+}
+/**
+ * Begin an output group.
+ *
+ * Output until the next `groupEnd` will be foldable in this group
+ *
+ * @param name The name of the output group
+ */
+function startGroup(name) {
+    command_issue('group', name);
+}
+/**
+ * End an output group.
+ */
+function endGroup() {
+    command_issue('endgroup');
+}
+/**
+ * Wrap an asynchronous function call in a group.
+ *
+ * Returns the same type as the function itself.
+ *
+ * @param name The name of the group
+ * @param fn The function to wrap in the group
+ */
+function group(name, fn) {
+    return __awaiter(this, void 0, void 0, function* () {
+        startGroup(name);
+        let result;
+        try {
+            result = yield fn();
+        }
+        finally {
+            endGroup();
+        }
+        return result;
+    });
+}
+//-----------------------------------------------------------------------
+// Wrapper action state
+//-----------------------------------------------------------------------
+/**
+ * Saves state for current action, the state can only be retrieved by this action's post job execution.
+ *
+ * @param     name     name of the state to store
+ * @param     value    value to store. Non-string values will be converted to a string via JSON.stringify
+ */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+function saveState(name, value) {
+    const filePath = process.env['GITHUB_STATE'] || '';
+    if (filePath) {
+        return issueFileCommand('STATE', prepareKeyValueMessage(name, value));
+    }
+    issueCommand('save-state', { name }, toCommandValue(value));
+}
+/**
+ * Gets the value of an state set by this action's main execution.
+ *
+ * @param     name     name of the state to get
+ * @returns   string
+ */
+function getState(name) {
+    return process.env[`STATE_${name}`] || '';
+}
+function getIDToken(aud) {
+    return __awaiter(this, void 0, void 0, function* () {
+        return yield OidcClient.getIDToken(aud);
+    });
+}
+/**
+ * Summary exports
+ */
+
+/**
+ * @deprecated use core.summary
+ */
+
+/**
+ * Path exports
+ */
+
+/**
+ * Platform utilities exports
+ */
+
+//# sourceMappingURL=core.js.map
 
 /***/ })
 

@@ -6,7 +6,7 @@ import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);
-const redact = new URL('../../../src/action/report/redact.ts', import.meta.url);
+const redact = new URL('../../../src/interface/redact.ts', import.meta.url);
 const secret = 'wsa_geheim@0123/456';
 
 type Said = readonly [keyof Log, ...unknown[]];

@@ -1,0 +1,335 @@
+export const id = 735;
+export const ids = [735];
+export const modules = {
+
+/***/ 4735:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+// ESM COMPAT FLAG
+__webpack_require__.r(__webpack_exports__);
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  unlock: () => (/* binding */ unlock)
+});
+
+// EXTERNAL MODULE: ./build/bundle/compiled/action/context.js
+var action_context = __webpack_require__(1659);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/in-parallel.js
+var in_parallel = __webpack_require__(2982);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/lookup.js
+var locks_lookup = __webpack_require__(3981);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/release.js
+var locks_release = __webpack_require__(3850);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/locks/messages.js
+var messages = __webpack_require__(8767);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
+var words = __webpack_require__(1046);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/operations/unlock-report.js
+
+
+const ofKind = (results, kind) => results.filter((result) => result.kind === kind);
+function statusOf(results) {
+    const kinds = new Set(results.map(({ kind }) => kind));
+    if (kinds.has('lost'))
+        return 'lost';
+    if (kinds.has('released'))
+        return 'released';
+    return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
+}
+function holderText(holder, now) {
+    const until = holder?.expires_at === undefined ? '' : ` until ${(0,words/* clockTime */.qo)(Date.parse(holder.expires_at), now)}`;
+    return `held by ${holder?.owner ?? 'somebody else'}${until}`;
+}
+function resultText(result, now) {
+    switch (result.kind) {
+        case 'released':
+            return 'released';
+        case 'absent':
+            return 'was not locked';
+        case 'lost':
+            return 'held by somebody else, left alone';
+        case 'held':
+            return `${holderText(result.holder, now)}, left alone`;
+        case 'not-ours':
+            return 'not locked by this job, left alone';
+        case 'left-alone':
+            return 'cannot be told apart from a lock of somebody else, left alone';
+        case 'refused':
+            return `${holderText(result.holder, now)}, and not this token’s to release`;
+        case 'unclear':
+            return 'not known to be released';
+        case 'failed':
+            return 'not released';
+    }
+}
+function failureOf(result, now) {
+    switch (result.kind) {
+        case 'lost':
+            return [`${(0,messages/* heldText */.Dx)(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
+        case 'refused': {
+            const { path, holder, requestId } = result;
+            const request = requestId === undefined ? '' : `, request id ${requestId}`;
+            return [
+                `${(0,messages/* heldText */.Dx)(path, holder, now)}, and the service does not let this token release that lock (403${request}). To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`,
+            ];
+        }
+        case 'unclear':
+            return [
+                `It is not known whether the lock on ${result.path} was released: the release was sent only once, because nothing tells the lock from a later one. ${result.why}`,
+            ];
+        case 'failed':
+            return [`The lock on ${result.path} was not released. ${result.why}`];
+        default:
+            return [];
+    }
+}
+const maxNamed = 5;
+function listed(texts) {
+    const more = texts.length - maxNamed;
+    return texts.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${(0,words/* count */.U9)(more, 'more', 'more')}` : '');
+}
+function heldByText(held) {
+    const owners = new Set(held.map(({ holder }) => holder?.owner ?? 'somebody else'));
+    return `${held.length} held by ${listed([...owners])}`;
+}
+function sentenceOf(results, workspace) {
+    const released = ofKind(results, 'released');
+    const [first] = released;
+    const what = first === undefined
+        ? 'Nothing was released'
+        : `Released ${results.length === 1 ? first.path : (0,words/* count */.U9)(released.length, 'lock')}`;
+    if (results.length === 0)
+        return `${what} in ${workspace}: this job has no lock on what the pattern matches.`;
+    const held = ofKind(results, 'held');
+    const others = [
+        ['absent', 'not locked'],
+        ['lost', 'lost'],
+        ['not-ours', 'not of this job'],
+        ['left-alone', 'left alone'],
+    ]
+        .map(([kind, words]) => [ofKind(results, kind).length, words])
+        .filter(([number]) => number > 0)
+        .map(([number, words]) => `${number} ${words}`);
+    const failed = ['failed', 'refused', 'unclear'].reduce((sum, kind) => sum + ofKind(results, kind).length, 0);
+    const parts = [
+        `${what} in ${workspace}`,
+        ...others,
+        ...(held.length > 0 ? [heldByText(held)] : []),
+        ...(failed > 0 ? [`${failed} not released`] : []),
+    ];
+    return `${parts.join(', ')}.`;
+}
+function cautionText(results, now) {
+    const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
+    const named = [...held, ...ofKind(results, 'not-ours')];
+    const [first] = named;
+    if (first === undefined)
+        return undefined;
+    const which = named.length > 1
+        ? `This job has no lock on ${(0,words/* count */.U9)(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${listed(named.map(({ path }) => path))}.`
+        : first.kind === 'held'
+            ? `${(0,messages/* heldText */.Dx)(first.path, first.holder, now)}, and not by this job: it is left alone.`
+            : `This job has no lock on ${first.path}, and who has one cannot be seen: what is there is left alone.`;
+    return `${which} \`force: true\` would release it all the same.`;
+}
+function othersText(results, now) {
+    const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
+    if (others.length === 0)
+        return undefined;
+    return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
+}
+function unlockOutcome(results, workspace, now) {
+    const table = {
+        head: ['Path', 'Result'],
+        rows: results.map((result) => [result.path, resultText(result, now)]),
+    };
+    return {
+        outputs: {
+            status: statusOf(results),
+            released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
+        },
+        sentence: sentenceOf(results, workspace),
+        tables: [table],
+        failures: results.flatMap((result) => failureOf(result, now)),
+        annotations: [],
+    };
+}
+
+// EXTERNAL MODULE: external "node:fs"
+var external_node_fs_ = __webpack_require__(3024);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __webpack_require__(9296);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/parse.js
+var parse = __webpack_require__(3283);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/history.js
+var ledger_history = __webpack_require__(6504);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var outcome = __webpack_require__(8776);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/paths/resolve-paths.js + 1 modules
+var resolve_paths = __webpack_require__(5340);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/operations/unlock-targets.js
+
+
+
+
+
+
+const fromHandoff = ({ path, ...lock }) => ({
+    kind: 'lock',
+    path,
+    lock,
+    doubtful: false,
+});
+function resolveFromLedger({ kind, path }, { held, planned, damaged }) {
+    const lock = held.get(path);
+    if (lock !== undefined) {
+        const { grant, releaseBegun } = lock;
+        return { kind: 'lock', path, lock: { ...grant.lock, grantedAt: grant.at }, doubtful: releaseBegun || damaged };
+    }
+    if (kind === 'matched')
+        return { kind: 'matched', path };
+    if (planned.has(path))
+        return { kind: 'not-ours', path };
+    return damaged ? { kind: 'lock', path, lock: {}, doubtful: true } : { kind: 'path', path };
+}
+function readText(file) {
+    try {
+        return (0,parsed/* accepted */.q)((0,external_node_fs_.readFileSync)(file, 'utf8'));
+    }
+    catch (error) {
+        return (0,parsed/* refused */.J)(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    }
+}
+async function unlockTargets(context, task) {
+    const { ledger, connection, runner } = context;
+    const { selection, workspace, force } = task;
+    switch (selection.kind) {
+        case 'paths': {
+            const jobLocks = (0,ledger_history/* readJobLocks */.k)(ledger, connection.baseUrl, workspace);
+            const lockedPaths = [...jobLocks.held.keys()];
+            const resolved = await (0,resolve_paths/* resolvePaths */.L)(selection.paths, { checkout: runner.checkout, lockedPaths });
+            return resolved.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks)));
+        }
+        case 'locks':
+            return selection.locks.map(fromHandoff);
+        case 'locks-file': {
+            const { file } = selection;
+            const text = readText(file);
+            const locks = text.ok ? (0,parse/* parseHandoff */["in"])(text.value) : text;
+            if (!locks.ok)
+                throw new outcome/* InputError */.dz([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
+            return locks.value.map(fromHandoff);
+        }
+    }
+}
+
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/operations/unlock.js
+
+
+
+
+
+
+const courtesyMs = 10_000;
+const isOfKind = (kind) => (target) => target.kind === kind;
+const pathsOf = (targets) => targets.map(({ path }) => path);
+const refusesThisLock = ({ failure }) => failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
+async function lookAtOthers({ client, clock }, workspace, targets, limits) {
+    const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
+    async function lookAtNamed() {
+        const paths = pathsOf(targets.filter(isOfKind('not-ours')));
+        const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listOnPaths */.cP)(client, workspace, paths, within));
+        return paths.map((path) => {
+            const found = lookup(path);
+            if (found.kind === 'locked')
+                return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
+            return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
+        });
+    }
+    async function lookAtMatched() {
+        const paths = pathsOf(targets.filter(isOfKind('matched')));
+        if (paths.length === 0)
+            return [];
+        const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listTogether */.XO)(client, workspace, paths, within));
+        return paths.flatMap((path) => {
+            const found = lookup(path);
+            return found.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
+        });
+    }
+    return (await Promise.all([lookAtNamed(), lookAtMatched()])).flat();
+}
+async function unlock(context, task) {
+    const { client, log, connection } = context;
+    const { workspace, force } = task;
+    const targets = await unlockTargets(context, task);
+    const within = (0,action_context/* defaultLimits */.MK)(context);
+    const results = [];
+    const release = (path, target) => (0,locks_release/* releaseLock */.x_)(context, { service: connection.baseUrl, workspace, path, target, force }, within);
+    function failed(path, error, holder, advice = '') {
+        if (!force && refusesThisLock(error))
+            return { path, kind: 'refused', holder, requestId: error.requestId };
+        return { path, kind: 'failed', why: `${error.message}${advice}` };
+    }
+    async function releaseOwn({ path, lock, doubtful }) {
+        const result = await release(path, { kind: 'own', lock, doubtful });
+        switch (result.kind) {
+            case 'failed':
+                return failed(path, result.error, undefined);
+            case 'unclear':
+                return { path, kind: 'unclear', why: result.error.message };
+            case 'left-alone':
+                log.warn(`The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`);
+                return { path, kind: 'left-alone' };
+            case 'released':
+            case 'absent':
+            case 'lost':
+                return { path, ...result };
+        }
+    }
+    async function releaseFound(path, found) {
+        if (found.kind === 'failed')
+            return failed(path, found.error, undefined);
+        const lock = found.kind === 'locked' ? found.lock : undefined;
+        const result = await release(path, { kind: 'found', found });
+        switch (result.kind) {
+            case 'released':
+            case 'absent':
+            case 'left-alone':
+                return { path, kind: result.kind };
+            case 'lost':
+                return { path, kind: 'held', holder: result.holder, asked: 'by-name' };
+            case 'unclear':
+                return { path, kind: 'unclear', why: result.error.message };
+            case 'failed': {
+                const sentOnce = lock === undefined || !(0,locks_release/* isProven */.nn)(lock);
+                const advice = ' It was sent only once, because nothing tells the lock from a later one.';
+                return failed(path, result.error, lock, sentOnce ? advice : '');
+            }
+        }
+    }
+    async function releaseAllFound() {
+        const paths = pathsOf(targets.filter(isOfKind('path')));
+        const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listOnPaths */.cP)(client, workspace, paths, within));
+        await (0,in_parallel/* inParallel */.H)(paths, async (path) => void results.push(await releaseFound(path, lookup(path))));
+    }
+    await (0,in_parallel/* inParallel */.H)(targets.filter(isOfKind('lock')), async (target) => void results.push(await releaseOwn(target)));
+    const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
+    results.push(...others);
+    results.sort((one, other) => (one.path < other.path ? -1 : 1));
+    const now = client.serverNow();
+    const caution = cautionText(results, now);
+    if (caution !== undefined)
+        log.warn(caution);
+    const outcome = unlockOutcome(results, workspace, now);
+    log.group(outcome.sentence, results.map((result) => `${result.path}: ${resultText(result, now)}`));
+    const leftAlone = othersText(results, now);
+    if (leftAlone !== undefined)
+        log.line(leftAlone);
+    return outcome;
+}
+
+
+/***/ })
+
+};
