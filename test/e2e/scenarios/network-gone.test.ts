@@ -74,7 +74,7 @@ test.each([
     const { level, message } = post?.annotations[0] ?? {};
     expect(level).toBe('warning');
     expect(message).toMatch(/^2 locks could not be released and end by themselves\. /);
-    expect(message).toMatch(/It was tried \d+ times\./);
+    expect(message).toMatch(/, \d+ attempts\)\./);
     expect(message).toContain(`${hero} (id ${lock?.id}, held until `);
     expect(message).toContain(
       `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>' -H 'If-Match: "${lock?.id}"' '${stage.baseUrl}/workspaces/${stage.workspace}/locks/Content%2FHero.uasset'`,
