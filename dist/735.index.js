@@ -180,18 +180,21 @@ const fromHandoff = ({ path, ...lock }) => ({
     path,
     lock,
     doubtful: false,
+    asked: 'by-name',
 });
 function resolveFromLedger({ kind, path }, { held, planned, damaged }) {
     const lock = held.get(path);
     if (lock !== undefined) {
         const { grant, releaseBegun } = lock;
-        return { kind: 'lock', path, lock: { ...grant.lock, grantedAt: grant.at }, doubtful: releaseBegun || damaged };
+        const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+        const own = { ...grant.lock, grantedAt: grant.at };
+        return { kind: 'lock', path, lock: own, doubtful: releaseBegun || damaged, asked };
     }
     if (kind === 'matched')
         return { kind: 'matched', path };
     if (planned.has(path))
         return { kind: 'not-ours', path };
-    return damaged ? { kind: 'lock', path, lock: {}, doubtful: true } : { kind: 'path', path };
+    return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 function readText(file) {
     try {
@@ -271,7 +274,8 @@ async function unlock(context, task) {
             return { path, kind: 'refused', holder, requestId: error.requestId };
         return { path, kind: 'failed', why: `${error.message}${advice}` };
     }
-    async function releaseOwn({ path, lock, doubtful }) {
+    async function releaseOwn(target) {
+        const { path, lock, doubtful, asked } = target;
         const result = await release(path, { kind: 'own', lock, doubtful });
         switch (result.kind) {
             case 'failed':
@@ -283,8 +287,9 @@ async function unlock(context, task) {
                 return { path, kind: 'left-alone' };
             case 'released':
             case 'absent':
+                return { path, kind: result.kind };
             case 'lost':
-                return { path, ...result };
+                return doubtful ? { path, kind: 'held', holder: result.holder, asked } : { path, ...result };
         }
     }
     async function releaseFound(path, found) {

@@ -380,6 +380,7 @@ var core = __nccwpck_require__(950);
 var external_os_ = __nccwpck_require__(857);
 // EXTERNAL MODULE: external "fs"
 var external_fs_ = __nccwpck_require__(896);
+var external_fs_namespaceObject = /*#__PURE__*/__nccwpck_require__.t(external_fs_, 2);
 ;// CONCATENATED MODULE: ./build/bundle/node_modules/@actions/core/lib/summary.js
 var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _arguments, P, generator) {
     function adopt(value) { return value instanceof P ? value : new P(function (resolve) { resolve(value); }); }
@@ -392,7 +393,8 @@ var __awaiter = (undefined && undefined.__awaiter) || function (thisArg, _argume
 };
 
 
-const { access, appendFile, writeFile } = external_fs_.promises;
+const { constants } = external_fs_namespaceObject;
+const { accessSync: access, appendFileSync: appendFile, writeFileSync: writeFile } = external_fs_namespaceObject;
 const SUMMARY_ENV_VAR = 'GITHUB_STEP_SUMMARY';
 const SUMMARY_DOCS_URL = 'https://docs.github.com/actions/using-workflows/workflow-commands-for-github-actions#adding-a-job-summary';
 class Summary {
@@ -415,7 +417,7 @@ class Summary {
                 throw new Error(`Unable to find environment variable for $${SUMMARY_ENV_VAR}. Check if your runtime environment supports job summaries.`);
             }
             try {
-                yield access(pathFromEnv, external_fs_.constants.R_OK | external_fs_.constants.W_OK);
+                yield access(pathFromEnv, constants.R_OK | constants.W_OK);
             }
             catch (_a) {
                 throw new Error(`Unable to access summary file: '${pathFromEnv}'. Check if the file has correct read/write permissions.`);

@@ -11,7 +11,13 @@ import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 
 /** What an unlock means by a path. */
 export type UnlockTarget = { readonly path: LockPath } & (
-  | { readonly kind: 'lock'; readonly lock: OwnLock; readonly doubtful: boolean }
+  | {
+      readonly kind: 'lock';
+      readonly lock: OwnLock;
+      /** This job may have released it already. */
+      readonly doubtful: boolean;
+      readonly asked: 'by-name' | 'by-pattern';
+    }
   /** The job never meant to lock the path, and names it: whatever lock is found there. */
   | { readonly kind: 'path' }
   /** The job meant to lock it, and has no lock on it: one that is there is somebody else's. */
@@ -25,6 +31,7 @@ export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
   path,
   lock,
   doubtful: false,
+  asked: 'by-name',
 });
 
 /** The lock that this job has on the path, if its ledger knows of the path. */
@@ -32,12 +39,14 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   const lock = held.get(path);
   if (lock !== undefined) {
     const { grant, releaseBegun } = lock;
-    return { kind: 'lock', path, lock: { ...grant.lock, grantedAt: grant.at }, doubtful: releaseBegun || damaged };
+    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+    const own = { ...grant.lock, grantedAt: grant.at };
+    return { kind: 'lock', path, lock: own, doubtful: releaseBegun || damaged, asked };
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };
   // What is missing of the ledger may be about this path.
-  return damaged ? { kind: 'lock', path, lock: {}, doubtful: true } : { kind: 'path', path };
+  return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
 function readText(file: string): Parsed<string> {

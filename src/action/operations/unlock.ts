@@ -73,7 +73,8 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
     return { path, kind: 'failed', why: `${error.message}${advice}` };
   }
 
-  async function releaseOwn({ path, lock, doubtful }: Extract<UnlockTarget, { kind: 'lock' }>): Promise<UnlockResult> {
+  async function releaseOwn(target: Extract<UnlockTarget, { kind: 'lock' }>): Promise<UnlockResult> {
+    const { path, lock, doubtful, asked } = target;
     const result = await release(path, { kind: 'own', lock, doubtful });
     switch (result.kind) {
       case 'failed':
@@ -87,8 +88,10 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
         return { path, kind: 'left-alone' };
       case 'released':
       case 'absent':
+        return { path, kind: result.kind };
       case 'lost':
-        return { path, ...result };
+        // What this job has released itself is not lost.
+        return doubtful ? { path, kind: 'held', holder: result.holder, asked } : { path, ...result };
     }
   }
 

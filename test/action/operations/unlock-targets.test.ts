@@ -36,7 +36,8 @@ const matched = { kind: 'matched', path } as const;
 
 describe('a path of an unlock', () => {
   test.each([named, matched])('that the job holds and that is $kind is its lock, with what proves it', (resolved) => {
-    const own = { kind: 'lock', path, lock: { ...lock, grantedAt: at } };
+    const asked = resolved.kind === 'matched' ? 'by-pattern' : 'by-name';
+    const own = { kind: 'lock', path, lock: { ...lock, grantedAt: at }, asked };
     expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, doubtful: false });
     expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, doubtful: true });
     expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({ ...own, doubtful: true });
@@ -62,11 +63,12 @@ describe('a path of an unlock', () => {
       path,
       lock: {},
       doubtful: true,
+      asked: 'by-name',
     });
   });
 });
 
 test('a lock that was handed on is meant itself, by what it was handed on with', () => {
   const proof = { id: 'l1', etag: '"l1"', owner: 'ada', acquired_at: at, expires_at: lock.expires_at };
-  expect(fromHandoff({ path, ...proof })).toEqual({ kind: 'lock', path, lock: proof, doubtful: false });
+  expect(fromHandoff({ path, ...proof })).toEqual({ kind: 'lock', path, lock: proof, doubtful: false, asked: 'by-name' });
 });

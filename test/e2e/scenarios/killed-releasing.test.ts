@@ -46,4 +46,15 @@ describe.each<[string, Manner]>([
       expect(await stage.lockOn(hero)).toEqual(theirs);
     },
   );
+
+  test.each(['by its path', 'by a pattern'])(
+    'an unlock that was killed half-way and is repeated %s says who has the path now, and not that it was lost',
+    async (how) => {
+      const stage = await openStage();
+      const { job, theirs } = await killedReleasing(stage, manner, 'unlock');
+      const again = await job.run(unlocking({ path: how === 'by its path' ? hero : 'Content/*.uasset' }));
+      expect(again, again.log).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
+      expect(await stage.lockOn(hero)).toEqual(theirs);
+    },
+  );
 });
