@@ -22,6 +22,8 @@ export function oneAfterTheOther(begin: OnRequest): OnRequest {
   const connections = new WeakMap<Socket, Connection>();
 
   function next(socket: Socket, connection: Connection): void {
+    // Nobody waits for the answers to the rest.
+    if (socket.destroyed) connection.waiting.length = 0;
     const start = connection.waiting.shift();
     if (start === undefined) connection.isBusy = false;
     else start();

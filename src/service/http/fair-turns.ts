@@ -11,13 +11,16 @@ const maxTurnsForConnections = 32;
 const weightOfLatest = 1 / 4;
 
 export interface FairTurns {
-  /** Fulfilled when it is the turn of a request with this key. */
-  wait(key: string): Promise<void>;
+  /** Begins a request with this key when it is its turn, unless it has left before. */
+  wait(key: string, begin: () => void): Leave;
   /** A request with this key has cost as much as so many usual ones. */
   measured(key: string, cost: number): void;
   /** A connection was accepted. */
   connected(): void;
 }
+
+/** Gives a turn up that has not come yet. */
+export type Leave = () => void;
 
 /**
  * What one client asks over many connections at once arrives together, and would be worked on together while everything
@@ -28,7 +31,7 @@ export interface FairTurns {
  */
 export function createFairTurns(afterThisTurn: (work: () => void) => void = setImmediate): FairTurns {
   /** By key, in the order of their turns. */
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
   /** By key, of those whose requests do not cost what is usual. */
   const costs = new Map<string, number>();
   /** By key, how often others go first. */
@@ -60,9 +63,11 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
     waiting.delete(key);
     if (!letsOthersGoFirst(key)) {
       room -= costOf(key);
-      requests.shift()?.();
+      const [first] = requests;
+      if (first !== undefined) requests.delete(first);
+      first?.begin();
     }
-    if (requests.length > 0) waiting.set(key, requests);
+    if (requests.size > 0) waiting.set(key, requests);
     else debts.delete(key);
   }
 
@@ -81,20 +86,24 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
   }
 
   return {
-    wait(key) {
+    wait(key, begin) {
       if (isIdle) {
         isIdle = false;
         afterThisTurn(nextTurn);
       }
       if (room > 0 && waiting.size === 0) {
         room -= costOf(key);
-        return Promise.resolve();
+        begin();
+        return () => undefined;
       }
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const requests = waiting.get(key);
-      if (requests === undefined) waiting.set(key, [resolve]);
-      else requests.push(resolve);
-      return promise;
+      const requests = waiting.get(key) ?? new Set();
+      const request = { begin };
+      requests.add(request);
+      waiting.set(key, requests);
+      return () => {
+        requests.delete(request);
+        if (requests.size === 0 && waiting.get(key) === requests) waiting.delete(key);
+      };
     },
     measured(key, cost) {
       const average = costOf(key) + weightOfLatest * (Math.max(1, cost) - costOf(key));

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { secretHash } from '../tokens/secret.ts';
-import { createFairTurns, type FairTurns } from './fair-turns.ts';
+import { createFairTurns, type FairTurns, type Leave } from './fair-turns.ts';
 
 export interface RequestTurns {
-  /** Fulfilled when it is the turn of this request. */
-  wait(incoming: IncomingMessage): Promise<void>;
+  /** Begins the request when it is its turn, unless its client is gone by then. */
+  wait(incoming: IncomingMessage, begin: () => void): void;
   /** Its credential is that of this token: what comes with it next has the turns of the token. */
   identify(incoming: IncomingMessage, tokenId: string): void;
   /** A request of this token has cost as much as so many usual ones. */
@@ -63,10 +63,18 @@ export function createRequestTurns({
   }
 
   return {
-    wait(incoming) {
+    wait(incoming, begin) {
+      const { socket } = incoming;
       const key = findKey(incoming);
       keyOf.set(incoming, key);
-      return turns.wait(key);
+      let leave: Leave | undefined;
+      // Requests whose clients are gone would fill the memory of a service that has more to do than it can.
+      const left = (): void => leave?.();
+      socket.once('close', left);
+      leave = turns.wait(key, () => {
+        socket.off('close', left);
+        begin();
+      });
     },
     identify(incoming, tokenId) {
       if (keyOf.get(incoming) === `token ${tokenId}`) return;

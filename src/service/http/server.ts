@@ -101,10 +101,7 @@ export async function startServer(
       void answer(incoming, outgoing);
       return;
     }
-    void turns.wait(incoming).then(() => {
-      // Nobody is there any more to be answered.
-      if (!outgoing.destroyed) void answer(incoming, outgoing);
-    });
+    turns.wait(incoming, () => void answer(incoming, outgoing));
   });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation; Node's refusal has no body.

@@ -9,7 +9,7 @@ function startTurns() {
   return {
     ...turns,
     ask(key: string, count = 1): void {
-      for (let index = 0; index < count; index += 1) void turns.wait(key).then(() => begun.push(key));
+      for (let index = 0; index < count; index += 1) turns.wait(key, () => begun.push(key));
     },
     /** Those that were begun since this was asked for. */
     async begun(): Promise<string[]> {
@@ -93,6 +93,17 @@ test('a key whose requests cost what is usual again is no longer held back', asy
   for (let request = 0; request < 100; request += 1) turns.measured('a', 0.2);
   turns.ask('a', 100);
   expect(await turns.begun()).toEqual(times(maxPerTurn, 'a'));
+});
+
+test('who has left is not begun, and takes no turn from others', async () => {
+  const turns = startTurns();
+  turns.ask('flood', maxPerTurn);
+  const leaves = Array.from({ length: 1_000 }, () => turns.wait('flood', () => expect.fail('It has left.')));
+  turns.ask('other');
+  for (const leave of leaves) leave();
+  await turns.begun();
+  turns.endTurn();
+  expect(await turns.begun()).toEqual(['other']);
 });
 
 test('after a new connection others are accepted first, but not for ever', async () => {

@@ -13,34 +13,40 @@ interface Sent {
 function setUp() {
   const sent = new WeakMap<IncomingMessage, Sent>();
   const keys: string[] = [];
+  const waiting = new Set<{ begin(): void }>();
   const costs: [string, number][] = [];
   const turns = createRequestTurns({
     credentialOf: (incoming) => sent.get(incoming)?.credential,
     addressOf: (incoming) => sent.get(incoming)?.address ?? null,
     turns: {
       ...createFairTurns(),
-      wait: async (key) => void keys.push(key),
+      wait(key, begin) {
+        keys.push(key);
+        const request = { begin };
+        waiting.add(request);
+        return () => void waiting.delete(request);
+      },
       measured: (key, cost) => void costs.push([key, cost]),
     },
   });
-  async function request(what: Sent): Promise<IncomingMessage> {
+  function request(what: Sent, begin = (): void => undefined): IncomingMessage {
     const incoming = new IncomingMessage(new Socket());
     sent.set(incoming, what);
-    await turns.wait(incoming);
+    turns.wait(incoming, begin);
     return incoming;
   }
-  return { turns, request, keys, costs };
+  return { turns, request, keys, costs, waiting };
 }
 
 test('credentials that were good before have the turns of their token, and all others those of their address', async () => {
   const { turns, request, keys } = setUp();
   const address = '192.0.2.7';
-  turns.identify(await request({ credential: 'good', address }), 'tok_1');
-  turns.identify(await request({ credential: 'session', address }), 'tok_1');
-  await request({ credential: 'good', address: '192.0.2.8' });
-  await request({ credential: 'session', address });
-  for (let guess = 0; guess < 3; guess += 1) await request({ credential: `guess ${guess}`, address });
-  await request({ address: '192.0.2.8' });
+  turns.identify(request({ credential: 'good', address }), 'tok_1');
+  turns.identify(request({ credential: 'session', address }), 'tok_1');
+  request({ credential: 'good', address: '192.0.2.8' });
+  request({ credential: 'session', address });
+  for (let guess = 0; guess < 3; guess += 1) request({ credential: `guess ${guess}`, address });
+  request({ address: '192.0.2.8' });
   expect(keys).toEqual([
     `address ${address}`,
     `address ${address}`,
@@ -53,12 +59,12 @@ test('credentials that were good before have the turns of their token, and all o
 
 test('what was asked with a credential does not keep those of others from being known', async () => {
   const { turns, request, keys } = setUp();
-  turns.identify(await request({ credential: 'first' }), 'tok_first');
+  turns.identify(request({ credential: 'first' }), 'tok_first');
   // One token can only have so many sessions; each of its requests says again whose they are.
   for (let turn = 0; turn < 20_000; turn += 1) {
-    turns.identify(await request({ credential: `session ${turn % 10}` }), 'tok_busy');
+    turns.identify(request({ credential: `session ${turn % 10}` }), 'tok_busy');
   }
-  await request({ credential: 'first' });
+  request({ credential: 'first' });
   expect(keys.at(-1)).toBe('token tok_first');
 });
 
@@ -71,4 +77,18 @@ test('what a piece of work takes is the cost of each of its requests, also when 
   await expect(failing).rejects.toThrow('no');
   expect(costs.map(([key]) => key)).toEqual(['token a', 'token b', 'token c']);
   for (const [, cost] of costs) expect(cost).toBeGreaterThan(0);
+});
+
+test('a request whose client is gone waits no longer, and one that has begun leaves nothing at its connection', () => {
+  const { request, waiting } = setUp();
+  const gone = request({}, () => expect.fail('Its client is gone.'));
+  gone.socket.emit('close');
+  expect(waiting.size).toBe(0);
+  let begun = 0;
+  const served = request({}, () => {
+    begun += 1;
+  });
+  for (const { begin } of waiting) begin();
+  expect(begun).toBe(1);
+  expect(served.socket.listenerCount('close')).toBe(new Socket().listenerCount('close'));
 });
