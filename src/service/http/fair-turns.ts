@@ -1,5 +1,9 @@
-/** Requests of the usual cost that are begun in one turn of the event loop: about what one flush to disk costs. */
-export const maxPerTurn = 8;
+/** What the requests may cost that are begun in one turn of the event loop: about as much as one flush to disk. */
+export const maxMsPerTurn = 4;
+
+/** What a request is taken to cost of whose key nothing is known; and the least, beside which a turn itself counts. */
+export const defaultMs = 1;
+const minMs = 0.25;
 
 /**
  * In a turn a single new connection is accepted (libuv's uv__server_io). Where one was, there may be more, so that up to so
@@ -7,14 +11,23 @@ export const maxPerTurn = 8;
  */
 const maxTurnsForConnections = 32;
 
+/**
+ * Requests that cost more than a turn may are begun in every fifth turn at most: most others need as many turns until they
+ * are answered, and would meet such a request in each of them. Turns in between are short, and cost them little.
+ */
+export const turnsBetweenCostly = 4;
+
 /** What one request has cost says something about the next one of its key, and not all. */
 const weightOfLatest = 1 / 4;
+
+/** Of which something is remembered. */
+const maxKeys = 10_000;
 
 export interface FairTurns {
   /** Begins a request with this key when it is its turn, unless it has left before. */
   wait(key: string, begin: () => void): Leave;
-  /** A request with this key has cost as much as so many usual ones. */
-  measured(key: string, cost: number): void;
+  /** A request with this key has cost so much. */
+  measured(key: string, ms: number): void;
   /** A connection was accepted. */
   connected(): void;
 }
@@ -32,47 +45,56 @@ export type Leave = () => void;
 export function createFairTurns(afterThisTurn: (work: () => void) => void = setImmediate): FairTurns {
   /** By key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
-  /** By key, of those whose requests do not cost what is usual. */
+  /** By key: what a request costs, on average. */
   const costs = new Map<string, number>();
   /** By key, how often others go first. */
   const debts = new Map<string, number>();
   /** What may still be begun in this turn. */
-  let room = maxPerTurn;
+  let room = maxMsPerTurn;
   let isIdle = true;
+  let turnsUntilCostly = 0;
   let hasConnected = false;
   let turnsForConnections = 0;
 
-  const costOf = (key: string): number => costs.get(key) ?? 1;
+  const costOf = (key: string): number => costs.get(key) ?? defaultMs;
 
   function letsOthersGoFirst(key: string): boolean {
     const debt = debts.get(key) ?? 0;
-    if (debt >= 1 && waiting.size > 0) {
-      debts.set(key, debt - 1);
+    if (debt >= defaultMs && waiting.size > 0) {
+      debts.set(key, debt - defaultMs);
       return true;
     }
     const cost = costOf(key);
-    if (cost > 1) debts.set(key, cost - 1);
+    if (cost > defaultMs) debts.set(key, cost - defaultMs);
     else debts.delete(key);
     return false;
   }
 
-  function visitNext(): void {
+  function hasBegun(cost: number): void {
+    room -= cost;
+    if (cost > maxMsPerTurn) turnsUntilCostly = turnsBetweenCostly + 1;
+  }
+
+  /** False: it has to be left to another turn. */
+  function visitNext(): boolean {
     const [next] = waiting;
-    if (next === undefined) return;
+    if (next === undefined) return false;
     const [key, requests] = next;
     waiting.delete(key);
-    if (!letsOthersGoFirst(key)) {
-      room -= costOf(key);
+    const isHeld = costOf(key) > maxMsPerTurn && turnsUntilCostly > 0;
+    if (!isHeld && !letsOthersGoFirst(key)) {
+      hasBegun(costOf(key));
       const [first] = requests;
       if (first !== undefined) requests.delete(first);
       first?.begin();
     }
     if (requests.size > 0) waiting.set(key, requests);
     else debts.delete(key);
+    return !isHeld;
   }
 
   function nextTurn(): void {
-    isIdle = room === maxPerTurn && waiting.size === 0;
+    isIdle = room === maxMsPerTurn && waiting.size === 0;
     if (isIdle) return;
     afterThisTurn(nextTurn);
     if (hasConnected && turnsForConnections < maxTurnsForConnections) {
@@ -81,8 +103,9 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
       return;
     }
     turnsForConnections = 0;
-    room = Math.min(maxPerTurn, room + maxPerTurn);
-    while (room > 0 && waiting.size > 0) visitNext();
+    room = maxMsPerTurn;
+    turnsUntilCostly = Math.max(0, turnsUntilCostly - 1);
+    for (let held = 0; room > 0 && held < waiting.size; ) held = visitNext() ? 0 : held + 1;
   }
 
   return {
@@ -91,8 +114,8 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
         isIdle = false;
         afterThisTurn(nextTurn);
       }
-      if (room > 0 && waiting.size === 0) {
-        room -= costOf(key);
+      if (room > 0 && waiting.size === 0 && (costOf(key) <= maxMsPerTurn || turnsUntilCostly === 0)) {
+        hasBegun(costOf(key));
         begin();
         return () => undefined;
       }
@@ -105,11 +128,13 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
         if (requests.size === 0 && waiting.get(key) === requests) waiting.delete(key);
       };
     },
-    measured(key, cost) {
-      const average = costOf(key) + weightOfLatest * (Math.max(1, cost) - costOf(key));
-      // Close to what is usual, there is nothing to remember.
-      if (average < 1.1) costs.delete(key);
-      else costs.set(key, average);
+    measured(key, ms) {
+      const before = costOf(key);
+      // Behind all others: the first is the one that has sent nothing for longest.
+      costs.delete(key);
+      costs.set(key, before + weightOfLatest * (Math.max(minMs, ms) - before));
+      const [oldest] = costs.keys();
+      if (costs.size > maxKeys && oldest !== undefined) costs.delete(oldest);
     },
     connected() {
       hasConnected = true;

@@ -7,14 +7,11 @@ export interface RequestTurns {
   wait(incoming: IncomingMessage, begin: () => void): void;
   /** Its credential is that of this token: what comes with it next has the turns of the token. */
   identify(incoming: IncomingMessage, tokenId: string): void;
-  /** A request of this token has cost as much as so many usual ones. */
-  measured(tokenId: string, cost: number): void;
+  /** A request of this token has cost so much. */
+  measured(tokenId: string, ms: number): void;
   /** A connection was accepted. */
   connected(): void;
 }
-
-/** About what a usual request takes. */
-const usualMs = 1;
 
 /**
  * Measures what work for requests of these tokens takes, in equal parts. On SQLite nothing else runs meanwhile: a lock that
@@ -29,8 +26,8 @@ export async function measureCost<T>(
   try {
     return await work();
   } finally {
-    const cost = (performance.now() - began) / tokenIds.length / usualMs;
-    for (const tokenId of tokenIds) measured(tokenId, cost);
+    const ms = (performance.now() - began) / tokenIds.length;
+    for (const tokenId of tokenIds) measured(tokenId, ms);
   }
 }
 
@@ -86,6 +83,6 @@ export function createRequestTurns({
       keyOf.set(incoming, `token ${tokenId}`);
     },
     connected: turns.connected,
-    measured: (tokenId, cost) => turns.measured(`token ${tokenId}`, cost),
+    measured: (tokenId, ms) => turns.measured(`token ${tokenId}`, ms),
   };
 }
