@@ -13,7 +13,8 @@ const namesOf = (job: number, count: number): readonly string[] =>
 /** Of thousands of paths in trouble, enough to see why. */
 const lastLines = ({ log }: StepResult): string => log.slice(-2_000);
 
-const refused = /429|Too Many Requests/;
+/** Not the number alone: times have it as well. */
+const refused = /Too Many Requests/;
 
 interface Ended {
   readonly job: Job;
