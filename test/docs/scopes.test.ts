@@ -76,7 +76,7 @@ describe.each(scoped)('$what', ({ what, needs }) => {
     const others = scopes.filter((scope) => !grants([scope], needs));
     const { conclusion, annotations } = await tryWith(others, trials[what]);
     expect(conclusion).toBe('failure');
-    expect(annotations.map(({ message }) => message).join()).toContain(`Use a token that has the scope ${needs}.`);
+    expect(annotations.map(({ message }) => message).join()).toContain(`Use a token that has the scope ${needs} (`);
   });
 });
 
