@@ -70,5 +70,11 @@ describe('a path of an unlock', () => {
 
 test('a lock that was handed on is meant itself, by what it was handed on with', () => {
   const proof = { id: 'l1', etag: '"l1"', owner: 'ada', acquired_at: at, expires_at: lock.expires_at };
-  expect(fromHandoff({ path, ...proof })).toEqual({ kind: 'lock', path, lock: proof, doubtful: false, asked: 'by-name' });
+  expect(fromHandoff({ path, ...proof })).toEqual({
+    kind: 'lock',
+    path,
+    lock: proof,
+    doubtful: false,
+    asked: 'by-name',
+  });
 });
