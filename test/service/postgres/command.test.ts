@@ -50,7 +50,7 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
       (await ask(two?.baseUrl ?? '', 'POST', '/workspaces/sample/locks', { token: secret, json: lock })).status,
     ).toBe(409);
     expect((await json('lock', 'list', 'sample')).locks).toMatchObject([{ path: lock.path, owner: 'ci' }]);
-    expect((await run(['lock', 'list', 'sample'])).stdout).toContain(' in 60 min (');
+    expect((await run(['lock', 'list', 'sample'])).stdout).toContain(' in 1 h (');
     expect((await run(['workspace', 'remove', 'sample'])).code).toBe(1);
     expect(await json('lock', 'release', 'sample', lock.path, '--force')).toMatchObject({ released: { owner: 'ci' } });
     expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
