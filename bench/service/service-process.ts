@@ -57,7 +57,10 @@ export async function startService({ atEnd }: Bench, options: ServiceOptions): P
           '0',
           '--data',
           data,
-          ...(rateLimit === 'off' ? ['--rate-limit', '0'] : []),
+          // Without it, more locks are taken than an owner may have.
+          ...(rateLimit === 'off'
+            ? ['--rate-limit', '0', '--max-locks', '9999999', '--max-locks-per-owner', '9999999']
+            : []),
         ]
       : [variant, kind, data];
   const child = spawn(process.execPath, args, {
