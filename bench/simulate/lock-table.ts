@@ -1,6 +1,6 @@
 import type { Answer } from '../../src/client/answer.ts';
 import { type ProblemName, problemTypePrefix } from '../../src/interface/problem.ts';
-import { maxRetryAfterSeconds } from '../../src/service/api/locks.ts';
+import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
 
 /** Locks as src/service keeps them, and what it answers to a request about one. */
 

@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
-import type { Lock } from '../../interface/resources.ts';
+import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
-import { type Answer, emptyAnswer, jsonAnswer } from '../contract/answer.ts';
+import { type Answer, emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
@@ -12,10 +11,10 @@ import { actorOf, addressedWorkspace, bearerOf, type Environment } from '../http
 import { lastSegment } from '../http/request-target.ts';
 import { measureCost } from '../http/request-turns.ts';
 import type { Idempotent, IdempotentBatch } from '../idempotency/idempotency.ts';
-import { type Acquisition, acquireLocks, type LockRequest } from '../locks/acquire.ts';
+import { acquireLocks, type LockRequest } from '../locks/acquire.ts';
 import { findCommittedLock, type LockPlace } from '../locks/find.ts';
-import { entityTag, parseIfMatch } from '../locks/id-match.ts';
-import type { LockQuota, LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import { parseIfMatch } from '../locks/id-match.ts';
+import type { LockQuota } from '../locks/lock-quota.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { isOwnLock, type ReleaseRequest, releaseLocks } from '../locks/release.ts';
 import { renewLock } from '../locks/renew.ts';
@@ -24,13 +23,11 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
+import { anotherLock, held, heldBy, lockAnswer, outcomeOf } from './lock-answers.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
 import { originHeader, originOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
 import { always, sometimes } from './response-headers.ts';
-
-/** Most locks are released long before they expire; a client that slept until then would miss it. */
-export const maxRetryAfterSeconds = 5;
 
 export interface LockRoutes extends AccessControl {
   readonly storage: Storage;
@@ -47,50 +44,7 @@ export interface LockRoutes extends AccessControl {
   readonly onRenewed: (place: LockPlace) => void;
 }
 
-const heldBy = (lock: Lock): string =>
-  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
-
-const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
-  jsonAnswer(status, lock, {
-    etag: entityTag(lock.id),
-    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
-  });
-
-const anotherLock = (lock: Lock): Refusal =>
-  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
-    lock,
-    headers: { etag: entityTag(lock.id) },
-  });
-
 type LockBody = z.output<typeof lockRequestSchema>;
-
-function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
-  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
-  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
-    lock,
-    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
-  });
-}
-
-const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
-  maxLocks: (max) =>
-    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
-  maxLocksPerOwner: (max) =>
-    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
-};
-
-const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
-
-function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
-  switch (acquisition.kind) {
-    case 'acquired':
-      return lockAnswer(201, acquisition.workspace, acquisition.lock);
-    case 'held':
-      return held(asked, acquisition.lock, acquisition.remainingSeconds);
-    case 'exceeded':
-      return quotaExceeded(acquisition);
-  }
-}
 
 const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
   idempotentBatch<LockRequest>({

@@ -1,0 +1,53 @@
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import { Refusal } from '../contract/problem.ts';
+import type { Acquisition } from '../locks/acquire.ts';
+import { entityTag } from '../locks/id-match.ts';
+import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+
+/** Most locks are released long before they expire; a client that slept until then would miss it. */
+export const maxRetryAfterSeconds = 5;
+
+export const heldBy = (lock: Lock): string =>
+  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
+
+export const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
+  jsonAnswer(status, lock, {
+    etag: entityTag(lock.id),
+    location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
+  });
+
+export const anotherLock = (lock: Lock): Refusal =>
+  new Refusal('lock-changed', `If-Match does not match the lock on ${lock.path}, which is ${heldBy(lock)}.`, {
+    lock,
+    headers: { etag: entityTag(lock.id) },
+  });
+
+export function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
+  const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
+  return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
+    lock,
+    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
+  });
+}
+
+const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
+  maxLocks: (max) =>
+    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
+  maxLocksPerOwner: (max) =>
+    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
+};
+
+const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
+
+export function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
+  switch (acquisition.kind) {
+    case 'acquired':
+      return lockAnswer(201, acquisition.workspace, acquisition.lock);
+    case 'held':
+      return held(asked, acquisition.lock, acquisition.remainingSeconds);
+    case 'exceeded':
+      return quotaExceeded(acquisition);
+  }
+}
