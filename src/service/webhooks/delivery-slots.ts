@@ -20,6 +20,9 @@ export const maxUnprovenPerWorkspace = 16;
 /** To a receiver that has answered within a second, for each of its hooks. Any other gets one attempt at a time. */
 export const maxPerHook = 4;
 
+/** How long a receiver is left alone after attempts in a row that failed. One that fails at once would be asked all the time. */
+export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
+
 /** How many workspaces, hooks and receivers are remembered; the least recently used is forgotten first. */
 const maxRemembered = 10_000;
 
@@ -40,6 +43,8 @@ export interface DueHook extends HookAddress {
 export interface AttemptUnderWay {
   /** It has been under way for longer than a second. */
   becameSlow(): void;
+  /** The receiver does not take what it is sent. Called before the end. */
+  failed(): void;
   ended(): void;
 }
 
@@ -75,13 +80,15 @@ function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
 const receiverOf = ({ workspace, origin }: HookAddress): string => `${workspace} ${origin}`;
 
 /** Shares the attempts of this instance between workspaces, and those of a workspace between its receivers. */
-export function createDeliverySlots(): DeliverySlots {
+export function createDeliverySlots(now: () => number = () => performance.now()): DeliverySlots {
   const workspaces = new Map<string, Use>();
   const receivers = new Map<string, Use>();
   const hooks = new Map<string, Use>();
   const all = new Map<'all', Use>();
   /** Receivers that took less than a second the last time. */
   const quick = new Map<string, true>();
+  /** Receivers whose last attempt failed. */
+  const failing = new Map<string, { readonly failures: number; readonly until: number }>();
   /** When each had its last attempt, by the number of attempts before it. */
   const workspaceTurns = new Map<string, number>();
   const hookTurns = new Map<string, number>();
@@ -89,6 +96,7 @@ export function createDeliverySlots(): DeliverySlots {
 
   const mayBegin = (hook: DueHook): boolean => {
     const receiver = receiverOf(hook);
+    if (now() < (failing.get(receiver)?.until ?? 0)) return false;
     const { underWay, unproven } = receivers.get(receiver) ?? unused;
     if (quick.has(receiver) && unproven === 0) return (hooks.get(hook.id) ?? unused).underWay < maxPerHook;
     return underWay === 0 && (workspaces.get(hook.workspace) ?? unused).unproven < maxUnprovenPerWorkspace;
@@ -126,6 +134,7 @@ export function createDeliverySlots(): DeliverySlots {
       const receiver = receiverOf(hook);
       let unproven = quick.has(receiver) ? 0 : 1;
       let slots = 1;
+      let hasFailed = false;
 
       function count(by: Partial<Use>): void {
         change(workspaces, hook.workspace, by);
@@ -145,8 +154,16 @@ export function createDeliverySlots(): DeliverySlots {
           unproven = 1;
           quick.delete(receiver);
         },
+        failed() {
+          hasFailed = true;
+          const failures = (failing.get(receiver)?.failures ?? 0) + 1;
+          remember(failing, receiver, { failures, until: now() + restMs(failures) });
+          quick.delete(receiver);
+        },
         ended() {
           count({ underWay: -1, slots: -slots, unproven: -unproven });
+          if (hasFailed) return;
+          failing.delete(receiver);
           const isSlow = slots === 0 || (receivers.get(receiver) ?? unused).unproven > 0;
           if (!isSlow) remember(quick, receiver, true);
         },

@@ -85,13 +85,13 @@ function answerOf(outcome: Attempted): ReceiverAnswer | null {
   }
 }
 
-/** Makes one attempt at a claimed delivery and records the result. */
+/** Makes one attempt at a claimed delivery and records its end; undefined when there was none that counts. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
   { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = usualTerms,
-): Promise<void> {
+): Promise<DeliveryEnd | undefined> {
   const lost = new AbortController();
   const stopRenewing = keepLease(
     () => renewLease(storage, 'deliveries', delivery),
@@ -105,7 +105,7 @@ export async function runDelivery(
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);
-    return;
+    return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
   if (
@@ -114,7 +114,7 @@ export async function runDelivery(
     ))
   ) {
     log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
-    return;
+    return undefined;
   }
   metrics.deliveries.inc({ outcome: end.kind });
   if (end.kind !== 'delivered') {
@@ -123,6 +123,7 @@ export async function runDelivery(
       'a webhook was not delivered',
     );
   }
+  return end;
 }
 
 /** How long it is believed which hooks have something due: new ones wait no longer than this for their turn. */
@@ -180,7 +181,8 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
         worker.wake();
       }, slowAfterMs);
       try {
-        await runDelivery(parts, delivery, stopping, terms);
+        const end = await runDelivery(parts, delivery, stopping, terms);
+        if (end?.kind === 'retry' || end?.kind === 'given-up') underWay.failed();
       } finally {
         clearTimeout(timer);
         underWay.ended();

@@ -67,6 +67,27 @@ test('a receiver that has become slow gets no more until all of its attempts are
   expect(beginAll(slots, due)).toHaveLength(1);
 });
 
+test('a receiver that fails is left alone for longer each time, up to a second, until it takes something again', () => {
+  let now = 0;
+  const slots = createDeliverySlots(() => now);
+  const due = [hookOf('game', 1)];
+  prove(slots, due);
+  function restAfterFailure(): number {
+    const attempt = slots.begin(hookOf('game', 1));
+    attempt.failed();
+    attempt.ended();
+    const failedAt = now;
+    expect(slots.next([...due, hookOf('game', 2)])).toEqual(hookOf('game', 2));
+    while (slots.next(due) === undefined && now < failedAt + 10_000) now += 1;
+    return now - failedAt;
+  }
+  expect(Array.from({ length: 7 }, restAfterFailure)).toEqual([50, 100, 200, 400, 800, 1_000, 1_000]);
+  prove(slots, due);
+  expect(restAfterFailure()).toBe(50);
+  prove(slots, due);
+  expect(beginAll(slots, due)).toHaveLength(maxPerHook);
+});
+
 test('the hooks of a workspace to one origin are one receiver; those of another workspace are not', () => {
   const slots = createDeliverySlots();
   const due = ['game', 'film'].flatMap((workspace) =>

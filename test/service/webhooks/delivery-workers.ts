@@ -39,7 +39,7 @@ export function startDeliveryWorkers(
     parallel: 8,
     pollMs: 20,
     claim: () => claimNext(storage),
-    run: (delivery, stopping) => runDelivery(given, delivery, stopping, { ...impatient, ...terms }),
+    run: async (delivery, stopping) => void (await runDelivery(given, delivery, stopping, { ...impatient, ...terms })),
     onError: (error) => given.log.error({ err: error }, 'unexpected'),
   });
   onTestFinished(() => worker.stop());
