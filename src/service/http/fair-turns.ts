@@ -64,8 +64,9 @@ export function createFairTurns(afterThisTurn: (work: () => void) => void = setI
       debts.set(key, debt - defaultMs);
       return true;
     }
-    const cost = costOf(key);
-    if (cost > defaultMs) debts.set(key, cost - defaultMs);
+    // What is left is less than a turn, unless nobody else was there to go first.
+    const debtAfter = Math.min(debt, defaultMs) + costOf(key) - defaultMs;
+    if (debtAfter > 0) debts.set(key, debtAfter);
     else debts.delete(key);
     return false;
   }

@@ -70,7 +70,7 @@ test('a key whose requests cost four times as much has about a quarter of the tu
   }
   const countOf = (key: string): number => begun.filter((each) => each === key).length;
   expect(countOf('usual')).toBeGreaterThan(250);
-  expect(countOf('usual') / countOf('costly')).toBeGreaterThan(2.5);
+  expect(countOf('usual') / countOf('costly')).toBeCloseTo(4, 0);
   expect(countOf('usual') / countOf('costly')).toBeLessThan(5);
 });
 
