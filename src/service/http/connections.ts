@@ -51,6 +51,22 @@ export function oneAfterTheOther(begin: OnRequest): OnRequest {
   };
 }
 
+/**
+ * Node makes two errors for each request of a connection that closed before its answer, and reads the stack of each: hundreds
+ * of connections with as many pipelined requests would stop the process for that long. Nobody sees those stacks.
+ */
+export function closeWithoutStacks(server: Server): void {
+  server.on('connection', (socket) => {
+    const { stackTraceLimit } = Error;
+    socket.prependListener('close', () => {
+      Error.stackTraceLimit = 0;
+    });
+    socket.on('close', () => {
+      Error.stackTraceLimit = stackTraceLimit;
+    });
+  });
+}
+
 /** Closes a server: requests that have arrived are answered, nothing else is waited for. */
 export function createDrain(server: Server): (withinMs: number) => Promise<void> {
   const connections = new Set<Socket>();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { createDrain, maxConnections, oneAfterTheOther, openFilesLimit } from './connections.ts';
+import { closeWithoutStacks, createDrain, maxConnections, oneAfterTheOther, openFilesLimit } from './connections.ts';
 import type { App } from './context.ts';
 import { originForm } from './request-target.ts';
 import type { RequestTurns } from './request-turns.ts';
@@ -15,6 +15,8 @@ export interface Patience {
   readonly checkEveryMs: number;
   /** Without traffic in either direction, such as from a client that does not read its answer. */
   readonly silenceMs: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveMs: number;
 }
 
 const usualPatience: Patience = {
@@ -23,6 +25,8 @@ const usualPatience: Patience = {
   checkEveryMs: 5_000,
   // The connection of a request that waits for a path is silent.
   silenceMs: 2 * maxWaitSeconds * 1_000,
+  // Longer than the minute for which proxies keep theirs: a client that opens new ones has to wait for those of others.
+  keepAliveMs: 65_000,
 };
 
 /** What happens outside of requests and answers. */
@@ -77,7 +81,7 @@ export async function startServer(
   port: number,
   { turns, patience, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
-  const { headersMs, requestMs, checkEveryMs, silenceMs } = { ...usualPatience, ...patience };
+  const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...usualPatience, ...patience };
   const answer = getRequestListener(app.fetch, {
     // Node's own Response turns every body into a stream, which costs a tenth of a request. The adapter's does not.
     overrideGlobalObjects: true,
@@ -87,6 +91,7 @@ export async function startServer(
   const server = createServer({
     headersTimeout: headersMs,
     requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
     // Node's own refusal has no body.
     requireHostHeader: false,
@@ -107,6 +112,7 @@ export async function startServer(
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation; Node's refusal has no body.
   server.on('checkExpectation', onRequest);
   if (turns !== undefined) server.on('connection', turns.connected);
+  closeWithoutStacks(server);
   answerUnreadable(server, events.onUnreadable);
   server.on('drop', events.onDropped);
   const close = createDrain(server);

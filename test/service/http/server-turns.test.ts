@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
+import { describedApp } from './described-app.ts';
+
+/** In place of turns that come by themselves. */
+const waiting: { readonly incoming: IncomingMessage; begin(): void }[] = [];
+let whenWaiting = (): void => undefined;
+const connected = vi.fn();
+let server: ListeningServer;
+
+async function nextWaiting() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  whenWaiting = resolve;
+  if (waiting.length === 0) await promise;
+  return waiting.shift() ?? expect.fail('Nothing waits.');
+}
+
+beforeAll(async () => {
+  server = await startServer(describedApp(), '127.0.0.1', 0, {
+    turns: {
+      wait(incoming, begin) {
+        waiting.push({ incoming, begin });
+        whenWaiting();
+      },
+      connected,
+    },
+  });
+});
+afterAll(() => server.close(0));
+beforeEach(() => {
+  waiting.length = 0;
+  connected.mockClear();
+});
+
+test('nothing is done for a request before its turn', async () => {
+  const connection = await connectRaw(server.port);
+  onTestFinished(() => connection.close());
+  await connection.send(writeRequest({ target: '/v1/none' }));
+  const { incoming, begin } = await nextWaiting();
+  expect(incoming.url).toBe('/v1/none');
+  let isAnswered = false;
+  const answer = connection.answer().finally(() => {
+    isAnswered = true;
+  });
+  // Others are answered meanwhile.
+  expect((await requestRaw(server.port, { target: '/healthz' })).status).toBe(200);
+  expect(isAnswered).toBe(false);
+  begin();
+  expect((await answer).status).toBe(404);
+});
+
+test('the turns are told of each new connection, and not of further requests on it', async () => {
+  const connection = await connectRaw(server.port);
+  onTestFinished(() => connection.close());
+  for (let request = 0; request < 3; request += 1) {
+    await connection.send(writeRequest({ target: '/healthz' }));
+    await connection.answer();
+  }
+  expect(connected).toHaveBeenCalledOnce();
+});
+
+test('a connection is kept for longer than a proxy keeps it, which would otherwise send into one that has just closed', async () => {
+  const { headers } = await requestRaw(server.port, { target: '/healthz' });
+  expect(headers.get('keep-alive')).toBe('timeout=65');
+});
+
+test('of a connection that closes with requests waiting, no stack is read for each of them', async () => {
+  const { prepareStackTrace } = Error;
+  onTestFinished(() => {
+    Error.prepareStackTrace = prepareStackTrace;
+  });
+  const frames: number[] = [];
+  Error.prepareStackTrace = (error, calls) => {
+    if ('code' in error && error.code === 'ECONNRESET') frames.push(calls.length);
+    return String(error);
+  };
+  const connection = await connectRaw(server.port);
+  await connection.send(writeRequest({ target: '/v1/none' }).toString().repeat(20));
+  const { incoming } = await nextWaiting();
+  const isClosed = once(incoming.socket, 'close');
+  connection.close();
+  await isClosed;
+  expect(Math.max(0, ...frames)).toBe(0);
+  Error.prepareStackTrace = prepareStackTrace;
+  expect(new Error('afterwards').stack).toContain('server-turns.test');
+});
