@@ -33,18 +33,33 @@ function replaceOnce(text: string, from: string, to: string): string {
   return text.replace(from, to);
 }
 
+type Edit = (file: string, change: (text: string) => string) => Promise<void>;
+
+/** Puts a copy of a package where the compiled files find it first. */
+async function copyPackage(name: string): Promise<{ readonly copy: string; readonly edit: Edit }> {
+  const copy = join(root, 'build/bundle/node_modules', name);
+  await cp(join(root, 'node_modules', name), copy, { recursive: true });
+  return {
+    copy,
+    edit: async (file, change) => writeFile(join(copy, file), change(await readFile(join(copy, file), 'utf8'))),
+  };
+}
+
+/** `npm run bench -- start` asks for it: nothing uses Node's assert, which takes a twentieth as long to load as Node itself. */
+async function copyHttpClient(): Promise<void> {
+  await copyPackage('@actions/http-client');
+  const { edit } = await copyPackage('tunnel');
+  await edit('lib/tunnel.js', (text) => replaceOnce(text, "var assert = require('assert');", ''));
+}
+
 /**
- * Puts a copy of the toolkit where the compiled files find it first, with three changes that `npm run bench -- start` asks
- * for. Its package.json says what is true of it, that loading a module does nothing: so the bundler leaves out what the
+ * `npm run bench -- start` asks for three changes. Its package.json says what is true of it, that loading a module does nothing: so the bundler leaves out what the
  * action never calls, child processes and a second HTTP client. It takes its delimiters from `stubs/crypto`, because
  * loading Node's crypto takes a third as long as Node itself. And it writes the summary without `fs.promises`, which
  * loads a part of Node of its own.
  */
 async function copyToolkit(): Promise<void> {
-  const copy = join(root, 'build/bundle/node_modules/@actions/core');
-  const edit = async (file: string, change: (text: string) => string): Promise<void> =>
-    writeFile(join(copy, file), change(await readFile(join(copy, file), 'utf8')));
-  await cp(join(root, 'node_modules/@actions/core'), copy, { recursive: true });
+  const { copy, edit } = await copyPackage('@actions/core');
   await cp(join(root, 'stubs/crypto/index.js'), join(copy, 'lib/crypto.js'));
   await edit('package.json', (text) => JSON.stringify({ ...JSON.parse(text), sideEffects: false }));
   await edit('lib/file-command.js', (text) => replaceOnce(text, "from 'crypto';", "from './crypto.js';"));
@@ -71,6 +86,7 @@ async function addToolkitLicense(file: string): Promise<void> {
 
 await rm(join(root, 'build/bundle'), { recursive: true, force: true });
 await copyToolkit();
+await copyHttpClient();
 run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled, '--removeComments');
 bundle(`${compiled}/action/main.js`, made);
 bundle(`${compiled}/action/post.js`, `${made}/post`);

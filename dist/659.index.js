@@ -1482,7 +1482,7 @@ var node_http__WEBPACK_IMPORTED_MODULE_0___namespace_cache;
 /* harmony export */   Q6: () => (/* binding */ maxConnections)
 /* harmony export */ });
 /* harmony import */ var node_http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7067);
-/* harmony import */ var _actions_http_client_lib_proxy__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9783);
+/* harmony import */ var _actions_http_client_lib_proxy__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(7157);
 /* harmony import */ var _answer_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(3203);
 
 
@@ -1501,7 +1501,7 @@ async function readBytes(message) {
     return { bytes: Buffer.concat(chunks), tooLarge: false };
 }
 async function openTunnels(baseUrl, signal) {
-    const { HttpClient } = await __webpack_require__.e(/* import() */ 779).then(__webpack_require__.bind(__webpack_require__, 2779));
+    const { HttpClient } = await __webpack_require__.e(/* import() */ 453).then(__webpack_require__.bind(__webpack_require__, 7453));
     const client = new HttpClient(undefined, [], {
         keepAlive: true,
         maxSockets: Number.POSITIVE_INFINITY,
@@ -2136,7 +2136,7 @@ async function unlessAborted(work, signal) {
 
 /***/ }),
 
-/***/ 9783:
+/***/ 7157:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {

@@ -535,8 +535,8 @@ async function unlessAborted(work, signal) {
 // EXTERNAL MODULE: external "node:http"
 var external_node_http_ = __webpack_require__(67);
 var external_node_http_namespaceObject = /*#__PURE__*/__webpack_require__.t(external_node_http_, 2);
-// EXTERNAL MODULE: ./node_modules/@actions/http-client/lib/proxy.js
-var proxy = __webpack_require__(783);
+// EXTERNAL MODULE: ./build/bundle/node_modules/@actions/http-client/lib/proxy.js
+var proxy = __webpack_require__(157);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/connection.js
 
 
@@ -555,7 +555,7 @@ async function readBytes(message) {
     return { bytes: Buffer.concat(chunks), tooLarge: false };
 }
 async function openTunnels(baseUrl, signal) {
-    const { HttpClient } = await __webpack_require__.e(/* import() */ 779).then(__webpack_require__.bind(__webpack_require__, 779));
+    const { HttpClient } = await __webpack_require__.e(/* import() */ 453).then(__webpack_require__.bind(__webpack_require__, 453));
     const client = new HttpClient(undefined, [], {
         keepAlive: true,
         maxSockets: Number.POSITIVE_INFINITY,
@@ -3097,7 +3097,7 @@ async function releaseStep({ step, state, raw, redact, reporter }) {
 
 /***/ }),
 
-/***/ 783:
+/***/ 157:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
