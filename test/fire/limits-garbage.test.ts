@@ -2,13 +2,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { type Aim, type Garbage, garbage, kindsOfGarbage } from './garbage.ts';
 import { startGoodClient } from './good-client.ts';
 import { holdConnections } from './held-connections.ts';
 import { sendGarbage } from './send-garbage.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';
 const requests = runs(3_000, 100_000);
@@ -74,8 +74,7 @@ async function openConnections(service: ServiceProcess): Promise<number> {
 test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, {
   timeout: runs(60_000, 30 * 60_000),
 }, async () => {
-  const service = await startServiceProcess();
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService();
   const port = Number(new URL(service.baseUrl).port);
   const { lock, held: locks, metric } = callsTo(service);
   const before = 'held/before';

@@ -3,11 +3,10 @@ import { leaveOut } from '../support/left-out.ts';
 import { collectingGarbage } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
-import { startServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { startMixedLoad } from './mixed-load.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, startService } from './service-calls.ts';
 
 /** Seconds of load; a short run shows only that the load itself is right. */
 const seconds = Number(process.env['LOAD_SECONDS'] ?? runs(0, 600));
@@ -38,11 +37,10 @@ test('everything at once for a long time: memory stays within bounds', {
   if (seconds === 0) leaveOut(context, 'Memory is watched for ten minutes: in npm run test:soak, or for LOAD_SECONDS.');
   const receiver = await startWebhookReceiver();
   onTestFinished(receiver.close);
-  const service = await startServiceProcess({
+  const service = await startService({
     args: ['--log-level', 'warn'],
     environment: { NODE_OPTIONS: `${collectingGarbage(500)} ${smallYoungHeap}` },
   });
-  onTestFinished(async () => void (await service.stop()));
   const { get } = callsTo(service);
   const load = startMixedLoad(service, receiver.url(), printedSeed('The load'));
 
