@@ -105,7 +105,7 @@ const places = () => ({
 });
 
 function query(text: string): unknown[] {
-  const database = new DatabaseSync(join(folder, 'service.db'));
+  const database = new DatabaseSync(join(folder, 'service.db'), { timeout: 10_000 });
   try {
     return database.prepare(text).all();
   } finally {
