@@ -46,11 +46,8 @@ async function resultsFile(measured: readonly Figure[]): Promise<string> {
 describe('npm run simulate', () => {
   test.each([
     [['--jobs', 'many'], 'It is a whole number from 1 to 10000000.'],
-    [['--database', 'oracle'], 'Allowed choices are sqlite, postgresql.'],
     [['--instances', '3'], 'On SQLite there is one instance'],
     [['--write', '--alone'], "cannot be used with option '--alone'"],
-    [['--job', '3'], "unknown option '--job'"],
-    [['three'], 'too many arguments'],
   ])('tells of the mistake in %j, with exit code 2', async (args, sentence) => {
     const stderr = expect.stringContaining(sentence);
     expect(await command(...args)).toEqual({ code: 2, stdout: '', stderr });
