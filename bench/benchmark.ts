@@ -29,15 +29,10 @@ export interface Figure {
   readonly details?: readonly Detail[] | undefined;
 }
 
-/** What cannot be measured on this machine: it counts neither as kept nor as missed. */
-export interface LeftOut {
-  readonly name: string;
-  readonly reason: string;
-}
-
 export interface Measured {
   readonly figures: readonly Figure[];
-  readonly leftOut?: readonly LeftOut[] | undefined;
+  /** What cannot be measured on this machine: it counts neither as kept nor as missed. */
+  readonly leftOut?: readonly { readonly name: string; readonly reason: string }[] | undefined;
 }
 
 /** What a benchmark can use while it runs. */
@@ -46,7 +41,7 @@ export interface Bench {
   readonly quick: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** A folder of its own, which is also `os.tmpdir()` meanwhile. It is removed at the end. */
+  /** A folder of its own, in what is `os.tmpdir()` meanwhile. Both are removed at the end. */
   readonly folder: string;
   progress(text: string): void;
   /** Cleans up something that was started: after the benchmark or on Ctrl-C, the last first, and once. */
@@ -71,19 +66,15 @@ export const exactly = (value: number, why: string): Limit => ({ kind: 'exactly'
 
 export type Verdict = 'kept' | 'MISSED';
 
+const keeps: Readonly<Record<Limit['kind'], (value: number, limit: number) => boolean>> = {
+  'at least': (value, limit) => value >= limit,
+  'at most': (value, limit) => value <= limit,
+  exactly: (value, limit) => value === limit,
+};
+
 /** A figure that is no number keeps no limit. */
-export function verdictOn({ value, limit }: Figure): Verdict | undefined {
-  switch (limit?.kind) {
-    case undefined:
-      return undefined;
-    case 'at least':
-      return value >= limit.value ? 'kept' : 'MISSED';
-    case 'at most':
-      return value <= limit.value ? 'kept' : 'MISSED';
-    case 'exactly':
-      return value === limit.value ? 'kept' : 'MISSED';
-  }
-}
+export const verdictOn = ({ value, limit }: Figure): Verdict | undefined =>
+  limit && (keeps[limit.kind](value, limit.value) ? 'kept' : 'MISSED');
 
 export const rounds = (unit: string, values: readonly number[], name = 'rounds'): Detail => ({
   kind: 'rounds',
@@ -112,12 +103,8 @@ export const medianFigure = (name: string, unit: string, values: readonly number
   figure(name, unit, medianOf(values), { ...more, details: [rounds(unit, values), ...(more.details ?? [])] });
 
 /** The median of what each round is of its partner. */
-export const ratioFigure = (
-  name: string,
-  values: readonly number[],
-  partners: readonly number[],
-  more?: More,
-): Figure => figure(name, '×', medianRatio(values, partners), more);
+export const ratioFigure = (name: string, values: readonly number[], partners: readonly number[], more?: More) =>
+  figure(name, '×', medianRatio(values, partners), more);
 
 /**
  * Measures all cases in every round, which each begins with another case: what slows the machine down meanwhile slows all

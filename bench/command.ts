@@ -1,82 +1,52 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
+import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
 import { figuresMarkdown, tableOf, withText } from './table.ts';
 
-function usageOf(all: readonly Pick<Benchmark, 'name' | 'what'>[]): string {
+interface Options {
+  readonly quick?: boolean;
+  readonly table?: true;
+  readonly out: string;
+}
+
+const description = `Runs the named benchmarks, or all of them, and prints a table with a limit beside every figure that has one.
+What is measured is written to results.json.`;
+
+function createCommand(all: readonly Benchmark[]): Command {
   const width = Math.max(...all.map(({ name }) => name.length));
-  return `Usage: npm run bench [-- NAME... --quick --json --out FOLDER]
-       npm run bench -- --table
-
-Runs the named benchmarks, or all of them, and prints a table with a limit beside every figure that has one.
-What is measured is written to results.json.
-
-${all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n')}
-
-  --quick       few and small rounds, to see that everything works: the figures mean little
-  --json        prints the results as JSON instead of the table
-  --out FOLDER  where results.json is (bench/)
-  --table       runs nothing, and writes the results of the last run into docs/scaling.md and README.md
-  -h, --help    shows this help
-
-It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.
-`;
+  return new Command('npm run bench --')
+    .description(description)
+    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
+    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
+    .option('--out <folder>', 'where results.json is', import.meta.dirname)
+    .addOption(
+      new Option(
+        '--table',
+        'runs nothing, and writes the results of the last run into docs/scaling.md and README.md',
+      ).conflicts('quick'),
+    )
+    .addHelpText(
+      'after',
+      `\n${all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n')}\n\n${exitHelp}`,
+    );
 }
 
-const options = {
-  quick: { type: 'boolean', default: false },
-  json: { type: 'boolean', default: false },
-  table: { type: 'boolean', default: false },
-  out: { type: 'string', default: import.meta.dirname },
-  help: { type: 'boolean', short: 'h', default: false },
-} as const;
+const exitHelp =
+  'It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.';
 
-/** Throws a sentence about what is wrong with them. */
-function readArguments(args: readonly string[], all: readonly Benchmark[]) {
-  const { values, positionals: names } = parseArgs({ args: [...args], options, allowPositionals: true });
-  const unknown = names.find((name) => !all.some((each) => each.name === name));
-  if (unknown !== undefined) {
-    const known = all.map(({ name }) => name).join(', ');
-    throw new TypeError(`There is no benchmark ${JSON.stringify(unknown)}, but there is ${known}.`);
-  }
-  if (values.table && (names.length > 0 || values.quick || values.json)) {
-    throw new TypeError('--table runs nothing: no benchmark, --quick or --json goes with it.');
-  }
-  const wanted = all.filter(({ name }) => names.length === 0 || names.includes(name));
-  return { ...values, wanted, folder: resolve(values.out) };
-}
-
-/** Shows the help, tells a mistake in the arguments, or does what they ask for; gives the exit code. */
-export async function runCommand<Request>(
-  args: readonly string[],
-  usage: string,
-  readArguments: (args: readonly string[]) => Request,
-  run: (request: Request) => Promise<number>,
-): Promise<number> {
-  if (args.includes('--help') || args.includes('-h')) {
-    process.stdout.write(usage);
-    return 0;
-  }
-  let request: Request;
+/** Reads the arguments, and does what they ask for; gives the exit code. */
+export async function runCommand(command: Command, args: readonly string[], run: () => Promise<number>) {
   try {
-    request = readArguments(args);
+    command.exitOverride().showHelpAfterError('--help says more.').parse(args, { from: 'user' });
+    return await run();
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    // Node's further sentences are about names that begin with a dash.
-    const [sentence = ''] = error.message.split(/\.\s/);
-    process.stderr.write(`${sentence.replace(/\.?$/, '.')} --help says more.\n`);
-    return 2;
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
   }
-  return run(request);
 }
-
-const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
-/** npm passes on the Ctrl-C that the terminal has already sent to everybody: a second one so soon is the same. */
-const sameSignalMs = 1_000;
 
 /** Tells on stderr what is being done, and since when: stdout has the result alone. */
 export function createProgress(): (text: string) => void {
@@ -87,15 +57,18 @@ export function createProgress(): (text: string) => void {
   };
 }
 
-async function run({ wanted, quick, json, folder }: ReturnType<typeof readArguments>): Promise<number> {
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** npm passes on the Ctrl-C that the terminal has already sent to everybody: a second one so soon is the same. */
+const sameSignalMs = 1_000;
+
+async function run(wanted: readonly Benchmark[], { quick = false, out }: Options): Promise<number> {
   const stop = new AbortController();
-  let code: number | undefined;
-  let stoppedAt: number | undefined;
+  let stopped: { readonly code: number; readonly at: number } | undefined;
   for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
-      if (stoppedAt !== undefined && performance.now() - stoppedAt > sameSignalMs) process.exit(exitCodes[name]);
-      stoppedAt ??= performance.now();
-      code ??= exitCodes[name];
+      if (stopped !== undefined && performance.now() - stopped.at > sameSignalMs) process.exit(exitCodes[name]);
+      stopped ??= { code: exitCodes[name], at: performance.now() };
       stop.abort();
     });
   }
@@ -105,42 +78,41 @@ async function run({ wanted, quick, json, folder }: ReturnType<typeof readArgume
   };
   try {
     const results = await runAll(wanted, { quick, signal: stop.signal, progress });
-    const text = `${JSON.stringify(results, undefined, 2)}\n`;
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'results.json'), text);
-    process.stdout.write(json ? text : `\n${tableOf(results)}`);
+    await mkdir(out, { recursive: true });
+    await writeFile(join(out, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
+    process.stdout.write(`\n${tableOf(results)}`);
     return troubles(results).length === 0 ? 0 : 1;
   } catch (error) {
-    if (code === undefined) throw error;
+    if (stopped === undefined) throw error;
     process.stderr.write('\nStopped. Nothing runs any more, and the temporary folder is gone.\n');
-    return code;
+    return stopped.code;
   }
 }
 
-const root = join(import.meta.dirname, '..');
-const pages = [
-  { file: join(root, 'docs/scaling.md'), where: 'in docs' },
-  { file: join(root, 'README.md'), where: 'in README' },
-] as const;
+const pages = { '../docs/scaling.md': 'in docs', '../README.md': 'in README' } as const;
 
 async function writeTables(folder: string, all: readonly Benchmark[]): Promise<number> {
-  const read = await readResults(join(folder, 'results.json'));
-  const sentence = read.kind === 'missing' ? read.sentence : objection(read.results, all);
-  if (read.kind === 'missing' || sentence !== undefined) {
+  const results = await readResults(join(folder, 'results.json'));
+  const sentence = typeof results === 'string' ? results : objection(results, all);
+  if (typeof results === 'string' || sentence !== undefined) {
     process.stderr.write(`${sentence}\n`);
     return 1;
   }
-  for (const { file, where } of pages) {
-    await writeFile(file, withText(await readFile(file, 'utf8'), 'bench', figuresMarkdown(read.results, where)));
+  for (const [page, where] of Object.entries(pages)) {
+    const file = join(import.meta.dirname, page);
+    await writeFile(file, withText(await readFile(file, 'utf8'), 'bench', figuresMarkdown(results, where)));
   }
   return 0;
 }
 
 /** The command with these benchmarks, and its exit code. */
-export const bench = (args: readonly string[], all: readonly Benchmark[]): Promise<number> =>
-  runCommand(
-    args,
-    usageOf(all),
-    () => readArguments(args, all),
-    (request) => (request.table ? writeTables(request.folder, all) : run(request)),
-  );
+export function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
+  const command = createCommand(all);
+  return runCommand(command, args, () => {
+    const options = command.opts<Options>();
+    const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
+    if (!options.table) return run(wanted, options);
+    if (command.args.length > 0) command.error('error: --table runs nothing: no benchmark goes with it.');
+    return writeTables(options.out, all);
+  });
+}

@@ -15,8 +15,7 @@ export const deliveries: Benchmark = {
   what: 'Webhooks that wait, and how many of them the service delivers in a second, each with its end on disk.',
   async measure(bench) {
     const { rounds, count } = bench.quick ? small : full;
-    const receiver = await startReceiver();
-    bench.atEnd(receiver.stop);
+    const receiver = await startReceiver(bench);
     return onEachDatabase(bench, async ({ name, createUrl }) => {
       const figures: Figure[] = [];
       for (const hooks of hookCounts) {
@@ -26,8 +25,7 @@ export const deliveries: Benchmark = {
           bench.progress(`${where}: round ${round} of ${rounds}`);
           const folder = join(bench.folder, `${name}-${hooks}-${round}`);
           const databaseUrl = await createUrl();
-          const urls = Array.from({ length: hooks }, (_, hook) => `http://127.0.0.1:${receiver.port}/hook-${hook}`);
-          await seedDeliveries({ data: join(folder, 'data'), databaseUrl }, urls, count / hooks);
+          await seedDeliveries({ data: join(folder, 'data'), databaseUrl }, receiver.urls(hooks), count / hooks);
           const received = receiver.expect(count);
           const service = await startService(bench, { folder, databaseUrl });
           rates.push((count / (await received)) * 1_000);

@@ -2,6 +2,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMost, type Bench, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
+import { lockBody } from './service/load.ts';
 import { ask } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -23,7 +24,7 @@ async function handOvers(
   const handOverMs: number[] = [];
   const origin = new URL(baseUrl);
   const locks = `/v1/workspaces/${workspace}/locks`;
-  const body = JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
+  const body = lockBody(path);
   let releasedAt: number | undefined;
 
   async function waiter(): Promise<void> {

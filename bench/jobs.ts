@@ -1,7 +1,6 @@
 import { openSqlite } from '../src/service/storage/sqlite.ts';
 import { type EndedJob, jobsTogether } from '../test/support/runner/jobs-together.ts';
 import { atMost, type Benchmark, exactly, figure, type Limit, rounds } from './benchmark.ts';
-import { budgets } from './budgets.ts';
 import { startService } from './service/service-process.ts';
 
 const full = { jobs: 8, pathsEach: 3_000 };
@@ -47,7 +46,7 @@ export const jobs: Benchmark = {
     return {
       figures: [
         figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
-          limit: atMost(budgets.slowestJobSeconds, timeWhy),
+          limit: atMost(120, timeWhy),
           details: [rounds('s', seconds, 'jobs'), rounds('s', lockSeconds, 'their lock steps')],
         }),
         figure(

@@ -14,7 +14,7 @@ import {
   rounds,
 } from './benchmark.ts';
 import { ask } from './service/request.ts';
-import { addWorkspaces, type BenchDatabase, onEachDatabase, seedLocks } from './service/seed.ts';
+import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
@@ -27,7 +27,7 @@ const empty = 'empty';
 
 const deepWhy =
   'a page is found by the path it begins after: a quarter is for noise, and reading past all before it would be many times';
-const serviceMemoryWhy =
+const memoryWhy =
   'the service holds pages, not lists: what is above is what Node has not collected yet, however often the list is read';
 
 interface Page {
@@ -63,33 +63,24 @@ async function readList(
   return pagesMs;
 }
 
-const mebibytes = (bytes: number): number => bytes / 2 ** 20;
-
 /** What a process holds in memory, and has held at most. Undefined where the system does not tell: only Linux does. */
 async function memoryOf(pid: number): Promise<{ readonly now: number; readonly peak: number } | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => undefined);
-  if (status === undefined) return undefined;
-  const mebibytesOf = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1_024;
-  return { now: mebibytesOf('VmRSS'), peak: mebibytesOf('VmHWM') };
+  const [, peak, now] = /^VmHWM:\s+(\d+) kB$.*^VmRSS:\s+(\d+) kB$/ms.exec(status ?? '') ?? [];
+  return status === undefined ? undefined : { now: Number(now) / 1_024, peak: Number(peak) / 1_024 };
 }
 
 /** The list as the service gives it, page by page. */
 async function measurePages(
-  bench: Bench,
-  { name, createUrl }: BenchDatabase,
+  { progress, signal }: Bench,
+  where: string,
+  service: RunningService,
   { locks, rounds: number }: typeof full,
-): Promise<{ readonly service: RunningService; readonly figures: readonly Figure[] }> {
-  const folder = join(bench.folder, name);
-  const databaseUrl = await createUrl();
-  bench.progress(`${name}: ${locks.toLocaleString('en-US')} locks`);
-  await seedLocks({ data: join(folder, 'data'), databaseUrl }, locks);
-  const service = await startService(bench, { folder, databaseUrl });
-
-  bench.progress(`${name}: the list, page by page`);
+): Promise<readonly Figure[]> {
+  progress(`${where}: the list, page by page`);
   const before = await memoryOf(service.pid);
   const lists: (readonly number[])[] = [];
-  for (let round = 0; round < number; round += 1) lists.push(await readList(service, locks, bench.signal));
+  for (let round = 0; round < number; round += 1) lists.push(await readList(service, locks, signal));
   const after = await memoryOf(service.pid);
 
   const firsts = lists.flatMap((list) => list.slice(0, 1));
@@ -97,7 +88,6 @@ async function measurePages(
   // The last page may be short, and the first of all finds nothing prepared.
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
-  const where = `${name}, ${locks.toLocaleString('en-US')} locks`;
   const figures = [
     figure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', medianOf(firsts), {
       shown: 'in docs',
@@ -111,12 +101,10 @@ async function measurePages(
       limit: atMost(1.25, deepWhy),
     }),
   ];
-  if (before !== undefined && after !== undefined) {
-    const name = `${where}: memory of the service at its peak, above what it had before`;
-    const details = [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')];
-    figures.push(figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, serviceMemoryWhy), details }));
-  }
-  return { service, figures };
+  if (before === undefined || after === undefined) return figures;
+  const name = `${where}: memory of the service at its peak, above what it had before`;
+  const details = [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')];
+  return [...figures, figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, memoryWhy), details })];
 }
 
 /** The same list by a step of the action, beside a step that finds no lock. */
@@ -131,18 +119,15 @@ async function measureStep(
     const inputs = { operation: 'list-locks', 'base-url': baseUrl, token, workspace: of.workspace };
     const { ms, usage } = await runStep(inputs, bench, { isCounted: true });
     of.ms.push(ms);
-    of.peaks.push(mebibytes(usage.peakBytes));
+    of.peaks.push(usage.peakBytes / 2 ** 20);
   });
   const what = `a step that lists ${locks.toLocaleString('en-US')} locks`;
   const withoutLocks = 'without a lock to list';
+  const peaks = [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)];
+  const above = medianOf(all.peaks) - medianOf(none.peaks);
   return [
     medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, withoutLocks)] }),
-    figure(
-      `${what}: memory at its peak, above a step that lists none`,
-      'MiB',
-      medianOf(all.peaks) - medianOf(none.peaks),
-      { details: [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)] },
-    ),
+    figure(`${what}: memory at its peak, above a step that lists none`, 'MiB', above, { details: peaks }),
   ];
 }
 
@@ -151,11 +136,17 @@ export const lists: Benchmark = {
   what: 'A list of a hundred thousand locks: time of a page, and memory of the service and of the action.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const { figures, leftOut = [] } = await onEachDatabase(bench, async (database) => {
-      const { service, figures } = await measurePages(bench, database, plan);
-      if (database.name !== 'SQLite') return figures;
-      await addWorkspaces(service, [empty], 'https://git.example.com/empty.git');
-      return [...figures, ...(await measureStep(bench, service, plan))];
+    const { figures, leftOut = [] } = await onEachDatabase(bench, async ({ name, createUrl }) => {
+      const folder = join(bench.folder, name);
+      const databaseUrl = await createUrl();
+      const where = `${name}, ${plan.locks.toLocaleString('en-US')} locks`;
+      bench.progress(where);
+      await seedLocks({ data: join(folder, 'data'), databaseUrl }, plan.locks);
+      const service = await startService(bench, { folder, databaseUrl });
+      const pages = await measurePages(bench, where, service, plan);
+      if (name !== 'SQLite') return pages;
+      await addWorkspaces(service, [empty]);
+      return [...pages, ...(await measureStep(bench, service, plan))];
     });
     const noMemory = { name: 'memory', reason: 'Only Linux tells what another process has held at most.' };
     return { figures, leftOut: process.platform === 'linux' ? leftOut : [...leftOut, noMemory] };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Benchmark, distribution, figure, medianFigure } from './benchmark.ts';
-import { createSeries, heldPath, measureSeries, startLoader } from './service/load.ts';
+import { createSeries, heldPath, lockBody, lockPath, measureSeries } from './service/load.ts';
 import { ask } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
@@ -24,24 +24,22 @@ export const polls: Benchmark = {
   name: 'polls',
   what: 'What jobs that wait for a path cost the service, and what a page of a list does.',
   async measure(bench) {
-    const load = startLoader(bench);
     return onEachDatabase(bench, async ({ name, createUrl }) => {
       const folder = join(bench.folder, name);
       const service = await startService(bench, { databaseUrl: await createUrl(), rateLimit: 'off', folder });
       const { token, baseUrl, workspace } = service;
       const asked = { origin: new URL(baseUrl), token, path: `/v1/workspaces/${workspace}/locks` };
-      const held = JSON.stringify({ path: heldPath, type: 'exclusive', ttl: '1d' });
-      await ask({ ...asked, method: 'POST', body: held, statuses: [201] });
+      const lock = (path: string) => ask({ ...asked, method: 'POST', body: lockBody(path), statuses: [201] });
+      await lock(heldPath);
 
       bench.progress(`${name}: refusals`);
       const refusals = clientCounts.map((clients) =>
-        createSeries({ targets: [service], ask: 'for a held lock', clients }),
+        createSeries({ targets: () => [service], ask: 'for a held lock', clients }),
       );
       await measureSeries(bench, bench.quick ? small : full, refusals);
 
       bench.progress(`${name}: a page of a list`);
-      const end = { kind: 'requests', number: pageSize } as const;
-      await load({ targets: [service], ask: 'for locks', name: 'listed', clients: 32, end });
+      for (let number = 0; number < pageSize; number += 1) await lock(lockPath('listed', number));
       const pagesMs: number[] = [];
       let bytes = 0;
       for (let number = 0; number < pages; number += 1) {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 export type Postgres =
   | { readonly kind: 'running'; readonly url: string }
@@ -30,21 +31,17 @@ export async function startPostgres(
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
   });
-  const [stdout, stderr, pipe] = [child.stdout, child.stderr, child.stdio[3]];
-  const ended = new Promise<string>((resolve) => {
-    let errors = '';
-    stderr?.setEncoding('utf8').on('data', (text: string) => {
-      errors += text;
-    });
-    child.once('error', ({ message }) => resolve(message)).once('close', () => resolve(errors.trim()));
-  });
+  const [stdout, stderr, pipe] = [child.stdout ?? process.stdin, child.stderr ?? process.stdin, child.stdio[3]];
+  const ended = Promise.all([text(stderr), once(child, 'close')]).then(
+    ([errors]) => errors.trim(),
+    (error: Error) => error.message,
+  );
   // That the other end is gone shows in the end of the process.
   pipe?.on('error', () => undefined);
+  const url = once(createInterface({ input: stdout }), 'line');
   return {
     postgres: await Promise.race([
-      once(createInterface({ input: stdout ?? process.stdin }), 'line').then(
-        ([url]): Postgres => ({ kind: 'running', url: String(url) }),
-      ),
+      url.then(([line]): Postgres => ({ kind: 'running', url: String(line) })),
       ended.then((reason): Postgres => ({ kind: 'missing', reason })),
     ]),
     async stop() {

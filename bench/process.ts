@@ -1,4 +1,6 @@
 import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 
 /** Processes that are measured, and those that measure. */
 
@@ -9,58 +11,36 @@ export interface RunOptions {
   readonly exitCode?: number;
 }
 
-export interface EndedProcess {
-  readonly output: string;
-  /** From its start until it has ended and all that it wrote is read. */
-  readonly ms: number;
-}
-
-/** Runs a program to its end, with pipes as the runner has them. */
-export function run(
-  program: string,
-  args: readonly string[],
-  { env, signal, exitCode = 0 }: RunOptions,
-): Promise<EndedProcess> {
-  const { promise, resolve, reject } = Promise.withResolvers<EndedProcess>();
+/** Runs a program to its end, with pipes as the runner has them; gives how long that took until all it wrote was read. */
+export async function run(program: string, args: readonly string[], { env, signal, exitCode = 0 }: RunOptions) {
   const startedAt = performance.now();
   const child = spawn(program, args, { env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  child.once('error', reject).once('close', (code) => {
-    const ms = performance.now() - startedAt;
-    if (code === exitCode) resolve({ output, ms });
-    else reject(new Error(`${program} ${args[0]} ended with ${code} and not with ${exitCode}:\n${output}`));
-  });
-  return promise;
+  const closed = once(child, 'close').then(([code]) => ({ code, ms: performance.now() - startedAt }));
+  const [{ code, ms }, ...texts] = await Promise.all([closed, text(child.stdout), text(child.stderr)]);
+  const output = texts.join('');
+  if (code !== exitCode)
+    throw new Error(`${program} ${args[0]} ended with ${code} and not with ${exitCode}:\n${output}`);
+  return { output, ms };
 }
 
 type Reply<Answer> = { readonly answer: Answer } | { readonly failure: string };
 
-export interface Helper<Question, Answer> {
-  /** One at a time. */
-  ask(question: Question): Promise<Answer>;
-  stop(): void;
-}
-
 /** Starts a module that calls answerParent(): it shares no event loop with what is measured, nor with who measures. */
-export function startHelper<Question extends object | string | number, Answer>(file: string): Helper<Question, Answer> {
+export function startHelper<Question extends object | string | number, Answer>(file: string) {
   const child = fork(file);
+  const ended = once(child, 'exit').then(([code]): never => {
+    throw new Error(`${file} ended with ${code}.`);
+  });
+  // It is raced against later, and may end before.
+  ended.catch(() => undefined);
   return {
-    ask(question) {
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-      const onExit = (code: number | null): void => reject(new Error(`${file} ended with ${code}.`));
-      child.once('exit', onExit).once('message', (message) => {
-        // answerParent() is at the other end.
-        const reply = message as Reply<Answer>;
-        if ('failure' in reply) reject(new Error(reply.failure));
-        else resolve(reply.answer);
-      });
+    /** One at a time. */
+    async ask(question: Question): Promise<Answer> {
       child.send(question);
-      return promise.finally(() => child.off('exit', onExit));
+      // answerParent() is at the other end.
+      const [reply] = (await Promise.race([once(child, 'message'), ended])) as [Reply<Answer>];
+      if ('failure' in reply) throw new Error(reply.failure);
+      return reply.answer;
     },
     stop: () => void child.kill('SIGKILL'),
   };

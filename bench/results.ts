@@ -63,21 +63,13 @@ export function objection(results: Results, all: readonly { readonly name: strin
   return results.quick ? 'The last run was a quick one, and its figures mean little. Run npm run bench.' : undefined;
 }
 
-export type ReadResults =
-  | { readonly kind: 'read'; readonly results: Results }
-  | { readonly kind: 'missing'; readonly sentence: string };
-
-/** The results of the last run. */
-export async function readResults(file: string): Promise<ReadResults> {
-  const missing = (why: string): ReadResults => ({
-    kind: 'missing',
-    sentence: `${why} Run npm run bench, which writes it.`,
-  });
-  try {
-    // Nobody but this command writes the file, and the form says if it has the fields of today.
-    const results = JSON.parse(await readFile(file, 'utf8')) as Results;
-    return results.form === form ? { kind: 'read', results } : missing(`${file} is of another version.`);
-  } catch (error) {
-    return missing(error instanceof SyntaxError ? `${file} is damaged.` : `There is no ${file}.`);
-  }
+/** The results of the last run, or a sentence about why there are none. */
+export async function readResults(file: string): Promise<Results | string> {
+  // Nobody but this command writes the file, and the form says if it has the fields of today.
+  const parse = (text: string): Results => JSON.parse(text) as Results;
+  const results = await readFile(file, 'utf8')
+    .then(parse)
+    .catch(() => undefined);
+  if (results?.form === form) return results;
+  return `${file} is missing, damaged or of another version. Run npm run bench, which writes it.`;
 }

@@ -5,8 +5,6 @@ import type { Bench, Benchmark, Figure } from './benchmark.ts';
 import { type PostgresServer, startPostgres } from './postgres.ts';
 import { type BenchmarkResult, form, loadNow, type Results, thisMachine, wasBusy } from './results.ts';
 
-export type Run = Pick<Bench, 'quick' | 'signal' | 'progress'>;
-
 const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
 
 /** What is to be cleaned up, the last first. A failure is told, and keeps nothing else from being cleaned up. */
@@ -14,32 +12,28 @@ function createCleanup(tell: (failure: string) => void) {
   const works: (() => unknown)[] = [];
   let isOver = false;
 
-  async function run(work: () => unknown): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      tell(error instanceof Error ? error.message : String(error));
+  async function runAll(): Promise<void> {
+    isOver = true;
+    for (let work = works.pop(); work !== undefined; work = works.pop()) {
+      await Promise.try(work).catch((error: Error) => tell(error.message));
     }
   }
-
-  return {
-    /** What comes too late is done at once. */
-    add: (work: () => unknown) => void (isOver ? run(work) : works.push(work)),
-    async runAll(): Promise<void> {
-      isOver = true;
-      for (let work = works.pop(); work !== undefined; work = works.pop()) await run(work);
-    },
-  };
+  function add(work: () => unknown): void {
+    works.push(work);
+    // What comes too late is done at once.
+    if (isOver) void runAll();
+  }
+  return { add, runAll };
 }
-
-const rejectedBy = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 
 const withoutLimit = (figure: Figure): Figure =>
   figure.limit?.kind === 'exactly' ? figure : { ...figure, limit: undefined };
 
 /** Runs them one after the other. Nothing of them is left at the end, also when the run was stopped. */
-export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, progress }: Run): Promise<Results> {
+export async function runAll(
+  benchmarks: readonly Benchmark[],
+  { quick, signal, progress }: Pick<Bench, 'quick' | 'signal' | 'progress'>,
+): Promise<Results> {
   const machine = thisMachine();
   const date = new Date().toISOString();
   const loadBefore = loadNow();
@@ -49,11 +43,18 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
   const systemFolder = tmpdir();
   const folder = await mkdtemp(join(systemFolder, 'bench-'));
   const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = folder;
   const afterAll = createCleanup(progress);
   afterAll.add(() => remove(folder));
+  afterAll.add(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
   let server: Promise<PostgresServer> | undefined;
   afterAll.add(async () => (await server)?.stop());
-  const stopped = rejectedBy(signal);
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
   // It is raced against later, and may be rejected before.
   stopped.catch(() => undefined);
 
@@ -63,7 +64,6 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
     const tell = (text: string): void => progress(`${name}: ${text}`);
     const own = join(folder, name);
     await mkdir(own);
-    process.env['TMPDIR'] = own;
     const after = createCleanup(tell);
     after.add(() => remove(own));
     try {
@@ -86,13 +86,11 @@ export async function runAll(benchmarks: readonly Benchmark[], { quick, signal, 
       return { name, what, kind: 'measured', figures: judged, leftOut, seconds: seconds() };
     } catch (error) {
       signal.throwIfAborted();
-      const why = error instanceof Error ? error.message : String(error);
-      tell(`failed. ${error instanceof Error ? (error.stack ?? why) : why}`);
+      const { message: why, stack = why } = error instanceof Error ? error : new Error(String(error));
+      tell(`failed. ${stack}`);
       return { name, what, kind: 'failed', why, seconds: seconds() };
     } finally {
       await after.runAll();
-      if (TMPDIR === undefined) delete process.env['TMPDIR'];
-      else process.env['TMPDIR'] = TMPDIR;
     }
   }
 

@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readActionFile } from '../test/support/runner/action-file.ts';
+import { openJob } from '../test/support/runner/job.ts';
 import { startSmallService } from '../test/support/small-service.ts';
-import { mainModule, openSteps, postModule } from './action-step.ts';
+import type { Inputs } from './action-step.ts';
 import { atMost, type Bench, type Benchmark, type Figure, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
-import { budgets } from './budgets.ts';
 import { run } from './process.ts';
 import { medianInterval, medianOf, middleMean } from './statistics.ts';
 
@@ -25,8 +28,7 @@ interface Subject {
 async function measureOnce({ args, env, exitCode, wallMs, cpuMs }: Subject, { signal }: Bench): Promise<void> {
   wallMs.push((await run(process.execPath, args, { env, signal, exitCode })).ms);
   // Node does not tell what a child has used; a shell does, to the millisecond.
-  const script = 'TIMEFORMAT="used %U %S"; time "$@"';
-  const shell = ['-c', script, 'bash', process.execPath, ...args];
+  const shell = ['-c', 'TIMEFORMAT="used %U %S"; time "$@"', 'bash', process.execPath, ...args];
   const { output } = await run('bash', shell, { env, signal, exitCode });
   const [, user, system] = /^used (\S+) (\S+)$/m.exec(output) ?? [];
   cpuMs.push((Number(user) + Number(system)) * 1_000);
@@ -51,30 +53,37 @@ function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): r
   ];
 }
 
+/** Tells all variables that steps with given inputs have on a runner. */
+async function openRunner({ atEnd }: Bench): Promise<(inputs: Inputs) => Promise<NodeJS.ProcessEnv>> {
+  const job = await openJob();
+  atEnd(job.end);
+  const main = join(job.folders.temp, 'environment.mjs');
+  await writeFile(main, 'process.stdout.write(JSON.stringify(process.env));');
+  // The file above has written them.
+  return async (inputs) => JSON.parse((await job.run({ main, post: null, with: inputs })).rawLog) as NodeJS.ProcessEnv;
+}
+
 export const start: Benchmark = {
   name: 'start',
   what: 'How long the action takes to start, beside a Node that does nothing.',
   async measure(bench) {
     const service = await startSmallService();
-    bench.atEnd(() => service.stop());
-    const steps = await openSteps();
-    bench.atEnd(() => steps.end());
-    const env = steps.environment({});
-    const request = steps.environment({
-      operation: 'list-workspaces',
-      'base-url': service.baseUrl,
-      token: 'wsa_bench',
-    });
+    bench.atEnd(service.stop);
+    const { main, post = '' } = await readActionFile();
+    const environment = await openRunner(bench);
+    const env = await environment({});
+    const operation = { operation: 'list-workspaces', 'base-url': service.baseUrl, token: 'wsa_bench' };
     const subject = (name: string, args: readonly string[], more: Partial<Subject> = {}): Subject => ({
       ...{ name, args, env, exitCode: 0, wallMs: [], cpuMs: [] },
       ...more,
     });
     const bare = subject('Node alone: node -e 0', ['-e', '0']);
+    const request = { env: await environment(operation), maxRatio: 2.2 };
     const subjects = [
       bare,
-      subject('a wrong input, told', [mainModule], { exitCode: 1, maxRatio: budgets.wrongInputRatio }),
-      subject('one request, answered', [mainModule], { env: request, maxRatio: budgets.oneRequestRatio }),
-      subject('a post-step without work', [postModule]),
+      subject('a wrong input, told', [main], { exitCode: 1, maxRatio: 1.9 }),
+      subject('one request, answered', [main], request),
+      subject('a post-step without work', [post]),
     ];
     // The first start of each finds nothing in the caches of the system.
     for (const each of subjects) await measureOnce({ ...each, wallMs: [], cpuMs: [] }, bench);

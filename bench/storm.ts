@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createRepository, manyCommits } from '../test/support/git-repository.ts';
 import { atMost, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
-import { startLoader } from './service/load.ts';
 import { addWorkspaces } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { askForSyncs, endedSync } from './service/sync.ts';
@@ -17,21 +16,20 @@ const why =
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** A folder for the front of the PATH, with a git that writes down each start of the real one. */
+/** A git for the front of the PATH that writes down each start of the real one. */
 async function countingGit(folder: string) {
-  const [bin, file] = [join(folder, 'bin'), join(folder, 'commands')];
+  const file = join(folder, 'commands');
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-  await mkdir(bin, { recursive: true });
-  await writeFile(file, '');
-  await writeFile(join(bin, 'git'), `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`);
-  await chmod(join(bin, 'git'), 0o755);
+  const script = `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`;
+  await mkdir(join(folder, 'bin'));
+  await writeFile(join(folder, 'bin/git'), script, { mode: 0o755 });
   return {
     /** For the process whose use of git is counted. */
-    path: `${bin}${delimiter}${process.env['PATH']}`,
+    path: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
     /** The commands that git was started with since the last call, such as `fetch`. */
     async takeCommands(): Promise<readonly string[]> {
-      const text = await readFile(file, 'utf8');
-      await writeFile(file, '');
+      const text = await readFile(file, 'utf8').catch(() => '');
+      await rm(file, { force: true });
       return text.split('\n').filter((line) => line !== '');
     },
   };
@@ -46,13 +44,10 @@ export const storm: Benchmark = {
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
     const git = await countingGit(bench.folder);
-    const service = await startService(bench, {
-      folder: join(bench.folder, 'service'),
-      environment: { PATH: git.path },
-    });
-    const load = startLoader(bench);
+    const environment = { PATH: git.path };
+    const service = await startService(bench, { folder: join(bench.folder, 'service'), environment });
     const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
-    await addWorkspaces(service, workspaces, `file://${repository.path}`);
+    await addWorkspaces(service, workspaces, { remote: `file://${repository.path}` });
     await git.takeCommands();
 
     const syncs: number[] = [];
@@ -61,10 +56,10 @@ export const storm: Benchmark = {
     const latenciesMs: number[] = [];
     for (const workspace of workspaces) {
       bench.progress(`${workspace} of ${number}`);
-      const { resources, latenciesMs: its } = await askForSyncs(load, service, workspace, triggers);
-      for (const location of resources) await endedSync(service, location, bench.signal);
+      const { locations, latenciesMs: its } = await askForSyncs(service, workspace, triggers);
+      for (const location of locations) await endedSync(service, location, bench.signal);
       const commands = await git.takeCommands();
-      syncs.push(resources.length);
+      syncs.push(locations.length);
       fetches.push(commands.filter((command) => command === 'fetch').length);
       starts.push(commands.length);
       latenciesMs.push(...its);

@@ -1,3 +1,6 @@
+/** The message is a sentence for the person at the terminal, who needs no stack. */
+export class DemoFailure extends Error {}
+
 /** Why the demo stops before it is through. */
 export type Cause =
   | { readonly kind: 'signal'; readonly name: NodeJS.Signals }

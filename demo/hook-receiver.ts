@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { type Delivery, startWebhookReceiver } from '../test/support/webhook-receiver.ts';
-import { DemoFailure } from './failure.ts';
+import { DemoFailure } from './ending.ts';
 
 /** What the service tells, of which the demo shows what it is about. */
 interface Told {

@@ -1,6 +1,5 @@
 import { readArguments, usage } from './arguments.ts';
-import { type Cause, createEnding } from './ending.ts';
-import { DemoFailure } from './failure.ts';
+import { type Cause, createEnding, DemoFailure } from './ending.ts';
 import { runDemo } from './run.ts';
 import { createPaint, wantsColour } from './terminal/paint.ts';
 import { createScreen } from './terminal/screen.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createRepository } from '../test/support/git-repository.ts';
-import { DemoFailure } from './failure.ts';
+import { DemoFailure } from './ending.ts';
 
 export const hero = 'Content/Hero.uasset';
 export const arena = 'Content/Maps/Arena.umap';

@@ -4,8 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Scope } from '../src/interface/scopes.ts';
 import { compiledService } from './compiled-service.ts';
-import type { Ending } from './ending.ts';
-import { DemoFailure } from './failure.ts';
+import { DemoFailure, type Ending } from './ending.ts';
 
 export const workspace = 'game-assets';
 

@@ -1,8 +1,7 @@
 import { type Job, openJob } from '../test/support/runner/job.ts';
 import { createMasks } from '../test/support/runner/masks.ts';
 import type { RunningStep, StepResult } from '../test/support/runner/step.ts';
-import type { Ending } from './ending.ts';
-import { DemoFailure } from './failure.ts';
+import { DemoFailure, type Ending } from './ending.ts';
 import { createLogLines } from './terminal/log-lines.ts';
 import { runHeader } from './terminal/run-header.ts';
 import type { Screen, Speaker } from './terminal/screen.ts';

@@ -1,5 +1,4 @@
-import type { Ending } from './ending.ts';
-import { DemoFailure } from './failure.ts';
+import { DemoFailure, type Ending } from './ending.ts';
 import { type HookReceiver, startHookReceiver } from './hook-receiver.ts';
 import { arena, hero } from './sample-assets.ts';
 import { type DemoService, workspace } from './service.ts';

@@ -33,17 +33,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'workspace-package-'));
   const copy = join(folder, 'copy');
   await mkdir(copy);
-  const parts = [
-    'bin',
-    'src',
-    'package.json',
-    'README.md',
-    'LICENSE',
-    'compile.ts',
-    'tsconfig.json',
-    'tsconfig.build.json',
-  ];
-  for (const part of parts) {
+  const configuration = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
+  for (const part of ['bin', 'src', 'README.md', 'LICENSE', 'compile.ts', ...configuration]) {
     await cp(join(root, part), join(copy, part), { recursive: true });
   }
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'), 'junction');
@@ -81,32 +72,24 @@ async function registryAnswers(): Promise<boolean> {
 
 function startWithNpx(place: string) {
   const args = ['--no-install', 'workspace-service', 'serve', '--dev', '--port', '0', '--data', join(place, 'data')];
-  const command = spawn('npx', args, {
-    cwd: place,
-    env: environment(),
-    shell: onWindows,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const command = spawn('npx', args, { cwd: place, env: environment(), shell: onWindows });
   let written = '';
   let log = '';
-  const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
-  const welcome = new Promise<string>((resolve, reject) => {
-    const look = (): void => {
-      if (written.includes('path: Content/Hero.uasset') && log.includes('"listening"')) resolve(written);
-    };
-    command.stdout.setEncoding('utf8').on('data', (more: string) => {
-      written += more;
-      look();
-    });
-    command.stderr.setEncoding('utf8').on('data', (more: string) => {
-      log += more;
-      look();
-    });
-    ended.then(() => reject(new Error(`It ended: ${written}${log}`)));
+  command.stdout.setEncoding('utf8').on('data', (more: string) => {
+    written += more;
   });
+  command.stderr.setEncoding('utf8').on('data', (more: string) => {
+    log += more;
+  });
+  const ended = new Promise<number | null>((resolve) => command.once('close', resolve));
   return {
-    welcome,
     ended,
+    async welcome(): Promise<string> {
+      const isThere = () => written.includes('path: Content/Hero.uasset') && log.includes('"listening"');
+      await expect.poll(() => isThere() || command.exitCode !== null, { timeout: 60_000 }).toBe(true);
+      if (!isThere()) throw new Error(`It ended: ${written}${log}`);
+      return written;
+    },
     /** Tells the service itself: npx has a shell in between, which passes no signal on. */
     terminate() {
       const [, pid] = /"pid":(\d+)/.exec(log) ?? [];
@@ -129,7 +112,7 @@ test('the installed package starts a service', async (context) => {
   await npm(['install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', tarball], place);
   const service = startWithNpx(place);
   try {
-    const written = await service.welcome;
+    const written = await service.welcome();
     const [, base = ''] = /WORKSPACE_BASE_URL=(\S+)/.exec(written) ?? [];
     const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(written) ?? [];
     expect((await ask(new URL(base).origin, 'GET', '/healthz')).status).toBe(200);

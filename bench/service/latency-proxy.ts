@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listenHere } from '../../test/support/listen.ts';
 import { answerParent, startHelper } from '../process.ts';
 
 interface Network {
@@ -16,25 +16,20 @@ function carry(from: Socket, to: Socket, ms: number): void {
   from.on('close', () => setTimeout(() => to.destroy(), ms));
 }
 
-async function listen({ host, port, ms }: Network): Promise<number> {
-  const server = createServer({ noDelay: true }, (incoming) => {
-    const outgoing = connect({ host, port, noDelay: true });
-    carry(incoming, outgoing, ms);
-    carry(outgoing, incoming, ms);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  // A server that listens on TCP has an address with a port.
-  return (server.address() as AddressInfo).port;
-}
+const listen = ({ host, port, ms }: Network): Promise<number> =>
+  listenHere(
+    createServer({ noDelay: true }, (incoming) => {
+      const outgoing = connect({ host, port, noDelay: true });
+      carry(incoming, outgoing, ms);
+      carry(outgoing, incoming, ms);
+    }),
+  );
 
-export interface LatencyProxy {
-  /** The same database, as far away. */
-  readonly url: string;
-  stop(): void;
-}
-
-/** A network between a service and its database. In a process of its own, so that it does not wait for who measures. */
-export async function startLatencyProxy(databaseUrl: string, ms: number): Promise<LatencyProxy> {
+/**
+ * A network between a service and its database: gives the address of the same database, as far away. In a process of its
+ * own, so that it does not wait for who measures.
+ */
+export async function startLatencyProxy(databaseUrl: string, ms: number) {
   const helper = startHelper<Network, number>(import.meta.filename);
   const url = new URL(databaseUrl);
   const port = await helper.ask({ host: url.hostname, port: Number(url.port || '5432'), ms });

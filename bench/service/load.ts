@@ -16,16 +16,15 @@ export interface Target {
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
   readonly targets: readonly Target[];
-  readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock' | 'for syncs';
+  readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
   readonly clients: number;
   /** What is asked at first does not count: code and caches are still cold. */
   readonly warmUpMs: number;
-  readonly end:
-    | { readonly kind: 'after'; readonly ms: number }
-    | { readonly kind: 'requests'; readonly number: number };
+  /** The time that counts, after it. */
+  readonly ms: number;
 }
 
 export interface Load {
@@ -34,12 +33,8 @@ export interface Load {
    * asked one after the other only the first is among them.
    */
   readonly latenciesMs: readonly number[];
-  /** The time that counts: from the end of the warm-up to the end of the plan. */
-  readonly ms: number;
   /** In a second of the time that counts. */
   readonly rate: number;
-  /** The different resources that the answers name: a thousand requests for a sync may have been given the same one. */
-  readonly resources: readonly string[];
 }
 
 interface Question {
@@ -56,113 +51,99 @@ export const lockPath = (name: string, number: number): string =>
 /** The path that is asked for again and again, and that somebody holds. */
 export const heldPath = 'Content/Held.umap';
 
+export const lockBody = (path: string): string => JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
+
 /** What is asked one after the other: about the lock that the first has taken, where there is more. */
 function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number): readonly [Question, ...Question[]] {
-  const prefix = `/v1/workspaces/${workspace}`;
+  const locks = `/v1/workspaces/${workspace}/locks`;
   const lock = (path: string, status: number): Question => ({
     method: 'POST',
-    path: `${prefix}/locks`,
+    path: locks,
     status,
-    body: JSON.stringify({ path, type: 'exclusive', ttl: '1h' }),
+    body: lockBody(path),
   });
   const path = lockPath(name, number);
   switch (ask) {
     case 'for locks':
       return [lock(path, 201)];
     case 'for locks, renewed and released': {
-      const release = `${prefix}/locks/${encodeURIComponent(path)}`;
-      return [lock(path, 201), lock(path, 200), { method: 'DELETE', path: release, status: 204, body: '' }];
+      const release = {
+        method: 'DELETE',
+        path: `${locks}/${encodeURIComponent(path)}`,
+        status: 204,
+        body: '',
+      } as const;
+      return [lock(path, 201), lock(path, 200), release];
     }
     case 'for a held lock':
       return [lock(heldPath, 409)];
-    case 'for syncs':
-      return [{ method: 'POST', path: `${prefix}/sync`, status: 202, body: '{"branch":"main"}' }];
   }
 }
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
-  const { clients, end, warmUpMs, name } = plan;
+  const { clients, warmUpMs, ms, name, targets } = plan;
   const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const latenciesMs: number[] = [];
-  const resources = new Set<string>();
   const countFrom = performance.now() + warmUpMs;
-  const countUntil = end.kind === 'after' ? countFrom + end.ms : Number.POSITIVE_INFINITY;
-  let lastAt = countFrom;
+  const countUntil = countFrom + ms;
   let next = 0;
-  const isOver = (): boolean => (end.kind === 'requests' ? next >= end.number : performance.now() >= countUntil);
 
   async function client({ baseUrl, workspace, token }: Target): Promise<void> {
     const origin = new URL(baseUrl);
-    const send = ({ status, ...question }: Question, key: string, etag?: string) =>
-      ask({
-        ...question,
-        origin,
-        token,
-        agent,
-        statuses: [status],
-        // As the action does: it sends a key with every POST.
-        headers: { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) },
-      });
-    while (!isOver()) {
+    const send = ({ status, ...question }: Question, key: string, etag?: string) => {
+      // As the action does: it sends a key with every POST.
+      const headers = { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) };
+      return ask({ ...question, origin, token, agent, statuses: [status], headers });
+    };
+    while (performance.now() < countUntil) {
       const number = next;
       next += 1;
       const [first, ...more] = questionsOf(plan, workspace, number);
       const askedAt = performance.now();
       const { headers } = await send(first, String(number));
       const answeredAt = performance.now();
-      if (plan.ask === 'for syncs' && headers.location !== undefined) resources.add(headers.location);
       for (const [index, question] of more.entries()) await send(question, `${number}-${index}`, headers.etag);
-      if (answeredAt < countFrom || answeredAt > countUntil) continue;
-      latenciesMs.push(answeredAt - askedAt);
-      lastAt = answeredAt;
+      if (answeredAt >= countFrom && answeredAt <= countUntil) latenciesMs.push(answeredAt - askedAt);
     }
   }
 
   try {
-    const spread = Array.from({ length: clients }, (_, index) => plan.targets[index % plan.targets.length]);
+    const spread = Array.from({ length: clients }, (_, index) => targets[index % targets.length]);
     await Promise.all(spread.filter((target) => target !== undefined).map(client));
   } finally {
     agent.destroy();
   }
-  const ms = (end.kind === 'after' ? countUntil : lastAt) - countFrom;
-  return { latenciesMs, ms, rate: (latenciesMs.length / ms) * 1_000, resources: [...resources] };
-}
-
-export type Loader = (plan: Omit<LoadPlan, 'warmUpMs'> & { readonly warmUpMs?: number }) => Promise<Load>;
-
-/** Runs one load after the other, in a process of its own. */
-export function startLoader({ atEnd }: Pick<Bench, 'atEnd'>): Loader {
-  const { ask, stop } = startHelper<LoadPlan, Load>(import.meta.filename);
-  atEnd(stop);
-  return (plan) => ask({ warmUpMs: 0, ...plan });
+  return { latenciesMs, rate: (latenciesMs.length / ms) * 1_000 };
 }
 
 /** A load that is measured again in every round. */
-export interface Series extends Pick<LoadPlan, 'targets' | 'ask' | 'clients'> {
+export interface SeriesPlan extends Pick<LoadPlan, 'ask' | 'clients'> {
+  readonly targets: (round: number) => readonly Target[] | Promise<readonly Target[]>;
+  readonly afterRound?: (round: number) => Promise<void>;
+}
+
+export interface Series extends SeriesPlan {
   /** What was answered in a second, one number for each round. */
   readonly rates: number[];
   readonly latenciesMs: number[];
 }
 
-export const createSeries = (plan: Pick<LoadPlan, 'targets' | 'ask' | 'clients'>): Series => ({
-  ...plan,
-  rates: [],
-  latenciesMs: [],
-});
+export const createSeries = (plan: SeriesPlan): Series => ({ ...plan, rates: [], latenciesMs: [] });
 
-export interface SeriesPlan {
-  readonly rounds: number;
-  readonly warmUpMs: number;
-  readonly ms: number;
-}
-
-export async function measureSeries(bench: Bench, plan: SeriesPlan, all: readonly Series[]): Promise<void> {
-  const load = startLoader(bench);
-  await inTurns(bench, plan.rounds, [...all.entries()], async ([index, { rates, latenciesMs, ...series }], round) => {
-    const end = { kind: 'after', ms: plan.ms } as const;
-    const loaded = await load({ ...series, name: `${round}-${index}`, warmUpMs: plan.warmUpMs, end });
-    rates.push(loaded.rate);
-    for (const latency of loaded.latenciesMs) latenciesMs.push(latency);
+export async function measureSeries(
+  bench: Bench,
+  { rounds, ...times }: Pick<LoadPlan, 'warmUpMs' | 'ms'> & { readonly rounds: number },
+  all: readonly Series[],
+): Promise<void> {
+  const loader = startHelper<LoadPlan, Load>(import.meta.filename);
+  bench.atEnd(loader.stop);
+  await inTurns(bench, rounds, [...all.entries()], async ([index, series], round) => {
+    const targets = await series.targets(round);
+    const { ask, clients, rates, latenciesMs } = series;
+    const load = await loader.ask({ ...times, targets, ask, clients, name: `${round}-${index}` });
+    await series.afterRound?.(round);
+    rates.push(load.rate);
+    for (const latency of load.latenciesMs) latenciesMs.push(latency);
   });
 }
 

@@ -1,19 +1,19 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenHere } from '../../test/support/listen.ts';
+import type { Bench } from '../benchmark.ts';
 import { answerParent, startHelper } from '../process.ts';
 
-export interface Receiver {
-  readonly port: number;
-  /** Counts from now on; gives the milliseconds from the first to the last of so many. */
-  expect(number: number): Promise<number>;
-  stop(): void;
-}
-
 /** A receiver of webhooks as a process of its own, which takes every one. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver({ atEnd }: Bench) {
   const { ask, stop } = startHelper<'port' | number, number>(import.meta.filename);
-  return { port: await ask('port'), expect: ask, stop };
+  atEnd(stop);
+  const port = await ask('port');
+  return {
+    /** So many different addresses of it. */
+    urls: (count: number) => Array.from({ length: count }, (_, hook) => `http://127.0.0.1:${port}/hook-${hook}`),
+    /** Counts from now on; gives the milliseconds from the first to the last of so many. */
+    expect: (number: number): Promise<number> => ask(number),
+  };
 }
 
 if (import.meta.main) {
@@ -28,10 +28,9 @@ if (import.meta.main) {
       if (count === expected.number) expected.resolve(performance.now() - firstAt);
     });
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const port = await listenHere(server);
   answerParent<'port' | number, number>((question) => {
-    // A server that listens on TCP has an address with a port.
-    if (question === 'port') return Promise.resolve((server.address() as AddressInfo).port);
+    if (question === 'port') return Promise.resolve(port);
     count = 0;
     return new Promise((resolve) => {
       expected = { number: question, resolve };

@@ -22,22 +22,20 @@ export interface Asked {
 }
 
 /** A request to the service, as cheap as Node makes one: its time is part of what is measured. */
-export function ask(asked: Asked): Promise<Answer> {
-  const { origin, token, method = 'GET', path, headers, body = '', statuses, agent = false, signal } = asked;
+export function ask({ origin, token, statuses, body = '', headers, ...asked }: Asked): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const options = {
-    agent,
+    method: 'GET',
+    agent: false as const,
+    ...asked,
     hostname: origin.hostname,
     port: origin.port,
-    method,
-    path,
     headers: {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       ...headers,
     },
-    ...(signal && { signal }),
   };
   request(options, (answer) => {
     const status = answer.statusCode ?? 0;
@@ -50,7 +48,7 @@ export function ask(asked: Asked): Promise<Answer> {
       .once('error', reject)
       .once('end', () => {
         if (statuses.includes(status)) resolve({ status, headers: answer.headers, body: read });
-        else reject(new Error(`${method} ${path} was answered with ${status}: ${read}`));
+        else reject(new Error(`${options.method} ${asked.path} was answered with ${status}: ${read}`));
       });
   })
     .once('error', reject)

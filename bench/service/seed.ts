@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises';
+import { acquiredEvent } from '../../src/service/locks/lock-events.ts';
+import type { LockRow } from '../../src/service/locks/lock-row.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
-import type { Storage } from '../../src/service/storage/storage.ts';
+import type { Database, Now, Storage } from '../../src/service/storage/storage.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
-import { recordEvent } from '../../src/service/webhooks/outbox.ts';
+import { recordEvents } from '../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../../test/support/databases.ts';
 import type { Bench, Figure, Measured } from '../benchmark.ts';
@@ -50,34 +52,47 @@ export async function openStorage(
     : openPostgres({ url: databaseUrl, onCommit, onIdleError: () => undefined });
 }
 
-async function withStorage(place: Place, work: (storage: Storage) => Promise<void>): Promise<void> {
+/** Changes what is there, also beside a running service. */
+async function change(place: Place, work: (db: Database, now: Now) => Promise<unknown>): Promise<void> {
   const storage = await openStorage(place);
-  await work(storage).finally(() => storage.close());
+  await storage.commit('global', (db) => work(db, storage.now)).finally(() => storage.close());
 }
 
-/** Adds workspaces beside a running service, as `workspace add --no-check` does. */
-export const addWorkspaces = (place: Place, ids: readonly string[], remote: string): Promise<void> =>
-  withStorage(place, ({ commit, now }) =>
-    commit('global', async (db) => {
-      for (const id of ids) await addWorkspace(db, now, { id, remote });
-    }),
-  );
+/** Where nothing is fetched. */
+const nowhere = 'https://git.example.com/game.git';
+
+/** As `workspace add --no-check` does it, each with a hook for new locks at each of the urls. */
+export const addWorkspaces = (
+  place: Place,
+  ids: readonly string[],
+  { remote = nowhere, urls = [] }: { readonly remote?: string; readonly urls?: readonly string[] } = {},
+): Promise<void> =>
+  change(place, async (db, now) => {
+    const headers = parseExtraHeaders({});
+    if (!headers.ok) throw new Error(headers.why);
+    const actor = { name: 'bench', tokenId: null, address: null };
+    const hook = { branches: null, format: 'standard', headers: headers.value, secret: null, actor } as const;
+    for (const workspace of ids) {
+      await addWorkspace(db, now, { id: workspace, remote });
+      for (const url of urls) await registerHook(db, now, { ...hook, workspace, url, events: ['lock.acquired'] });
+    }
+  });
+
+/** With all that waits to be delivered to them. */
+export const removeHooks = (place: Place, workspace: string): Promise<void> =>
+  change(place, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspace).execute());
 
 /** The workspace that `serve --dev` adds by itself where there is none of its name. */
 const workspace = 'sample';
-const remote = 'https://git.example.com/game.git';
-const lockId = (number: number): string => `lock_${String(number).padStart(36, '0')}`;
 const rowsAtOnce = 1_000;
 const dayMs = 86_400_000;
 
-/** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
-export async function seedLocks(place: Place, number: number): Promise<void> {
-  await addWorkspaces(place, [workspace], remote);
+function* lockRows(count: number): Generator<LockRow[]> {
   const now = Date.now();
-  const row = (index: number) => ({
+  const row = (index: number): LockRow => ({
     workspace_id: workspace,
     path: lockPath('seeded', index),
-    id: lockId(index),
+    id: `lock_${String(index).padStart(36, '0')}`,
     type: 'exclusive',
     token_id: 'tok_seeded',
     owner: 'release',
@@ -85,41 +100,25 @@ export async function seedLocks(place: Place, number: number): Promise<void> {
     acquired_at: now,
     expires_at: now + dayMs,
     fence: index + 1,
+    folded_path: null,
   });
-  await withStorage(place, ({ commit }) =>
-    commit('global', async (db) => {
-      for (let first = 0; first < number; first += rowsAtOnce) {
-        const rows = Array.from({ length: Math.min(rowsAtOnce, number - first) }, (_, index) => row(first + index));
-        await db.insertInto('locks').values(rows).execute();
-      }
-    }),
-  );
+  for (let first = 0; first < count; first += rowsAtOnce) {
+    yield Array.from({ length: Math.min(rowsAtOnce, count - first) }, (_, index) => row(first + index));
+  }
+}
+
+/** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
+export async function seedLocks(place: Place, number: number): Promise<void> {
+  await addWorkspaces(place, [workspace]);
+  await change(place, async (db) => {
+    for (const rows of lockRows(number)) await db.insertInto('locks').values(rows).execute();
+  });
 }
 
 /** Events to be delivered to every hook, in a database that no service uses yet: one that starts has nothing else to do. */
 export async function seedDeliveries(place: Place, urls: readonly string[], events: number): Promise<void> {
-  await addWorkspaces(place, [workspace], remote);
-  const headers = parseExtraHeaders({});
-  if (!headers.ok) throw new Error(headers.why);
-  const registration = {
-    workspace,
-    branches: null,
-    format: 'standard',
-    headers: headers.value,
-    secret: null,
-    actor: { name: 'bench', tokenId: null, address: null },
-  } as const;
-  const at = new Date().toISOString();
-  await withStorage(place, ({ commit, now }) =>
-    commit('global', async (db) => {
-      for (const url of urls) await registerHook(db, now, { ...registration, url, events: ['lock.acquired'] });
-      for (let number = 0; number < events; number += 1) {
-        const path = lockPath('seeded', number);
-        const times = { acquired_at: at, expires_at: at, fence: number + 1 };
-        const lock = { id: lockId(number), path, type: 'exclusive', owner: 'release', origin: null, ...times } as const;
-        const event = { type: 'lock.acquired', workspace, occurredAt: at, data: { lock } } as const;
-        await recordEvent(db, now, event, { orderingKey: `lock:${path}`, branch: null });
-      }
-    }),
-  );
+  await addWorkspaces(place, [workspace], { urls });
+  await change(place, async (db, now) => {
+    for (const rows of lockRows(events)) await recordEvents(db, now, rows.map(acquiredEvent));
+  });
 }

@@ -7,7 +7,8 @@ import { createInterface } from 'node:readline';
 import type { Bench } from '../benchmark.ts';
 
 /** The service as an operator starts it, or one of the variants that it is compared with. */
-export type Kind = 'as installed' | 'one commit per change' | 'without a database';
+export const kinds = ['as installed', 'one commit per change', 'without a database'] as const;
+export type Kind = (typeof kinds)[number];
 
 export interface ServiceOptions {
   readonly kind?: Kind;
@@ -20,16 +21,9 @@ export interface ServiceOptions {
   readonly rateLimit?: 'off';
 }
 
-export interface RunningService {
-  readonly pid: number;
-  /** Ends in `/v1`. */
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly workspace: string;
-  readonly data: string;
-  stop(): Promise<void>;
-}
+export type RunningService = Awaited<ReturnType<typeof startService>>;
 
+/** What the command writes first, and the variants too. */
 interface Listening {
   readonly base_url: string;
   readonly token: string;
@@ -40,30 +34,15 @@ const command = join(import.meta.dirname, '../../bin/workspace-service.js');
 const variant = join(import.meta.dirname, 'variant.ts');
 
 /** Starts it as a process of its own, until the end of the benchmark. Its log goes to a file, at its default level. */
-export async function startService({ atEnd }: Bench, options: ServiceOptions): Promise<RunningService> {
-  const { kind = 'as installed', folder, databaseUrl, environment = {}, rateLimit } = options;
+export async function startService({ atEnd }: Bench, options: ServiceOptions) {
+  const { kind = 'as installed', folder, databaseUrl, environment, rateLimit } = options;
   const data = join(folder, 'data');
   await mkdir(data, { recursive: true });
   const logFile = join(folder, 'service.log');
   const log = await open(logFile, 'a');
-  const args =
-    kind === 'as installed'
-      ? [
-          command,
-          'serve',
-          '--dev',
-          '--json',
-          '--port',
-          '0',
-          '--data',
-          data,
-          // Without it, more locks are taken than an owner may have.
-          ...(rateLimit === 'off'
-            ? ['--rate-limit', '0', '--max-locks', '9999999', '--max-locks-per-owner', '9999999']
-            : []),
-        ]
-      : [variant, kind, data];
-  const child = spawn(process.execPath, args, {
+  const unlimited = rateLimit === 'off' ? ['--rate-limit', '0'] : [];
+  const installed = [command, 'serve', '--dev', '--json', '--port', '0', '--data', data, ...unlimited];
+  const child = spawn(process.execPath, kind === 'as installed' ? installed : [variant, kind, data], {
     env: {
       PATH: process.env['PATH'],
       HOME: folder,
@@ -82,15 +61,12 @@ export async function startService({ atEnd }: Bench, options: ServiceOptions): P
     await ended.finally(() => clearTimeout(timer));
   }
   atEnd(stop);
-  const first = await Promise.race([
-    once(createInterface({ input: child.stdout ?? process.stdin }), 'line'),
-    ended.then(() => undefined),
-  ]);
-  if (first === undefined) {
+  const firstLine = once(createInterface({ input: child.stdout ?? process.stdin }), 'line');
+  const [line] = await Promise.race([firstLine, ended.then(() => [])]);
+  if (line === undefined) {
     const written = await readFile(logFile, 'utf8');
     throw new Error(`The service ${kind} did not start. Its log: ${written.slice(-2_000)}`);
   }
-  // The command's own first line has this form, and that of the variants too.
-  const { base_url, token, workspace } = JSON.parse(String(first[0])) as Listening;
-  return { pid: child.pid ?? 0, baseUrl: base_url, token, workspace, data, stop };
+  const { base_url: baseUrl, token, workspace } = JSON.parse(String(line)) as Listening;
+  return { pid: child.pid ?? 0, baseUrl, token, workspace, data, databaseUrl, stop };
 }

@@ -45,11 +45,10 @@ async function serveVariant(kind: string | undefined, data: string): Promise<voi
   const git = createGit({ dataFolder: data, allowFile: true, environment: process.env });
 
   async function oneCommit() {
-    const onCommit = (changes: number): void => metrics.commits.observe(changes);
-    const storage = oneCommitPerChange(await openStorage({ data, databaseUrl: process.env['DATABASE_URL'] }, onCommit));
+    const place = { data, databaseUrl: process.env['DATABASE_URL'] };
+    const storage = oneCommitPerChange(await openStorage(place, (changes) => metrics.commits.observe(changes)));
     return { storage, ...(await setUpDev(storage, git)) };
   }
-
   const { storage, token, workspace } = kind === 'one commit per change' ? await oneCommit() : withoutDatabase();
   const service = await startService({
     storage,

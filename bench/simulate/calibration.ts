@@ -41,7 +41,7 @@ const figureName: Readonly<Record<Kind, (database: Database, clients: number) =>
 
 function percentile(figure: Figure | undefined, percent: number): number | undefined {
   const distribution = figure?.details?.find((detail) => detail.kind === 'distribution');
-  return distribution?.percentiles.find(([each]) => each === percent)?.[1];
+  return new Map(distribution?.percentiles).get(percent);
 }
 
 /** Undefined when the last run has not measured all of it. */
@@ -103,11 +103,10 @@ export function calibrate({ loads, page }: Measurements): ServiceTimes {
 
 const predictedSeconds = 5;
 
-const askedFor: Readonly<Record<Kind, (number: number) => Asked>> = {
-  nothing: () => ({ kind: 'page', locks: 0 }),
-  poll: (number) => ({ kind: 'take', path: 'held', key: String(number), ttlMs: 3_600_000 }),
-  take: (number) => ({ kind: 'take', path: String(number), key: String(number), ttlMs: 3_600_000 }),
-};
+const askedFor = (kind: Kind, number: number): Asked =>
+  kind === 'nothing'
+    ? { kind: 'page', locks: 0 }
+    : { kind: 'take', path: kind === 'poll' ? 'held' : String(number), key: String(number), ttlMs: 3_600_000 };
 
 /** The simulated service under the load that the real one was measured with. */
 async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
@@ -119,12 +118,12 @@ async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
   function ask(): void {
     asked += 1;
     const at = time.now();
-    service.send(askedFor[kind](asked), 'token', () => {
+    service.send(askedFor(kind, asked), 'token', () => {
       latencies.push(time.now() - at);
       ask();
     });
   }
-  if (kind === 'poll') service.send(askedFor.poll(0), 'token', () => undefined);
+  if (kind === 'poll') service.send(askedFor(kind, 0), 'token', () => undefined);
   for (let client = 0; client < clients; client += 1) ask();
   await time.runUntil(predictedSeconds * 1_000);
   return { perSecond: latencies.length / predictedSeconds, p50Ms: percentileOf(latencies, 50) };
@@ -133,9 +132,6 @@ async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
 export type Prediction = Load & { readonly predicted: Pick<Load, 'perSecond' | 'p50Ms'> };
 
 export async function predict(times: ServiceTimes, { loads }: Measurements): Promise<readonly Prediction[]> {
-  const predictions: Prediction[] = [];
-  for (const load of loads) {
-    predictions.push({ ...load, predicted: await underLoad(times, load.kind, load.clients) });
-  }
-  return predictions;
+  const predict = async (load: Load) => ({ ...load, predicted: await underLoad(times, load.kind, load.clients) });
+  return Promise.all(loads.map(predict));
 }

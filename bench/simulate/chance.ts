@@ -21,12 +21,10 @@ export function createRandom(...seeds: readonly number[]): Random {
 export const exponential = (random: Random, mean: number): number => -mean * Math.log(1 - random());
 
 /** By Box and Muller. */
-export function normal(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+export function logNormal(random: Random, median: number, sigma: number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  return median * Math.exp(sigma * normal);
 }
-
-export const logNormal = (random: Random, median: number, sigma: number): number =>
-  median * Math.exp(sigma * normal(random));
 
 /** Gives places from 0: the one at `place` is asked for in proportion to 1 / (place + 1) ^ exponent. */
 export function zipf(count: number, exponent: number): (random: Random) => number {
@@ -38,8 +36,7 @@ export function zipf(count: number, exponent: number): (random: Random) => numbe
   }
   return (random) => {
     const wanted = random() * sum;
-    let low = 0;
-    let high = count - 1;
+    let [low, high] = [0, count - 1];
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((upTo[middle] ?? 0) > wanted) high = middle;

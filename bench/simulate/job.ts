@@ -6,92 +6,48 @@ import {
   retries as releaseRetries,
   timeLimitMs as releaseTimeLimitMs,
 } from '../../src/action/post-step/release.ts';
-import type { Log } from '../../src/action/report/reporter.ts';
 import type { Call } from '../../src/client/call.ts';
-import type { Client } from '../../src/client/client.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds } from '../../src/interface/duration.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
-import { createVirtualCall } from './call.ts';
-import type { Random } from './chance.ts';
-import { askedIn, baseUrl, pageRequest } from './client.ts';
-import type { ConnectionsOfAStep } from './connections.ts';
+import { baseUrl, type ClientOptions, pageRequest, type SimulatedClients } from './client.ts';
 import type { SimulatedService } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
-import { type Plan, requestTimeoutMs, retries, type Workload } from './workload.ts';
+import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
 
 /** The steps of a job: the action's own code, with time and a service that are simulated. */
 
-export interface JobParts {
-  readonly time: VirtualTime;
-  readonly service: SimulatedService;
-  readonly clients: (call: Call) => Client;
-  readonly connections: () => ConnectionsOfAStep;
-  readonly random: Random;
-  readonly token: string;
+/** A test gives others of them, to see what is simulated beside what is real. */
+export interface JobParts extends Pick<ClientOptions, 'token' | 'random' | 'onAnswer'> {
+  readonly time: Pick<VirtualTime, 'now' | 'sleep'>;
+  readonly service: Pick<SimulatedService, 'send' | 'lockCount'>;
+  readonly clients: Pick<SimulatedClients, 'open'>;
   readonly workload: Workload;
-  /** Of a request that the service was not asked to hold back. */
-  readonly onAnswer: (ms: number) => void;
 }
-
-const silent: Log = {
-  line: () => undefined,
-  warn: () => undefined,
-  debug: () => undefined,
-  group: () => undefined,
-};
 
 /** As many as the client asks for. */
 const pageSize = 1_000;
 
-function valueIn<T>(
-  parsed: { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string },
-): T {
-  if (!parsed.ok) throw new Error(parsed.why);
-  return parsed.value;
-}
-
 const workspace = valueIn(parseWorkspaceId('game'));
-
 const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
-
 const nothing = (): void => undefined;
 
 interface Step {
   readonly call: Call;
-  readonly context: Pick<JobParts, 'random'> & {
-    readonly client: Client;
-    readonly clock: VirtualTime['now'];
-    readonly sleep: VirtualTime['sleep'];
-  };
+  readonly context: Parameters<typeof openLockSession>[0] & Pick<VirtualTime, 'sleep'> & Pick<JobParts, 'random'>;
   readonly session: LockSession;
 }
 
 /** A step, with connections of its own that are closed at its end. */
 async function runStep<T>(
-  { time, service, clients, connections, random, token, onAnswer }: JobParts,
+  { time, clients, ...parts }: JobParts,
   attempts: typeof ordinaryAttempts,
   work: (step: Step) => Promise<T>,
 ): Promise<T> {
-  const { open, closeAll } = connections();
-  const call = createVirtualCall({
-    ...attempts,
-    time,
-    random,
-    baseUrl,
-    onAttempt: open,
-    send(request, answer) {
-      const asked = askedIn(request);
-      const sentAt = time.now();
-      service.send(asked, token, (answered) => {
-        if (asked.kind !== 'wait') onAnswer(time.now() - sentAt);
-        answer(answered);
-      });
-    },
-  });
-  const context = { client: clients(call), clock: time.now, sleep: time.sleep, random };
-  const session = openLockSession({ ...context, step: 'step', origin: undefined, record: nothing, announce: nothing });
-  return await work({ call, context, session }).finally(closeAll);
+  const { call, client, close } = clients.open({ ...parts, ...attempts });
+  const timing = { clock: time.now, sleep: time.sleep, random: parts.random };
+  const context = { ...timing, client, step: 'step', origin: undefined, record: nothing, announce: nothing };
+  return await work({ call, context, session: openLockSession(context) }).finally(close);
 }
 
 /** What the step knows of its locks at its end. */
@@ -111,7 +67,7 @@ export const lockStep = (parts: JobParts, { paths }: Pick<Plan, 'paths'>): Promi
         terms: { service: baseUrl.href, workspace, type: 'exclusive', ttl },
         connection: { requestTimeout: { seconds: requestTimeoutMs / 1_000 } },
         signal: new AbortController().signal,
-        log: silent,
+        log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
       },
       paths,
       { seconds: workload.waitSeconds },

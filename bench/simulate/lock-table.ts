@@ -7,7 +7,7 @@ import { maxRetryAfterSeconds } from '../../src/service/api/lock-answers.ts';
 interface Lock {
   readonly id: string;
   readonly expiresAt: number;
-  readonly body: Readonly<Record<string, string>>;
+  readonly body: object;
 }
 
 export interface TakeRequest {
@@ -75,11 +75,8 @@ export function createLockTable(now: () => number) {
       const id = `lock_${count}`;
       const expiresAt = now() + ttlMs;
       const [acquired_at, expires_at] = [new Date(now()).toISOString(), new Date(expiresAt).toISOString()];
-      const lock = {
-        id,
-        expiresAt,
-        body: { id, path, type: 'exclusive', owner: 'somebody', acquired_at, expires_at },
-      };
+      const body = { id, path, type: 'exclusive', owner: 'somebody', acquired_at, expires_at };
+      const lock = { id, expiresAt, body };
       locks.set(path, lock);
       byKey.set(key, lock);
       return { answer: granted(lock), wrote: true };

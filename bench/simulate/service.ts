@@ -83,22 +83,19 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
   const counts = newCounts();
   const watchers = new Set<(lock: ReleasedLock) => void>();
 
-  /** On PostgreSQL the lock of the workspace that writers queue behind; one instance on SQLite never finds it taken. */
-  const queuedWriters: (() => void)[] = [];
-  let isWriting = false;
+  /**
+   * On PostgreSQL the lock of the workspace that writers queue behind, the first of whom has it; one instance on SQLite never
+   * finds it taken.
+   */
+  const writers: (() => void)[] = [];
 
   function enterWriter(go: () => void): void {
-    if (isWriting) queuedWriters.push(go);
-    else {
-      isWriting = true;
-      go();
-    }
+    if (writers.push(go) === 1) go();
   }
 
   function leaveWriter(): void {
-    const next = queuedWriters.shift();
-    if (next === undefined) isWriting = false;
-    else next();
+    writers.shift();
+    writers[0]?.();
   }
 
   function createInstance() {
@@ -117,27 +114,26 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
     });
     const running = new Set<string>();
     const changes: Change[] = [];
-    let arrived: (() => number)[] = [];
+    const arrived: (() => number)[] = [];
     let isAtWork = false;
     let hasRead = false;
     let writer: 'not asked for' | 'waited for' | 'ours' = 'not asked for';
 
     /** As the event loop goes round: all requests that have arrived, then one group of changes. */
     function work(): void {
-      if (isAtWork) return;
-      if (writer === 'not asked for' && changes.length > 0 && (hasRead || arrived.length === 0)) {
+      if (!isAtWork && writer === 'not asked for' && changes.length > 0 && (hasRead || arrived.length === 0)) {
         writer = 'waited for';
         enterWriter(() => {
           writer = 'ours';
           work();
         });
-        if (isAtWork) return;
       }
+      if (isAtWork) return;
       if (writer === 'ours') commitGroup();
       else if (arrived.length > 0) readRound();
     }
 
-    function workFor(ms: number, done: () => void): void {
+    function workFor(ms: number, done = (): void => undefined): void {
       isAtWork = true;
       counts.threadMs += ms;
       time.after(ms, () => {
@@ -149,98 +145,77 @@ export function createService({ time, random, times, instances, rateLimit }: Ser
 
     function readRound(): void {
       hasRead = true;
-      const round = arrived;
-      arrived = [];
-      let ms = 0;
-      for (const read of round) ms += read();
-      workFor(ms, () => undefined);
+      workFor(arrived.splice(0).reduce((ms, read) => ms + read(), 0));
     }
 
     function commitGroup(): void {
       hasRead = false;
-      const group = changes.splice(0, maxGroupSize).map(({ make, reply }) => ({ changed: make(), reply }));
-      const written = group.filter(({ changed }) => changed.wrote).length;
-      const ms =
-        times.groupMs +
-        written * times.writeMs +
-        (group.length - written) * times.refuseMs +
-        (written === 0 ? 0 : logNormal(random, times.flush.medianMs, times.flush.sigma));
+      const group = changes.splice(0, maxGroupSize).map(({ make, reply }) => ({ ...make(), reply }));
+      const written = group.filter(({ wrote }) => wrote).length;
+      const work = times.groupMs + written * times.writeMs + (group.length - written) * times.refuseMs;
+      const ms = work + (written === 0 ? 0 : logNormal(random, times.flush.medianMs, times.flush.sigma));
       counts.groups += 1;
       counts.changes += group.length;
       counts.writerMs += ms;
       workFor(ms, () => {
-        for (const { changed, reply } of group) reply(changed.answer);
+        for (const { answer, reply } of group) reply(answer);
         writer = 'not asked for';
         leaveWriter();
       });
     }
 
-    function take(asked: TakeRequest, reply: Reply): void {
-      const known = running.has(asked.key) ? stillRunning : table.replayed(asked.key);
-      if (known !== undefined) {
-        reply(known);
-        return;
-      }
-      running.add(asked.key);
-      changes.push({
-        make() {
-          const changed = table.take(asked);
-          if (changed.answer.status === 409) counts.polls += 1;
-          return changed;
-        },
-        reply(answer) {
-          running.delete(asked.key);
-          reply(answer);
-        },
-      });
-    }
-
-    function release({ path, match }: Extract<Asked, { kind: 'release' }>, reply: Reply): void {
-      changes.push({
-        make: () => table.release(path, match),
-        reply(answer) {
-          const id = match?.slice(1, -1) ?? '';
-          if (answer.status === 204) for (const tell of watchers) tell({ workspace, path, id });
-          reply(answer);
-        },
-      });
-    }
-
     /** Does what can be done at once, and gives how long the thread was at work for it. */
-    function readAdmitted(asked: Asked, tokenId: string, reply: Reply): number {
+    function read(asked: Asked, tokenId: string, answer: Reply): number {
+      const admission = isLimited(asked) ? admit(tokenId) : undefined;
+      // Clients pace themselves by these fields.
+      const reply = (its: Answer): void => answer({ ...its, headers: { ...its.headers, ...admission?.headers } });
+      const ms = times.requestMs + (asked.kind === 'page' ? asked.locks * times.listedMs : 0);
+      if (admission?.kind === 'refused') {
+        counts.rateLimited += 1;
+        time.after(times.requestMs, () => reply(rateLimited(admission.retryAfterSeconds)));
+        return times.requestMs;
+      }
       switch (asked.kind) {
-        case 'take':
-          take(asked, reply);
-          return times.requestMs;
-        case 'release':
-          release(asked, reply);
-          return times.requestMs;
+        case 'take': {
+          const known = running.has(asked.key) ? stillRunning : table.replayed(asked.key);
+          if (known !== undefined) reply(known);
+          else {
+            running.add(asked.key);
+            changes.push({
+              make: () => table.take(asked),
+              reply(answer) {
+                if (answer.status === 409) counts.polls += 1;
+                running.delete(asked.key);
+                reply(answer);
+              },
+            });
+          }
+          return ms;
+        }
+        case 'release': {
+          const { path, match } = asked;
+          const id = match?.slice(1, -1) ?? '';
+          changes.push({
+            make: () => table.release(path, match),
+            reply(answer) {
+              if (answer.status === 204) for (const tell of watchers) tell({ workspace, path, id });
+              reply(answer);
+            },
+          });
+          return ms;
+        }
         case 'wait': {
           const { path, seconds } = asked;
           const waiting = waiters.wait({ workspace, path, seconds, tokenId, gone: neverGone });
           if (waiting === undefined) reply(page);
           else void waiting.then(() => reply(table.waited(path, seconds)));
-          return times.requestMs;
+          return ms;
         }
-        case 'page': {
-          const ms = times.requestMs + asked.locks * times.listedMs;
+        case 'page':
           counts.listedBytes += asked.locks * times.listedBytes;
           time.after(ms, () => reply(page));
           return ms;
-        }
       }
-    }
-
-    function read(asked: Asked, token: string, reply: Reply): number {
-      if (!isLimited(asked)) return readAdmitted(asked, token, reply);
-      const admission = admit(token);
-      // Clients pace themselves by these fields.
-      const replyWithLimit = (answer: Answer): void =>
-        reply({ ...answer, headers: { ...answer.headers, ...admission.headers } });
-      if (admission.kind === 'admitted') return readAdmitted(asked, token, replyWithLimit);
-      counts.rateLimited += 1;
-      time.after(times.requestMs, () => replyWithLimit(rateLimited(admission.retryAfterSeconds)));
-      return times.requestMs;
     }
 
     return (asked: Asked, token: string, reply: Reply): void => {

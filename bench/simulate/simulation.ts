@@ -1,7 +1,6 @@
 import { percentileOf } from '../statistics.ts';
 import { createRandom, exponential, type Random } from './chance.ts';
 import { createClients } from './client.ts';
-import { countConnections } from './connections.ts';
 import { type JobParts, type Locked, listStep, lockStep, postStep } from './job.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
 import { createVirtualTime } from './virtual-time.ts';
@@ -14,13 +13,14 @@ export interface SimulationOptions {
   /** What is counted begins when as much time has passed as a job takes, or waits. */
   readonly minutes: number;
   /** Sees what the jobs believe to have, for tests: a lock from one moment until another at the latest. */
-  readonly onHeld?: (held: {
-    readonly path: string;
-    readonly job: number;
-    readonly at: number;
-    readonly until: number;
-  }) => void;
-  readonly onLetGo?: (letGo: { readonly path: string; readonly job: number; readonly at: number }) => void;
+  readonly onHeld?: (held: Holding & { readonly until: number }) => void;
+  readonly onLetGo?: (letGo: Holding) => void;
+}
+
+interface Holding {
+  readonly path: string;
+  readonly job: number;
+  readonly at: number;
 }
 
 /** Jobs by the place of their path among all of them, in the order in which these are wanted. */
@@ -56,12 +56,10 @@ const shownPaths = 5;
 const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number =>
   workSeconds + holdSeconds * Math.exp(holdSigma ** 2 / 2);
 
-const numbers = (): number[] => [];
-
 /** What is noted from the moment on from which it counts. */
 const createNotes = () => ({
-  answersMs: numbers(),
-  classes: classes.map(({ name, below }) => ({ name, below, waits: numbers(), steps: 0, gaveUp: 0 })),
+  answersMs: [] as number[],
+  classes: classes.map(({ name, below }) => ({ name, below, waits: [] as number[], steps: 0, gaveUp: 0 })),
   paths: Array.from({ length: shownPaths }, (_, place) => ({ place, wanted: 0, acquired: 0, gaveUp: 0, heldMs: 0 })),
   overtook: 0,
   ended: 0,
@@ -74,7 +72,6 @@ export type Outcome = Awaited<ReturnType<typeof simulate>>;
 export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo }: SimulationOptions) {
   const time = createVirtualTime(epoch);
   const service = createService({ ...workload, time, times, random: createRandom(seed, 1) });
-  const connections = countConnections(time);
   const clients = createClients(time);
   const plan = createPlanner(workload);
   const steps = { begun: 0, acquired: 0, gaveUp: 0, failed: 0 };
@@ -145,7 +142,6 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
       service,
       clients,
       workload,
-      connections: connections.ofAStep,
       random: createRandom(seed, 2, job),
       token: `token ${job % workload.tokens}`,
       onAnswer: (ms) => notes.answersMs.push(ms),
@@ -163,7 +159,7 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
   for (let job = 0; job < workload.jobs; job += 1) void work(job, createRandom(seed, 3, job));
   await time.runUntil(epoch + Math.max(workload.waitSeconds, roundSeconds(workload)) * second);
   notes = createNotes();
-  connections.resetMax();
+  clients.resetMax();
   countedFrom = time.now();
   const before = { ...service.counts };
   const seconds = minutes * 60;
@@ -213,7 +209,7 @@ export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo
     /** The part that one token for all would have had refused. */
     oneTokenRefusedShare: share(of('rateLimitedOfOneToken'), of('requests')),
     listedBytesPerSecond: of('listedBytes') / seconds,
-    connections: connections.max(),
+    connections: clients.maxConnections(),
     /** The parts of the time in which the writer, and a thread, were at work. */
     writerBusy: of('writerMs') / second / seconds,
     threadBusy: of('threadMs') / second / seconds / workload.instances,

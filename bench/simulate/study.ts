@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import type { Results } from '../results.ts';
 import { numberText } from '../table.ts';
 import { calibrate, type Database, measurementsIn, predict } from './calibration.ts';
@@ -51,57 +51,53 @@ const variants: readonly Variant[] = [
   },
 ];
 
-/** What can break as the load rises, and when it counts as broken. */
-export interface LoadLimit {
-  readonly name: string;
-  /** How much of what is there is used: 1 is where it counts as reached. */
-  readonly used: (outcome: Outcome) => number;
-  readonly reachedWhen: string;
-}
-
 /** How many files, and so connections, a process may have open: Node raises its own limit up to it. Infinity: any number. */
-function openFiles(): number {
-  try {
-    return Number(execFileSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).trim().replace(/\D+/, 'Infinity'));
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
-}
+const openFiles = (): number =>
+  Number(spawnSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).stdout?.trim() || 'Infinity');
 
 /** Of 1 %, and of 80 %: beyond it, waiting in line takes most of the time of an answer. */
 const few = 0.01;
 const busy = 0.8;
 const gigabitBytes = 1e9 / 8;
 
+/** What can break as the load rises, and when it counts as broken. */
+export interface LoadLimit {
+  readonly name: string;
+  readonly reachedWhen: string;
+  /** How much of what is there is used: 1 is where it counts as reached. */
+  readonly used: (outcome: Outcome) => number;
+}
+
 function loadLimits(files = openFiles()): readonly LoadLimit[] {
-  const always: readonly LoadLimit[] = [
-    {
-      name: 'hot paths',
-      used: ({ gaveUp, ended }) => gaveUp / Math.max(1, ended) / few,
-      reachedWhen: '1 % of the jobs give up at the end of their `wait`',
-    },
-    {
-      name: 'the rate limit, with one token for all jobs',
-      used: ({ oneTokenRefusedShare }) => oneTokenRefusedShare / few,
-      reachedWhen: '1 % of the requests would be refused with 429',
-    },
-    {
-      name: 'the service itself: its thread or its writer',
-      used: ({ threadBusy, writerBusy }) => Math.max(threadBusy, writerBusy) / busy,
-      reachedWhen: 'it is at work for 80 % of the time',
-    },
-    {
-      name: 'bandwidth of lists',
-      used: ({ listedBytesPerSecond }) => listedBytesPerSecond / gigabitBytes / busy,
-      reachedWhen: 'lists fill 80 % of a link of 1 Gbit/s',
-    },
+  const limit = (name: string, reachedWhen: string, used: LoadLimit['used']) => ({ name, reachedWhen, used });
+  const all = [
+    limit(
+      'hot paths',
+      '1 % of the jobs give up at the end of their `wait`',
+      ({ gaveUp, ended }) => gaveUp / Math.max(1, ended) / few,
+    ),
+    limit(
+      'the rate limit, with one token for all jobs',
+      '1 % of the requests would be refused with 429',
+      ({ oneTokenRefusedShare }) => oneTokenRefusedShare / few,
+    ),
+    limit(
+      'the service itself: its thread or its writer',
+      'it is at work for 80 % of the time',
+      ({ threadBusy, writerBusy }) => Math.max(threadBusy, writerBusy) / busy,
+    ),
+    limit(
+      'bandwidth of lists',
+      'lists fill 80 % of a link of 1 Gbit/s',
+      ({ listedBytesPerSecond }) => listedBytesPerSecond / gigabitBytes / busy,
+    ),
+    limit(
+      'connections',
+      `80 % of the ${numberText(files)} files that a process may open here`,
+      ({ connections }) => connections / files / busy,
+    ),
   ];
-  const connections: LoadLimit = {
-    name: 'connections',
-    used: ({ connections }) => connections / files / busy,
-    reachedWhen: `80 % of the ${numberText(files)} files that a process may open here`,
-  };
-  return Number.isFinite(files) ? [...always, connections] : always;
+  return Number.isFinite(files) ? all : all.slice(0, -1);
 }
 
 /** In the order in which they break; what holds comes last, what is closest to breaking first of these. */

@@ -1,15 +1,5 @@
 /** Time that passes only from one event to the next, and as quickly as these can be worked off. */
-export interface VirtualTime {
-  /** In milliseconds since 1970. */
-  readonly now: () => number;
-  /** Gives what takes it back. */
-  readonly after: (ms: number, what: () => void) => () => void;
-  readonly sleep: (ms: number) => Promise<void>;
-  /** Fulfils a promise: what follows from that happens at the same moment, before the next event. */
-  readonly fulfil: <T>(resolve: (value: T) => void, value: T) => void;
-  /** Lets everything happen that is due until then. */
-  readonly runUntil: (end: number) => Promise<void>;
-}
+export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
 interface Event {
   readonly at: number;
@@ -17,59 +7,47 @@ interface Event {
   readonly order: number;
   /** Undefined when it was taken back: what it would have used need not be kept for it. */
   what: (() => void) | undefined;
+  left?: Event | undefined;
+  right?: Event | undefined;
+  /** Of the way down to the right, which is never longer than the one to the left. */
+  length: number;
 }
 
-const isBefore = (one: Event, other: Event): boolean =>
-  one.at < other.at || (one.at === other.at && one.order < other.order);
+const lengthOf = (heap: Event | undefined): number => heap?.length ?? 0;
 
-function push(heap: Event[], event: Event): void {
-  let place = heap.length;
-  while (place > 0) {
-    const above = (place - 1) >> 1;
-    const parent = heap[above];
-    if (parent === undefined || !isBefore(event, parent)) break;
-    heap[place] = parent;
-    place = above;
-  }
-  heap[place] = event;
-}
-
-/** Takes the first event of a binary heap. */
-function pop(heap: Event[]): Event | undefined {
-  const [first] = heap;
-  const last = heap.pop();
-  if (last === undefined || last === first) return first;
-  let place = 0;
-  for (;;) {
-    const below = 2 * place + 1;
-    const [left, right] = [heap[below], heap[below + 1]];
-    const child = left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
-    if (child === undefined || !isBefore(child, last)) break;
-    heap[place] = child;
-    place = child === right ? below + 1 : below;
-  }
-  heap[place] = last;
+/** Leftist heaps: C. A. Crane, "Linear lists and priority queues as balanced binary trees", 1972. */
+function merge(one: Event | undefined, other: Event | undefined): Event | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const isBefore = one.at < other.at || (one.at === other.at && one.order < other.order);
+  const [first, second] = isBefore ? [one, other] : [other, one];
+  const merged = merge(first.right, second);
+  const isLonger = lengthOf(merged) > lengthOf(first.left);
+  [first.left, first.right] = isLonger ? [merged, first.left] : [first.left, merged];
+  first.length = lengthOf(first.right) + 1;
   return first;
 }
 
 /** Everything is set going by promises alone, so that nothing is left to do when all of their callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-export function createVirtualTime(start: number): VirtualTime {
-  const heap: Event[] = [];
+/** Begins at so many milliseconds since 1970. */
+export function createVirtualTime(start: number) {
+  let events: Event | undefined;
   let now = start;
   let planned = 0;
   let woken = false;
 
+  /** Gives what takes it back. */
   function after(ms: number, what: () => void): () => void {
     planned += 1;
-    const event: Event = { at: now + Math.max(0, ms), order: planned, what };
-    push(heap, event);
+    const event: Event = { at: now + Math.max(0, ms), order: planned, what, length: 1 };
+    events = merge(events, event);
     return () => {
       event.what = undefined;
     };
   }
 
+  /** Fulfils a promise: what follows from that happens at the same moment, before the next event. */
   function fulfil<T>(resolve: (value: T) => void, value: T): void {
     woken = true;
     resolve(value);
@@ -79,14 +57,15 @@ export function createVirtualTime(start: number): VirtualTime {
     now: () => now,
     after,
     fulfil,
-    sleep: (ms) => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
-    async runUntil(end) {
+    sleep: (ms: number): Promise<void> => new Promise((resolve) => void after(ms, () => fulfil(resolve, undefined))),
+    /** Lets everything happen that is due until then. */
+    async runUntil(end: number): Promise<void> {
       await settled();
-      while (heap[0] !== undefined && heap[0].at <= end) {
-        const event = pop(heap);
-        now = event?.at ?? now;
+      for (let next = events; next !== undefined && next.at <= end; next = events) {
+        events = merge(next.left, next.right);
+        now = next.at;
         woken = false;
-        event?.what?.();
+        next.what?.();
         if (woken) await settled();
       }
       now = end;

@@ -1,4 +1,5 @@
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
+import type { Parsed } from '../../src/interface/parsed.ts';
 import { shippedRateLimit } from '../../test/support/shipped-settings.ts';
 import { logNormal, type Random, zipf } from './chance.ts';
 
@@ -32,6 +33,12 @@ export const usualWorkload = {
 };
 export type Workload = Readonly<typeof usualWorkload>;
 
+/** Of what cannot be wrong. */
+export function valueIn<T>(parsed: Parsed<T>): T {
+  if (!parsed.ok) throw new Error(parsed.why);
+  return parsed.value;
+}
+
 /** How many paths a step locks: mostly one, some a few, and now and then a folder. */
 function drawSize(random: Random): number {
   const kind = random();
@@ -49,11 +56,7 @@ export interface Plan {
   readonly lists: boolean;
 }
 
-function pathAt(place: number): LockPath {
-  const path = parseLockPath(`Content/${String(place).padStart(7, '0')}.uasset`);
-  if (!path.ok) throw new Error(path.why);
-  return path.value;
-}
+const pathAt = (place: number): LockPath => valueIn(parseLockPath(`Content/${String(place).padStart(7, '0')}.uasset`));
 
 /** The place of a path, by its name. */
 export const placeOf = (path: string): number => Number(/\d+/.exec(path)?.[0]);

@@ -1,78 +1,23 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, type TestContext, test } from 'vitest';
-import type { Results } from '../../bench/results.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { figuresOf, type Results } from '../../bench/results.ts';
+import { takenName } from '../../bench/service.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { startProgram } from './program.ts';
 
 const bench = join(import.meta.dirname, '../../bench');
 
-interface Ended {
-  readonly code: number | NodeJS.Signals | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Running {
-  readonly ended: Promise<Ended>;
-  /** For the results. */
-  readonly out: string;
-  /** All that it leaves in its folder for temporary files. */
-  left(): Promise<readonly string[]>;
-  /** When this is on stderr. */
-  tells(text: string): Promise<void>;
-  interrupt(): void;
-}
-
-async function start(file: (folder: string) => Promise<string>, args: readonly string[]): Promise<Running> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-test-'));
-  const temporary = await mkdtemp(join(tmpdir(), 'bench-temporary-'));
-  const child = spawn(process.execPath, [await file(folder), '--out', folder, ...args], {
-    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: temporary },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** The command as it is, or with benchmarks of the test, given as the source of their list. */
+async function start(args: readonly string[], list?: string) {
+  const [out, temporary] = [await mkdtemp(join(tmpdir(), 'bench-')), await mkdtemp(join(tmpdir(), 'bench-tmp-'))];
   onTestFinished(async () => {
-    child.kill('SIGKILL');
-    for (const each of [folder, temporary]) await rm(each, { recursive: true, force: true, maxRetries: 5 });
+    for (const each of [out, temporary]) await rm(each, { recursive: true, force: true, maxRetries: 5 });
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<Ended>((resolve) => {
-    child.once('close', (code, signal) => resolve({ code: code ?? signal, stdout, stderr }));
-  });
-  return {
-    ended,
-    out: folder,
-    left: () => readdir(temporary),
-    tells: (text) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          if (stderr.includes(text)) resolve();
-        };
-        child.stderr.on('data', look);
-        look();
-        void ended.then(() => reject(new Error(`It ended without "${text}":\n${stderr}`)));
-      }),
-    interrupt: () => void child.kill('SIGINT'),
-  };
-}
-
-/** The command as it is. */
-const real = async (): Promise<string> => join(bench, 'main.ts');
-
-/** The command with benchmarks of the test, given as the source of their list. */
-const having =
-  (list: string) =>
-  async (folder: string): Promise<string> => {
-    const file = join(folder, 'main.ts');
+  const file = join(list === undefined ? bench : out, 'main.ts');
+  if (list !== undefined) {
     const command = pathToFileURL(join(bench, 'command.ts')).href;
     await writeFile(
       file,
@@ -81,62 +26,71 @@ const having =
        import { tmpdir } from 'node:os';
        process.exit(await bench(process.argv.slice(2), ${list}));`,
     );
-    return file;
-  };
-
-const oneFigure = (value: number) =>
-  `{ name: 'one', what: 'One.', measure: async () => ({ figures: [
-     { name: 'a figure', value: ${value}, unit: '×', limit: { kind: 'at least', value: 5, why: 'so it is' } } ] }) }`;
-
-function needSignals(context: TestContext): void {
-  if (process.platform === 'win32') leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
+  }
+  /** All that it leaves in its folder for temporary files. */
+  const left = () => readdir(temporary);
+  return { ...startProgram([file, '--out', out, ...args], { TMPDIR: temporary }), out, left };
 }
 
+const measuring = (...figures: readonly object[]): string =>
+  `{ name: 'one', what: 'One.', measure: async () => (${JSON.stringify({ figures })}) }`;
+const oneFigure = (value: number): string =>
+  measuring({ name: 'a figure', value, unit: '×', limit: { kind: 'at least', value: 5, why: 'so it is' } });
+
 test('a benchmark by name runs, and leaves its results and nothing else', async () => {
-  const running = await start(real, ['size', '--quick', '--json']);
-  const { code, stdout, stderr } = await running.ended;
+  const running = await start(['size', '--quick']);
+  const { code, stderr } = await running.ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
   expect(stderr).toMatch(/^ +\d+ s {2}size: What a runner downloads/m);
-  const results: Results = JSON.parse(stdout);
+  const results: Results = JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'));
   expect(results.benchmarks.map(({ name }) => name)).toEqual(['size']);
-  expect(JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'))).toEqual(results);
   expect(await running.left()).toEqual([]);
 });
 
-test.each([
-  [['sise'], /^There is no benchmark "sise", but there is .*size.* --help says more\.\n$/],
-  [['--quik'], /^Unknown option '--quik'\. --help says more\.\n$/],
-  [['--table', 'size'], /^--table runs nothing: .* --help says more\.\n$/],
-])('%j is told as a mistake with exit code 2, and nothing runs', async (args, sentence) => {
-  const running = await start(real, args);
-  expect(await running.ended).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(sentence) });
-  expect(await readdir(running.out)).toEqual([]);
+test('the locks that the service takes are measured with three hooks registered, beside those with none', {
+  timeout: 120_000,
+}, async () => {
+  const running = await start(['service', '--quick']);
+  expect((await running.ended).code).toBe(0);
+  const results: Results = JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'));
+  const names = results.benchmarks.flatMap(figuresOf).map(({ name }) => name);
+  const where = 'SQLite, 32 clients, rate limit off, 3 hooks registered';
+  expect(names).toEqual(expect.arrayContaining([takenName('SQLite', 32), `${where}: over none`]));
+  expect(await running.left()).toEqual([]);
 });
 
+test.each([['sise'], ['--quik'], ['--table', 'size'], ['--table', '--quick']])(
+  '%j %j is told as a mistake with exit code 2, and nothing runs',
+  async (...args) => {
+    const running = await start(args);
+    const stderr = expect.stringMatching(/^error: .*\n(.*\n)?--help says more\.\n$|^error: --table runs nothing/);
+    expect(await running.ended).toEqual({ code: 2, stdout: '', stderr });
+    expect(await readdir(running.out)).toEqual([]);
+  },
+);
+
 test('help names every benchmark', async () => {
-  const { code, stdout } = await (await start(real, ['--nonsense', '--help'])).ended;
+  const { code, stdout } = await (await start(['--help'])).ended;
   expect(code).toBe(0);
-  expect([...stdout.matchAll(/^ {2}([a-z]\S*) {2,}\S/gm)].map(([, name]) => name)).toEqual([
-    ...['start', 'size', 'locks', 'jobs', 'service', 'workspaces'],
-    ...['lists', 'polls', 'hand-over', 'storm', 'syncs', 'deliveries'],
-  ]);
+  const names = ['start', 'size', 'locks', 'jobs', 'service', 'workspaces', 'lists', 'polls', 'hand-over'];
+  for (const name of [...names, 'storm', 'syncs', 'deliveries'])
+    expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
 });
 
 test.each([
   [5, 0, 'kept', 'Every limit is kept.'],
   [4.9, 1, 'MISSED', 'One limit is missed.'],
 ])('a figure of %d, which should be 5 at least, ends it with %d', async (value, code, verdict, sentence) => {
-  const { code: its, stdout } = await (await start(having(`[${oneFigure(value)}]`), [])).ended;
+  const { code: its, stdout } = await (await start([], `[${oneFigure(value)}]`)).ended;
   expect(its).toBe(code);
   expect(stdout).toMatch(new RegExp(`^ {2}a figure .* at least 5 × +${verdict}$`, 'm'));
   expect(stdout).toContain(sentence);
 });
 
 test('a quick run judges what is exact, and no time', async () => {
-  const figures = `[{ name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, why: '' } },
-    { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, why: '' } }]`;
-  const list = `[{ name: 'one', what: 'One.', measure: async () => ({ figures: ${figures} }) }]`;
-  const { code, stdout } = await (await start(having(list), ['--quick'])).ended;
+  const count = { name: 'a count', value: 1, unit: '', limit: { kind: 'exactly', value: 0, why: '' } };
+  const time = { name: 'a time', value: 9, unit: 'ms', limit: { kind: 'at most', value: 5, why: '' } };
+  const { code, stdout } = await (await start(['--quick'], `[${measuring(count, time)}]`)).ended;
   expect(code).toBe(1);
   expect(stdout).toMatch(/^ {2}a count .*MISSED$/m);
   expect(stdout).toMatch(/^ {2}a time +9 ms$/m);
@@ -148,7 +102,7 @@ test('a benchmark that fails keeps no other from running, and ends it with 1', a
     bench.atEnd(() => { throw new Error('no end') });
     throw new Error('no luck');
   } }`;
-  const running = await start(having(`[${failing}, ${oneFigure(5)}]`), []);
+  const running = await start([], `[${failing}, ${oneFigure(5)}]`);
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(1);
   expect(stdout).toContain('  failed: no luck\n');
@@ -158,20 +112,19 @@ test('a benchmark that fails keeps no other from running, and ends it with 1', a
 });
 
 test('after Ctrl-C what was begun is ended, no file is left, and no result is told', async (context) => {
-  needSignals(context);
+  if (process.platform === 'win32') leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
   const hanging = `{ name: 'slow', what: 'Slow.', measure: async (bench) => {
     bench.atEnd(() => process.stdout.write('ended\\n'));
     writeFileSync(tmpdir() + '/something', '');
     bench.progress('at it');
     await new Promise((resolve) => setTimeout(resolve, 600_000));
   } }`;
-  const running = await start(having(`[${hanging}]`), []);
+  const running = await start([], `[${hanging}]`);
   await running.tells('slow: at it');
   expect(await running.left()).toHaveLength(1);
   running.interrupt();
   const { code, stdout, stderr } = await running.ended;
-  expect(code).toBe(130);
-  expect(stdout).toBe('ended\n');
+  expect({ code, stdout }).toEqual({ code: 130, stdout: 'ended\n' });
   expect(stderr).toContain('Stopped. Nothing runs any more');
   expect(await running.left()).toEqual([]);
   expect(await readdir(running.out)).toEqual(['main.ts']);

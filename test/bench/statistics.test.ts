@@ -4,16 +4,7 @@ import { medianInterval, medianOf, medianRatio, middleMean, percentilesOf } from
 
 const numbers = fc.array(fc.double({ min: 0, max: 1_000, noNaN: true }), { minLength: 1 });
 
-test.each([
-  [[3], 3],
-  [[4, 1], 2.5],
-  [[9, 1, 5], 5],
-  [[10, 2, 1, 4], 3],
-])('the median of %j is %d', (values, median) => {
-  expect(medianOf(values)).toBe(median);
-});
-
-test('the interval of a median holds it, and is made of what was measured', () => {
+test('the interval of a median holds it, and is made of what was measured: of a hundred, two tenths', () => {
   fc.assert(
     fc.property(numbers, (values) => {
       const median = medianOf(values);
@@ -24,28 +15,15 @@ test('the interval of a median holds it, and is made of what was measured', () =
       expect(values).toContain(to);
     }),
   );
-});
-
-test('with the middle of a hundred, two tenths of them are in the interval', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => index);
   expect(medianOf(hundred)).toBe(49.5);
   expect(medianInterval(hundred)).toEqual([39, 60]);
+  expect(medianOf([9, 1, 5])).toBe(5);
 });
 
 test('a quarter at either end does not count in the mean of the middle, whatever it is', () => {
-  expect(middleMean([1, 2, 3, 4])).toBe(2.5);
   expect(middleMean([-1_000, 2, 3, 1_000])).toBe(2.5);
   expect(middleMean([7])).toBe(7);
-});
-
-test('of the numbers from 1 to 200, 50 % are at most 100, and 99 % at most 198', () => {
-  const values = Array.from({ length: 200 }, (_, index) => 200 - index);
-  expect(percentilesOf(values, [50, 99, 99.9, 100])).toEqual([
-    [50, 100],
-    [99, 198],
-    [99.9, 200],
-    [100, 200],
-  ]);
 });
 
 test('a percentile is one of the numbers, with so many of them not above it, and with too few below', () => {

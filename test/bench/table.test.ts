@@ -16,24 +16,10 @@ test.each([
   expect(verdictOn(someFigure({ value, limit }))).toBe(verdict);
 });
 
-test('beside a figure is its limit and what became of it', () => {
-  const figures = [
-    someFigure({ name: 'a ratio', value: 4.5, unit: '×', limit: atLeast(5, 'so it is') }),
-    someFigure({ name: 'a cost', value: 12_345.6, limit: atMost(20_000, 'so it is') }),
-    someFigure({ name: 'a count', value: 32, unit: '' }),
-  ];
-  const table = tableOf(someResults({ figures }));
-  expect(table).toMatch(/^ {2}a ratio +4\.50 × +at least 5 × +MISSED$/m);
-  expect(table).toMatch(/^ {2}a cost +12,346 ms +at most 20,000 ms +kept$/m);
-  expect(table).toMatch(/^ {2}a count +32$/m);
-  expect(table).toMatch(/\nOne limit is missed\.\n$/);
-});
+const failed = { kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, why: 'It hung.' } as const;
 
 test('a benchmark that failed is no success', () => {
-  const results = someResults(
-    {},
-    { benchmarks: [{ kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, why: 'It hung.' }] },
-  );
+  const results = someResults({}, { benchmarks: [failed] });
   expect(troubles(results)).toEqual(['The benchmark "speed" has failed.']);
   expect(tableOf(results)).toContain('  failed: It hung.\n');
 });
@@ -75,30 +61,21 @@ test('a page gets a text in its place, and the same one again', () => {
   expect(() => withText(page, 'other', 'new')).toThrow(/no place for a table/);
 });
 
-const all = [{ name: 'speed' }];
-
 test.each([
-  ['of all benchmarks', someResults(), all, undefined],
-  ['of a quick run', someResults({}, { quick: true }), all, /quick/],
-  ['of some benchmarks', someResults(), [...all, { name: 'syncs' }], /no figures of: syncs\./],
-  [
-    'of a benchmark that failed',
-    someResults({}, { benchmarks: [{ kind: 'failed', name: 'speed', what: '', seconds: 0, why: '' }] }),
-    all,
-    /no figures of: speed\./,
-  ],
-])('results %s: is there an objection to a table?', (_, results, benchmarks, sentence) => {
-  if (sentence === undefined) expect(objection(results, benchmarks)).toBeUndefined();
-  else expect(objection(results, benchmarks)).toMatch(sentence);
+  ['of all benchmarks', someResults(), ['speed'], undefined],
+  ['of a quick run', someResults({}, { quick: true }), ['speed'], expect.stringContaining('quick')],
+  ['of some benchmarks', someResults(), ['speed', 'syncs'], expect.stringContaining('no figures of: syncs.')],
+  ['of a failure', someResults({}, { benchmarks: [failed] }), ['speed'], expect.stringContaining('of: speed.')],
+])('results %s: is there an objection to a table?', (_, results, names, sentence) => {
+  expect(
+    objection(
+      results,
+      names.map((name) => ({ name })),
+    ),
+  ).toEqual(sentence);
 });
 
-test.each([
-  [0.1234, '0.12'],
-  [12.345, '12.3'],
-  [123.45, '123'],
-  [1_234_567, '1,234,567'],
-  [5, '5'],
-  [Number.NaN, 'none'],
-])('%d is written as %s', (value, text) => {
-  expect(numberText(value)).toBe(text);
+test('numbers have three digits that count, and thousands apart', () => {
+  const numbers = [0.1234, 12.345, 123.45, 1_234_567, 5, Number.NaN];
+  expect(numbers.map(numberText)).toEqual(['0.12', '12.3', '123', '1,234,567', '5', 'none']);
 });

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { budgets } from '../../bench/budgets.ts';
+import { budgets } from '../../bench/size.ts';
 import { archiveOfWorkingTree } from './archive.ts';
 import { dist, filesOfDist, isChunk, readDist, root } from './committed.ts';
 

@@ -6,14 +6,6 @@ import { createScreen } from '../../demo/terminal/screen.ts';
 
 // What the story shows with tables, pictures and groups is in story.test.ts; this is what its own run never meets.
 
-function screenOf(width = Number.POSITIVE_INFINITY) {
-  let text = '';
-  const write = (more: string): void => {
-    text += more;
-  };
-  return { screen: createScreen({ write, paint: createPaint(false), width }), text: () => text };
-}
-
 test('annotations stand out, also within a group, and other marks are text', () => {
   const show = createLogLines();
   const lines = ['##[error]lost', '##[group]g', '##[warning]late', '##[endgroup]', '##[section]x', 'see ##[error]'];
@@ -28,21 +20,17 @@ test('annotations stand out, also within a group, and other marks are text', () 
 });
 
 test('on a narrow terminal, lines are wrapped behind their speaker, and rows of tables are cut off', () => {
-  const { screen, text } = screenOf(40);
+  let written = '';
+  const write = (more: string): void => {
+    written += more;
+  };
+  const screen = createScreen({ write, paint: createPaint(false), width: 40 });
   screen.say('release', { indent: 2, tone: 'plain', text: '  Content/Hero.uasset until 10:00 UTC' });
   screen.lines([{ indent: 2, tone: 'plain', text: 'cell '.repeat(9), isRow: true }]);
-  const [first, second, row = ''] = text().split('\n');
+  const [first, second, row = ''] = written.split('\n');
   expect([first, second]).toEqual(['  release │     Content/Hero.uasset', '  release │       until 10:00 UTC']);
   expect(row).toMatch(/^ {4}cell .*…$/);
   expect(row.length).toBeLessThanOrEqual(40);
-});
-
-test('without a width nothing is wrapped, and no line ends in blanks', () => {
-  const { screen, text } = screenOf();
-  const long = 'word '.repeat(100).trim();
-  screen.say('webhook', { indent: 0, tone: 'good', text: long });
-  screen.say('webhook', { indent: 0, tone: 'plain', text: '' });
-  expect(text()).toBe(`  webhook │ ${long}\n  webhook │\n`);
 });
 
 test('a picture that is no chart of locks is shown as its text', () => {

@@ -1,27 +1,101 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { runMain } from '../service/cli/run-main.ts';
+import { createPostgresDatabase, postgresServer } from '../support/databases.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { has, runSnippet } from './as-documented.ts';
-import { selfHosting, snippetWith } from './pages.ts';
-import { afterBackup, beforeBackup, expectRestored, syncSample } from './service-history.ts';
+import { runSnippet, selfHosting, snippetWith } from './pages.ts';
 
 let parent: string;
 let folder: string;
+let environment: NodeJS.ProcessEnv;
 let service: ServiceProcess;
 
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'workspace-backup-'));
   folder = join(parent, 'data');
-  service = await startServiceProcess({ folder });
+  environment = {};
 });
 afterEach(async () => {
   await service.kill();
   await rm(parent, { recursive: true, force: true, maxRetries: 3 });
 });
+
+async function start(): Promise<void> {
+  service = await startServiceProcess({ folder, environment });
+}
+
+const send = (method: string, path: string, token: string, json?: object) =>
+  ask(service.baseUrl, method, `/workspaces/sample${path}`, { token, ...(json && { json }) });
+
+const lockOn = (token: string, path: string) => send('POST', '/locks', token, { path, type: 'exclusive', ttl: '1h' });
+
+async function command(...args: readonly string[]) {
+  const { stdout } = await runMain([...args, '--json'], { ...environment, WORKSPACE_SERVICE_DATA: folder });
+  return JSON.parse(stdout);
+}
+
+/** A sync that succeeded. */
+async function syncSample(): Promise<{ readonly sync_id: string; readonly received_objects: number }> {
+  const { body } = await send('POST', '/sync', service.token, { branch: 'main' });
+  const look = async () => (await send('GET', `/syncs/${body.sync_id}`, service.token)).body;
+  await expect.poll(look, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' });
+  return look();
+}
+
+async function signIn(): Promise<string> {
+  const { origin } = new URL(service.baseUrl);
+  const body = new URLSearchParams({ token: service.token, to: '/' });
+  const answer = await fetch(`${origin}/sign-in`, { method: 'POST', headers: { origin }, body, redirect: 'manual' });
+  return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
+}
+
+async function isSignedIn(cookie: string): Promise<boolean> {
+  const answer = await fetch(new URL('/', service.baseUrl), { headers: { cookie }, redirect: 'manual' });
+  return answer.status === 200;
+}
+
+/** Two locks, a token, a hook, a finished sync, a lock released by force, and a dashboard session. */
+async function beforeBackup() {
+  const { secret: token } = await command('token', 'create', '--name', 'ci', '--scopes', 'sync,locks:write');
+  // A public address, so that no name must be resolved; nothing is sent to it.
+  const hook = await send('POST', '/hooks', service.token, { url: 'https://1.1.1.1/hook', events: ['sync.failed'] });
+  expect(hook.status).toBe(201);
+  const cookie = await signIn();
+  expect(await isSignedIn(cookie)).toBe(true);
+  const { sync_id: sync } = await syncSample();
+  for (const path of ['kept', 'released-later', 'forced']) await lockOn(token, path);
+  expect((await send('DELETE', '/locks/forced?force=true', service.token)).status).toBe(204);
+  return { token: String(token), sync, hook: String(hook.body.id), cookie };
+}
+
+type History = Awaited<ReturnType<typeof beforeBackup>>;
+
+/** What the backup misses: a new lock, a released one, and a revoked token. Returns the last fence. */
+async function afterBackup({ token }: History): Promise<number> {
+  const { body } = await lockOn(token, 'taken-later');
+  expect((await send('DELETE', '/locks/released-later', token)).status).toBe(204);
+  const { tokens } = await command('token', 'list');
+  const { id } = tokens.find(({ name }: { name: string }) => name === 'ci');
+  await command('token', 'revoke', id);
+  return body.fence;
+}
+
+/** Everything in the backup is there, and what the page says about the rest is true. */
+async function expectRestored({ token, sync, hook, cookie }: History, lastFence: number): Promise<void> {
+  const { locks } = (await send('GET', '/locks', token)).body;
+  expect(locks.map(({ path }: { path: string }) => path)).toEqual(['kept', 'released-later']);
+  expect((await send('GET', `/syncs/${sync}`, token)).body.status).toBe('succeeded');
+  expect((await command('hook', 'list', 'sample')).hooks).toMatchObject([{ id: hook }]);
+  expect(await isSignedIn(cookie)).toBe(false);
+  const taken = await lockOn(token, 'taken-later');
+  expect(taken.status).toBe(201);
+  expect(taken.body.fence).toBeGreaterThan(lastFence);
+}
 
 const places = () => ({
   '/var/lib/workspace-service': folder,
@@ -30,49 +104,84 @@ const places = () => ({
   ' --group=workspace-service': '',
 });
 
-const query = (text: string): unknown[] => {
-  const database = new DatabaseSync(join(folder, 'service.db'));
+function query(text: string): unknown[] {
+  const database = new DatabaseSync(join(folder, 'service.db'), { timeout: 10_000 });
   try {
     return database.prepare(text).all();
   } finally {
     database.close();
   }
-};
+}
 
 const audit = (): unknown[] => query('select actor, action from audit');
 
 test('a backup of a running service on SQLite restores what it had', async (context) => {
-  if (!(await has('sqlite3'))) leaveOut(context, 'There is no sqlite3 on this machine.');
-  const history = await beforeBackup(service, {});
+  await start();
+  const hasShell = await runSnippet('sqlite3 --version', {}).catch(() => undefined);
+  if (hasShell === undefined) leaveOut(context, 'There is no sqlite3 on this machine.');
+  const history = await beforeBackup();
   query(`insert into sign_in_links (hash, created_at, expires_at) values ('h', 1, 9e15)`);
   const recorded = audit();
   expect(recorded.at(-1)).toMatchObject({ action: 'lock.force-released' });
-  await runSnippet(snippetWith(selfHosting, 'VACUUM INTO'), places());
-  const later = await afterBackup(service, {}, history);
+  await runSnippet(snippetWith(selfHosting, 'VACUUM INTO'), { replaced: places() });
+  const lastFence = await afterBackup(history);
   // As after a crash, with a journal that belongs to the lost database.
   await service.kill();
   expect(await readdir(folder)).toContain('service.db-wal');
 
   const [backup = ''] = await readdir(join(parent, 'backups'));
-  const told = await runSnippet(snippetWith(selfHosting, '2026-03-01-040000.db'), {
-    ...places(),
-    '2026-03-01-040000.db': backup,
-  });
+  const replaced = { ...places(), '2026-03-01-040000.db': backup };
+  const told = await runSnippet(snippetWith(selfHosting, '2026-03-01-040000.db'), { replaced });
   expect(told.trim().split('\n')).toEqual(['systemctl stop workspace-service', 'systemctl start workspace-service']);
-  service = await startServiceProcess({ folder });
-  await expectRestored(service, {}, later);
+  await start();
+  await expectRestored(history, lastFence);
   expect(query('select hash from sign_in_links where used_at is null')).toEqual([]);
   // Starting with --dev created another token.
   expect(audit()).toEqual([...recorded, expect.objectContaining({ action: 'token.created' })]);
 });
 
 test('a removed mirror is fetched again in full', async () => {
-  await syncSample(service);
+  await start();
+  await syncSample();
   expect(await service.stop()).toBe(0);
   const mirrors = join(folder, 'mirrors');
   expect(await readdir(mirrors)).toEqual(['sample.git']);
-  await runSnippet(snippetWith(selfHosting, '--recursive'), { ...places(), 'game.git': 'sample.git' });
+  const replaced = { ...places(), 'game.git': 'sample.git' };
+  await runSnippet(snippetWith(selfHosting, '--recursive'), { replaced });
   expect(await readdir(mirrors)).toEqual([]);
-  service = await startServiceProcess({ folder });
-  expect((await syncSample(service)).received_objects).toBeGreaterThan(0);
+  await start();
+  expect((await syncSample()).received_objects).toBeGreaterThan(0);
 });
+
+test.skipIf(postgresServer === undefined)(
+  'a backup of a running service on PostgreSQL restores what it had (needs TEST_DATABASE_URL)',
+  async () => {
+    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+    const { hostname, port, username, password, pathname } = new URL(url);
+    environment = { DATABASE_URL: url };
+    await start();
+    try {
+      const passwords = join(parent, 'pgpass');
+      await writeFile(passwords, `*:*:*:*:${decodeURIComponent(password)}\n`, { mode: 0o600 });
+      const replaced = {
+        'PGHOST=db.example.com': `PGHOST=${hostname} PGPORT=${port}`,
+        'PGUSER=workspace ': `PGUSER=${username} `,
+        '/etc/workspace-service/pgpass': passwords,
+        '/var/backups/workspace-service': parent,
+        '--dbname=workspace': `--dbname=${pathname.slice(1)}`,
+        'workspace.dump workspace': `workspace.dump ${pathname.slice(1)}`,
+      };
+      const inShell = { replaced, environment: { PATH: [process.env['PATH'], '/usr/bin'].join(delimiter) } };
+      const history = await beforeBackup();
+      await runSnippet(snippetWith(selfHosting, 'pg_dump'), inShell);
+      const lastFence = await afterBackup(history);
+      await service.stop();
+      await runSnippet(snippetWith(selfHosting, 'pg_restore'), inShell);
+      await start();
+      await expectRestored(history, lastFence);
+    } finally {
+      await service.kill();
+      await remove();
+    }
+  },
+);

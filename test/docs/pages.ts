@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { promisify } from 'node:util';
 
 const root = new URL('../../', import.meta.url);
 export const docs = new URL('docs/', root);
@@ -70,6 +72,30 @@ export function snippetWith(page: Page, words: string): string {
     throw new Error(`${page.name} has ${more.length === 0 ? 'no' : 'more than one'} snippet with "${words}".`);
   }
   return found;
+}
+
+/** Tests run as one user and without systemd: these stand-ins drop the user, and print what systemctl would do. */
+const standIns = `
+sudo() { while [[ $1 == --* ]]; do shift; done; "$@"; }
+systemctl() { echo "systemctl $*"; }
+`;
+
+export interface ShellOptions {
+  /** Paths and names that differ in a test. */
+  readonly replaced?: Readonly<Record<string, string>>;
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** Runs a snippet as if pasted into a shell, but stops at the first command that fails. */
+export async function runSnippet(snippet: string, { replaced = {}, environment, cwd }: ShellOptions): Promise<string> {
+  const script = Object.entries(replaced).reduce((text, [from, to]) => text.replaceAll(from, to), snippet);
+  const { stdout } = await promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', standIns + script], {
+    env: { PATH: process.env['PATH'], ...environment },
+    cwd,
+    timeout: 60_000,
+  });
+  return stdout;
 }
 
 /** The rows of the table of a section whose first column has this head. */

@@ -247,36 +247,31 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
         leaveOut(context, 'This machine has one loopback address, and the proxy has it.');
     });
 
-    test.each<{ readonly name: string; readonly headers: Sent['headers'] }>([
-      { name: 'nothing', headers: {} },
-      { name: 'another address', headers: { 'x-forwarded-for': '198.51.100.1' } },
-      { name: 'the address of the proxy behind its own', headers: { 'x-forwarded-for': `${from}, 127.0.0.1` } },
-      { name: 'an unfinished list', headers: { 'x-forwarded-for': '198.51.100.1,' } },
-      { name: 'a header for this one connection', headers: { connection: 'close, X-Forwarded-For' } },
-      {
-        name: 'its own, for this one connection',
-        headers: { 'x-forwarded-for': '198.51.100.1', connection: 'x-forwarded-for, close' },
-      },
-      { name: 'the standard form', headers: { forwarded: 'for=198.51.100.1', 'x-real-ip': '198.51.100.1' } },
-      { name: 'a name much like it', headers: { x_forwarded_for: '198.51.100.1' } },
-    ])('when the client writes $name', async ({ headers }) => {
+    const other = '198.51.100.1';
+    test.each<readonly [string, Readonly<Record<string, string>>]>([
+      ['nothing', {}],
+      ['another address', { 'x-forwarded-for': other }],
+      ['the address of the proxy behind its own', { 'x-forwarded-for': `${from}, 127.0.0.1` }],
+      ['an unfinished list', { 'x-forwarded-for': `${other},` }],
+      ['a header for this one connection', { connection: 'close, X-Forwarded-For' }],
+      ['its own, for this one connection', { 'x-forwarded-for': other, connection: 'x-forwarded-for, close' }],
+      ['the standard form', { forwarded: `for=${other}`, 'x-real-ip': other }],
+      ['a name much like it', { x_forwarded_for: other }],
+    ])('when the client writes %s', async (_, headers) => {
       const workspace = await service.workspace();
       const { secret: holder } = await service.token();
       const locks = `/v1/workspaces/${workspace}/locks`;
       await service.ask('POST', locks, { token: holder, json: lockOf('Content/Hero.uasset') });
       const target = `${locks}/Content%2FHero.uasset?force=true`;
-      const released = await send('DELETE', target, { from, ...(headers && { headers }) });
+      const released = await send('DELETE', target, { from, headers });
       expect(released.status).toBe(204);
       const { entries } = await readAudit(service.storage, { limit: 1 });
       expect(entries).toMatchObject([
         { action: 'lock.force-released', actor: 'ada', address: from, detail: { workspace } },
       ]);
       const id = String(released.headers['x-request-id']);
-      const lineOf = () =>
-        service
-          .log()
-          .split('\n')
-          .find((line) => line.includes(id) && line.includes('"request"'));
+      const lines = () => service.log().split('\n');
+      const lineOf = () => lines().find((line) => line.includes(id) && line.includes('"request"'));
       await expect.poll(lineOf, { timeout: 10_000 }).toContain(`"origin_address":"${from}"`);
     });
   });

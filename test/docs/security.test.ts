@@ -1,12 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { scopes } from '../../src/interface/scopes.ts';
 import { runMain } from '../service/cli/run-main.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { codeIn, section, security, tableRows } from './pages.ts';
 
 let service: ServiceProcess;
 beforeAll(async () => {
@@ -16,11 +14,6 @@ afterAll(() => service.stop());
 
 const request = (method: string, path: string, json?: unknown, headers: Readonly<Record<string, string>> = {}) =>
   ask(service.baseUrl, method, `/workspaces/sample${path}`, { token: service.token, json, headers });
-
-test('the table of scopes is complete', () => {
-  const rows = tableRows(section(security, 'Tokens'), 'Scope');
-  expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
-});
 
 // Statements of the page that no other test covers.
 
@@ -32,16 +25,6 @@ test('a generated hook secret is repeated only to the same request with the same
   expect((await request('POST', '/hooks', hook, key)).body.secret).toBe(secret);
   expect((await request('POST', '/hooks', { ...hook, branches: ['main'] }, key)).status).toBe(422);
   expect((await request('POST', '/hooks', hook)).body).not.toHaveProperty('secret');
-});
-
-test('without If-Match a release hits any lock of the same token, and with it only the named one', async () => {
-  const lock = { path: 'shared', type: 'exclusive', ttl: '1h' };
-  const first = await request('POST', '/locks', lock);
-  await request('DELETE', '/locks/shared');
-  await request('POST', '/locks', lock);
-  const etag = first.headers.get('etag') ?? '';
-  expect((await request('DELETE', '/locks/shared', undefined, { 'if-match': etag })).status).toBe(412);
-  expect((await request('DELETE', '/locks/shared')).status).toBe(204);
 });
 
 test('the database stores no token, but the secrets that git and deliveries need', async () => {

@@ -1,20 +1,21 @@
-import { execFile } from 'node:child_process';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/flags.ts';
+import { createGit } from '../../src/service/git/git.ts';
 import { gitEnvironment } from '../../src/service/git/git-environment.ts';
 import { readOnly, runMain } from '../service/cli/run-main.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
+import { startGitHttpsServer } from '../support/git-https-server.ts';
+import { createRepository, manyCommits } from '../support/git-repository.ts';
+import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-service.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
-import { runSnippet } from './as-documented.ts';
-import { codeIn, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
+import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
 
@@ -37,23 +38,17 @@ test('the table of settings has every flag, with the words of the help', () => {
   expect(tableRows(section(selfHosting, 'Settings'), 'Variable')).toEqual(expected);
 });
 
-describe('on Kubernetes, the variable that a Service sets', () => {
-  test('is rejected as a port, and overridden by the command line', async () => {
-    const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
-    const { code, stderr } = await runMain(['serve'], environment);
-    expect(code).toBe(2);
-    expect(stderr).toContain('WORKSPACE_SERVICE_PORT is "tcp://10.0.0.1:8080".');
-    expect(await readOnly(['serve', '--port', '8080'], environment)).toMatchObject({ code: 0 });
-  });
-
-  test('would become the address to listen on if the Service is called "workspace"', async () => {
-    const folder = await temporaryFolder();
-    // An address reserved for documentation, which no machine has.
-    const environment = { ...process.env, WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: folder };
-    const { code, stderr } = await runMain(['serve', '--port', '0'], environment);
-    expect(code).toBe(1);
-    expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
-  });
+test('on Kubernetes, the variables that a Service sets are rejected as a port and taken as an address', async () => {
+  const environment = { WORKSPACE_SERVICE_PORT: 'tcp://10.0.0.1:8080' };
+  const rejected = await runMain(['serve'], environment);
+  expect(rejected.code).toBe(2);
+  expect(rejected.stderr).toContain('WORKSPACE_SERVICE_PORT is "tcp://10.0.0.1:8080".');
+  expect(await readOnly(['serve', '--port', '8080'], environment)).toMatchObject({ code: 0 });
+  // An address reserved for documentation, which no machine has.
+  const address = { WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: await temporaryFolder() };
+  const { code, stderr } = await runMain(['serve', '--port', '0'], { ...process.env, ...address });
+  expect(code).toBe(1);
+  expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
 });
 
 test('the variables that the page names reach git', () => {
@@ -65,49 +60,43 @@ test('the variables that the page names reach git', () => {
   }
 });
 
-describe('the systemd unit', () => {
-  test('is understood by systemd in full', async (context) => {
-    const run = promisify(execFile);
-    const version = await run('systemd-analyze', ['--version']).catch(() => undefined);
-    if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
-    const folder = await temporaryFolder();
-    const file = join(folder, 'workspace-service.service');
-    // systemd looks for the command, which is not installed here.
-    const unit = (await shipped('self-hosting/workspace-service.service')).replace(
-      'ExecStart=/usr/local/bin/workspace-service ',
-      `ExecStart=${process.execPath} `,
-    );
-    expect(unit).toContain(process.execPath);
-    await writeFile(file, unit);
-    // It reports unknown settings but still exits with 0.
-    const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', file]);
-    const about = (stdout + stderr).split('\n').filter((line) => line.includes('workspace-service.service'));
-    expect(about).toEqual([]);
-  });
-
-  test('starts the command and reads the settings that the page installs', async () => {
-    const unit = await shipped('self-hosting/workspace-service.service');
-    expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
-    expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
-    const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
-    expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
-  });
+test('the systemd unit starts the command with the settings that the page installs', async () => {
+  const unit = await shipped('self-hosting/workspace-service.service');
+  expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
+  expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
+  const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
+  expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
 });
 
+test('the systemd unit is understood by systemd in full', async (context) => {
+  const version = await runSnippet('systemd-analyze --version', {}).catch(() => undefined);
+  if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
+  const file = join(await temporaryFolder(), 'workspace-service.service');
+  const unit = await shipped('self-hosting/workspace-service.service');
+  // systemd looks for the command, which is not installed here.
+  await writeFile(file, unit.replace('ExecStart=/usr/local/bin/workspace-service ', `ExecStart=${process.execPath} `));
+  // It reports unknown settings but still exits with 0.
+  const told = await runSnippet(`systemd-analyze verify --man=no ${file} 2>&1`, {});
+  expect(told.split('\n').filter((line) => line.includes('workspace-service.service'))).toEqual([]);
+});
+
+const [kind] = databaseKinds;
+if (kind === undefined) throw new Error('There is no database to test on.');
+let service: RunningService;
+beforeAll(async () => {
+  service = await startTestService(kind);
+});
+afterAll(() => service.stop());
+
 describe('the metrics', () => {
-  const [kind] = databaseKinds;
-  let service: RunningService;
   let text: string;
 
   beforeAll(async () => {
-    if (kind === undefined) throw new Error('There is no database to test on.');
-    service = await startTestService(kind);
     const { secret } = await service.token({ scopes: ['locks:read'] });
     // The second answer counts the first request.
     await service.ask('GET', '/metrics', { token: secret });
     ({ text } = await service.ask('GET', '/metrics', { token: secret }));
   });
-  afterAll(() => service.stop());
 
   const there = () => [...text.matchAll(/^# TYPE (\S+) \S+$/gm)].map(([, name = '']) => name);
   const rows = tableRows(section(selfHosting, 'Metrics'), 'Metric');
@@ -166,25 +155,16 @@ describe('the metrics', () => {
 });
 
 test('the command that checks a proxy prints what the page says', async () => {
-  const [kind] = databaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  const service = await startTestService(kind);
-  try {
-    const workspace = await service.workspace();
-    const { secret } = await service.token({ scopes: ['locks:write'] });
-    const snippet = snippetWith(selfHosting, 'none%20here')
-      .replace('https://workspaces.example.com', service.baseUrl)
-      .replace('/workspaces/game/', `/workspaces/${workspace}/`);
-    const { stdout } = await promisify(execFile)('bash', ['-c', snippet], {
-      env: { PATH: process.env['PATH'], WORKSPACE_TOKEN: secret },
-    });
-    expect(JSON.parse(stdout)).toMatchObject({
-      status: 404,
-      detail: expect.stringContaining('Content/none here.uasset'),
-    });
-  } finally {
-    await service.stop();
-  }
+  const workspace = await service.workspace();
+  const { secret } = await service.token({ scopes: ['locks:write'] });
+  const replaced = {
+    'https://workspaces.example.com': service.baseUrl,
+    '/workspaces/game/': `/workspaces/${workspace}/`,
+  };
+  const environment = { WORKSPACE_TOKEN: secret };
+  const told = await runSnippet(snippetWith(selfHosting, 'none%20here'), { replaced, environment });
+  const detail = expect.stringContaining('Content/none here.uasset');
+  expect(JSON.parse(told)).toMatchObject({ status: 404, detail });
 });
 
 test('commands run as the user of the service, with its settings', async () => {
@@ -197,7 +177,7 @@ test('commands run as the user of the service, with its settings', async () => {
   const home = join(folder, 'home');
   await mkdir(home);
   const replaced = { '/etc/workspace-service/environment': settings, '/usr/local/bin/workspace-service': command };
-  const { token } = JSON.parse(await runSnippet(script, replaced, { HOME: home }));
+  const { token } = JSON.parse(await runSnippet(script, { replaced, environment: { HOME: home } }));
   expect(token).toMatchObject({ name: 'two words', scopes: ['sync', 'locks:write'] });
   await access(join(home, 'service.db'));
 });
@@ -211,4 +191,27 @@ test('every file that the page installs exists', async () => {
   for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
     await access(new URL(`../../${file}`, import.meta.url));
   }
+});
+
+test('git finds a password in ~/.netrc, as the page says', async () => {
+  const folder = await temporaryFolder();
+  const home = await temporaryFolder();
+  createRepository(folder, 'game.git').commit(...manyCommits(1));
+  const server = await startGitHttpsServer({
+    folder,
+    answer(request, response) {
+      if (request.headers.authorization === `Basic ${btoa('mirror:pass-word')}`) return false;
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+      return true;
+    },
+  });
+  const remote = remoteAt(server.address('game.git'));
+  const git = createGit({
+    dataFolder: join(home, 'data'),
+    allowFile: false,
+    environment: operatorEnvironment(home, { GIT_SSL_CAINFO: server.certificate }),
+  });
+  await expect(git.branches(remote, enoughTime)).rejects.toThrow();
+  await writeFile(join(home, '.netrc'), 'machine 127.0.0.1 login mirror password pass-word\n', { mode: 0o600 });
+  expect((await git.branches(remote, enoughTime)).branches.size).toBeGreaterThan(0);
 });

@@ -1,10 +1,28 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { pictures } from '../../docs/screenshots/pictures.ts';
 import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
+import { scopes } from '../../src/interface/scopes.ts';
+import { openScene } from '../e2e/scene.ts';
+import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { actionPage, codeIn, decisions, readme, section, tableRows } from './pages.ts';
+import {
+  actionPage,
+  codeIn,
+  dashboard,
+  decisions,
+  docs,
+  interfacePage,
+  readme,
+  readPage,
+  section,
+  security,
+  tableRows,
+} from './pages.ts';
 
 const actionYml = await readFile(ourActionFile, 'utf8');
 const action: {
@@ -15,13 +33,8 @@ const action: {
 describe('the tables of inputs and outputs', () => {
   test('match action.yml; if not, run `npm run docs`', () => {
     expect(readme.text).toBe(withTables(readme.text, actionYml));
-  });
-
-  test('have every input and every output', () => {
-    const names = (title: string, head: string) =>
-      tableRows(section(readme, title), head).map(([name = '']) => codeIn(name)[0]);
-    expect(names('Inputs', 'Input')).toEqual(Object.keys(action.inputs));
-    expect(names('Outputs', 'Output')).toEqual(Object.keys(action.outputs));
+    const told = tableRows(section(readme, 'Outputs'), 'Output').map(([name = '']) => codeIn(name)[0]);
+    expect(told).toEqual(Object.keys(action.outputs));
   });
 
   test('name the operations that use an input', () => {
@@ -74,4 +87,65 @@ test('the tables of dependencies have every package once, and no others', async 
   const { text } = section(decisions, 'Dependencies');
   const told = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = '']) => codeIn(names));
   expect(told.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
+});
+
+test('the table of scopes has every scope', () => {
+  const rows = tableRows(section(security, 'Tokens'), 'Scope');
+  expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
+});
+
+describe('the table of the interface', () => {
+  const scene = openScene();
+  interface Operation {
+    readonly security?: readonly { readonly token?: readonly string[] }[];
+  }
+  const access = ({ security: [needed] = [] }: Operation): string =>
+    needed === undefined ? 'none' : (needed.token?.[0] ?? 'any token');
+
+  test('matches the OpenAPI document', async () => {
+    const rows = tableRows(section(interfacePage, 'The HTTP interface'), 'Method and path');
+    const told = rows.map(([what = '', scope = '']) => [codeIn(what)[0], codeIn(scope)[0] ?? scope]);
+    const { body } = await scene.service.ask('GET', '/v1/openapi.json');
+    // Other tests check the form of the document.
+    const paths = Object.entries(body.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>);
+    const described = paths.flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, access(operation)]),
+    );
+    expect(told.toSorted()).toEqual(described.toSorted());
+  });
+});
+
+test('the table of the dashboard names pages that exist with their scopes, and every section', () => {
+  const rows = [...dashboard.text.matchAll(/^\| `(\/[^`]*)` \| (?:`([a-z:]+)`|any token) \|/gm)];
+  const named = rows.map(([, path, scope = 'any-token']) => ({ method: 'GET', path, need: scope }));
+  expect(expectedPages).toEqual(expect.arrayContaining(named));
+  const sections = expectedPages.filter(
+    ({ method, path, need }) =>
+      method === 'GET' && need !== 'anyone' && /^\/(workspaces\/:id\/)?(?!summary$)\w*$/.test(path),
+  );
+  expect(named.map(({ path }) => path)).toEqual(expect.arrayContaining(sections.map(({ path }) => path)));
+});
+
+test('every picture exists in both colour schemes, and each file belongs to one', async () => {
+  const files = await readdir(new URL('images/', docs));
+  const taken = pictures.flatMap(({ name }) => [`${name}-dark.png`, `${name}-light.png`]);
+  expect(files.toSorted()).toEqual(taken.toSorted());
+  const shown = [...`${dashboard.text}${readme.text}`.matchAll(/images\/([\w-]+\.png)/g)].map(([, file = '']) => file);
+  expect(files).toEqual(expect.arrayContaining(shown));
+});
+
+test('the map has a sentence for each folder of src/, and no other folders', async () => {
+  const root = fileURLToPath(new URL('../', docs));
+  const { text } = await readPage('CONTRIBUTING.md');
+  const rows = [...text.matchAll(/^\| `(src[^`]*)` \| ([A-Z].*\.) \|$/gm)].map(([, folder]) => folder);
+  const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
+  expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
+});
+
+test('the changelog has only the sections that a release looks for', async () => {
+  const { text } = await readPage('CHANGELOG.md');
+  const [first, ...versions] = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+  expect(first).toBe('[Unreleased]');
+  for (const title of versions) expect(title).toMatch(/^\[\d+\.\d+\.\d+(-[\w.-]+)?\] - \d{4}-\d{2}-\d{2}$/);
 });

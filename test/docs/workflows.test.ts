@@ -1,10 +1,24 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { ourAction, ourVersion, readme, recipes, section, snippets, workflows } from './pages.ts';
+import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
+import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import {
+  codeIn,
+  ourAction,
+  ourVersion,
+  readme,
+  recipes,
+  section,
+  snippets,
+  tableRows,
+  workflow,
+  workflows,
+} from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 
@@ -51,27 +65,17 @@ test('every promised recipe exists', () => {
 });
 
 describe.each(workflows)('the workflow of "$name"', ({ content }) => {
-  test('is YAML without errors or warnings', () => {
+  test('is YAML without errors or warnings, and valid for the language service, which knows our inputs', async () => {
     const { errors, warnings } = parseDocument(content, { version: '1.2' });
     expect({ errors, warnings }).toEqual({ errors: [], warnings: [] });
-  });
-
-  test('is valid for the language service', async () => {
     expect(await check(content)).toEqual([]);
-  });
-
-  test('would be invalid with an unknown input', async () => {
     const steps = ourSteps(content);
     if (steps.length === 0) return;
     const misspelt = await check(content.replaceAll('workspace: game', 'wrkspace: game'));
     expect(misspelt.map(({ at }) => at)).toEqual(steps.map(() => 'wrkspace'));
   });
 
-  test('says what its token may do', () => {
-    expect(read(content)).toHaveProperty('permissions');
-  });
-
-  test('gives each operation only inputs that it uses', () => {
+  test('gives each operation only inputs that it uses, and reads only outputs that exist', () => {
     for (const { uses, with: inputs = {} } of ourSteps(content)) {
       expect(uses).toBe(`${ourAction}@${ourVersion}`);
       const { operation, ...others } = inputs;
@@ -81,13 +85,11 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
         expect(usedBy === 'all' ? [operation] : usedBy, name).toContain(operation);
       }
     }
-  });
-
-  test('reads only outputs that exist', () => {
     for (const [text, name] of content.matchAll(/\bsteps\.\w+\.outputs\.(\w+)/g)) expect(outputs, text).toContain(name);
   });
 
-  test('passes values to scripts only through their environment', () => {
+  test('says what its token may do, and passes values to scripts only through their environment', () => {
+    expect(read(content)).toHaveProperty('permissions');
     const scripts = Object.values(read(content).jobs).flatMap(({ steps = [] }) =>
       steps.flatMap((step) => ('run' in step ? [step.run] : [])),
     );
@@ -112,4 +114,46 @@ test('the action has the same placeholder everywhere, and a version that exists'
   const names = [...text.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
   expect(names.length).toBeGreaterThan(workflows.length);
   for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@${ourVersion}$`));
+});
+
+describe('the reusable workflows', () => {
+  const reusable = section(recipes, 'Reusable workflows');
+  const prefix = `${ourAction}/.github/workflows/`;
+  const fileOf = (uses = ''): string => uses.replace(prefix, '').replace(`@${ourVersion}`, '');
+
+  /** For permissions of the form `name: access`. */
+  const permissionsIn = (of: { readonly permissions?: unknown }): readonly string[] =>
+    Object.entries(of.permissions ?? {}).map(([what, access]) => `${what}: ${access}`);
+  const neededBy = async (file: string): Promise<readonly string[]> =>
+    Object.values((await readWorkflow(file)).jobs).flatMap(permissionsIn);
+
+  test('are all in the table, which names only inputs and outputs that they have', async () => {
+    const callable: string[] = [];
+    for (const file of await readdir(dirname(workflowFile('ci.yml')))) {
+      if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(`${prefix}${file}@${ourVersion}`);
+    }
+    const rows = tableRows(reusable, 'Workflow').map(
+      ([, uses = '', what = '']) => [codeIn(uses)[0] ?? '', what] as const,
+    );
+    expect(rows.map(([uses]) => uses).toSorted()).toEqual(callable.toSorted());
+    for (const [uses, what] of rows) {
+      const { inputs = {}, outputs = {} } = (await readWorkflow(fileOf(uses))).on.workflow_call ?? {};
+      expect([...Object.keys(inputs), ...Object.keys(outputs)]).toEqual(expect.arrayContaining([...codeIn(what)]));
+    }
+  });
+
+  test('are called with inputs and secrets that exist, and with the permissions that they need', async () => {
+    const caller = parseWorkflow(workflow('Reusable workflows'));
+    const [job, ...others] = Object.values(caller.jobs);
+    expect(others).toEqual([]);
+    const called = await readWorkflow(fileOf(job?.uses));
+    expect(() => inputsOf(called, job?.with ?? {}, { contexts: { github: {}, vars: {} } })).not.toThrow();
+    const secrets = Object.fromEntries(Object.keys(job?.secrets ?? {}).map((name) => [name, 'a secret']));
+    expect(() => secretsOf(called, secrets, 'ghs_x')).not.toThrow();
+    expect(permissionsIn(caller)).toEqual(expect.arrayContaining([...(await neededBy(fileOf(job?.uses)))]));
+    // The guard needs one more, as the text says.
+    const more = (await neededBy('lock-guard.yml')).filter((each) => !permissionsIn(caller).includes(each));
+    expect(more).toEqual(['pull-requests: read']);
+    expect(reusable.text).toContain('`pull-requests: read`');
+  });
 });

@@ -1,25 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
-import { fasterTime } from '../support/preload.ts';
-import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
+import { test } from 'vitest';
 import type { FigureName } from '../support/soak/figures.ts';
-import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { triedFromSeed } from '../support/soak/tried.ts';
+import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
-import { seeded } from './seed.ts';
 
-let server: AnsweringServer;
-let steps: OneProcess;
-
-beforeAll(async () => {
-  server = await startAnsweringServer();
-  // Post-steps try for 45 s, and a service in trouble is asked again and again.
-  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
-});
-afterAll(async () => {
-  await steps.end();
-  server.close();
-});
+const steps = openAnsweredSteps();
 
 const { answer, status, noise, anyJson } = hostile;
 const named = fc.oneof(fc.constantFrom({ id: 'game' }), hostile.lock, hostile.value);
@@ -105,16 +92,14 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
 
 test.each(readers)(
   'whatever a service says as %s, a step ends with a reason, and its log has no harm in it',
-  {
-    timeout: 3_600_000,
-  },
+  { timeout: 3_600_000 },
   async (as, inputs, answers) => {
-    await seeded(
+    await triedFromSeed(
       `any answers as ${as}`,
       fc.asyncProperty(fc.constantFrom(...inputs), answers, async (given, sent) => {
-        server.answerWith(sent);
+        steps.answerWith(sent);
         const env = {
-          WORKSPACE_BASE_URL: server.baseUrl,
+          WORKSPACE_BASE_URL: steps.baseUrl(),
           WORKSPACE_TOKEN: hostile.token,
           WORKSPACE_ID: 'game',
           INPUT_RETRIES: '0',

@@ -1,26 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { inputNames, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
-import { fasterTime } from '../support/preload.ts';
-import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
-import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { triedFromSeed } from '../support/soak/tried.ts';
+import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
-import { seeded } from './seed.ts';
 
-let server: AnsweringServer;
-let steps: OneProcess;
-
-beforeAll(async () => {
-  server = await startAnsweringServer();
-  server.answerWith(['HTTP/1.1 404 x\r\nconnection: close\r\n\r\n']);
-  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
-});
-afterAll(async () => {
-  await steps.end();
-  server.close();
-});
+const steps = openAnsweredSteps();
 
 const { anyJson, text } = hostile;
 const json = anyJson.map((each) => JSON.stringify(each) ?? '');
@@ -74,7 +61,7 @@ const asEnvironment = (inputs: Readonly<Record<string, string | undefined>>): Re
 test('whatever the inputs are, they are read, or each that is wrong is told in a sentence', {
   timeout: 3_600_000,
 }, async () => {
-  await seeded(
+  await triedFromSeed(
     'any inputs, as they are read',
     fc.asyncProperty(given, async (inputs) => {
       const getInput = (name: string): string => (inputs[name] ?? '').trim();
@@ -97,12 +84,12 @@ const isAddress = (address: string): boolean => URL.canParse(address) && /^https
 test('whatever the inputs are, a step ends with a reason, and its log has no harm in it', {
   timeout: 3_600_000,
 }, async () => {
-  await seeded(
+  await triedFromSeed(
     'any inputs of a step',
     fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
       // A step that is refused for one input shows nothing of what it would do with the others.
       const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };
-      const address = connected || isAddress(inputs['base-url'] ?? '') ? { 'base-url': server.baseUrl } : {};
+      const address = connected || isAddress(inputs['base-url'] ?? '') ? { 'base-url': steps.baseUrl() } : {};
       // An environment has no text with a NUL in it.
       const env = Object.fromEntries(
         Object.entries(asEnvironment({ ...inputs, ...(connected && right), ...address })).map(

@@ -1,23 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, test } from 'vitest';
-import { fasterTime } from '../support/preload.ts';
-import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
-import { type AnsweringServer, startAnsweringServer } from './answering.ts';
+import { test } from 'vitest';
+import { triedFromSeed } from '../support/soak/tried.ts';
+import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';
-import { seeded } from './seed.ts';
 
-let server: AnsweringServer;
-let steps: OneProcess;
-
-beforeAll(async () => {
-  server = await startAnsweringServer();
-  steps = startOneProcess({ NODE_OPTIONS: fasterTime(300) });
-});
-afterAll(async () => {
-  await steps.end();
-  server.close();
-});
+const steps = openAnsweredSteps();
 
 const step = '00000000-0000-4000-8000-000000000000';
 const { value, text } = hostile;
@@ -112,7 +100,7 @@ const answers = fc.array(
 );
 
 const environment = () => ({
-  WORKSPACE_BASE_URL: server.baseUrl,
+  WORKSPACE_BASE_URL: steps.baseUrl(),
   WORKSPACE_TOKEN: hostile.token,
   WORKSPACE_ID: 'game',
   INPUT_RETRIES: '0',
@@ -125,8 +113,8 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
   timeout: 3_600_000,
 }, async () => {
   const record = fc.record({
-    ledger: ledger(server.baseUrl),
-    kept: kept(server.baseUrl),
+    ledger: ledger(steps.baseUrl()),
+    kept: kept(steps.baseUrl()),
     locksFile: fc.oneof(
       list.map((each) => hostile.asBytes(JSON.stringify(each))),
       text.map(hostile.asBytes),
@@ -139,10 +127,10 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
     ),
   });
-  await seeded(
+  await triedFromSeed(
     'any ledger and state',
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
-      server.answerWith(sent);
+      steps.answerWith(sent);
       const files = {
         'workspace-automation/ledger.jsonl': Buffer.from(lines, 'latin1'),
         [`workspace-automation/locks-${step}.json`]: Buffer.from(locksFile, 'latin1'),
@@ -166,10 +154,10 @@ test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock e
     { weight: 1, arbitrary: text },
     { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
   );
-  await seeded(
+  await triedFromSeed(
     'any locks that are handed on',
     fc.asyncProperty(handed, answers, fc.boolean(), async (locks, sent, asFile) => {
-      server.answerWith(sent);
+      steps.answerWith(sent);
       const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
       const result = await steps.run({
         stage: 'main',

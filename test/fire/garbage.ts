@@ -109,193 +109,123 @@ const encodings = ['gzip', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'i
 /** Ten thousand times as large as it looks. */
 const bomb = gzipSync(Buffer.alloc(1_000_000));
 
+const otherShapes = [
+  'null',
+  '[]',
+  '"path"',
+  '1e999',
+  '{"path":{"path":[]}}',
+  '{"__proto__":{"path":"a"},"type":"exclusive","ttl":"1h"}',
+  '{"path":"\\ud800","type":"exclusive","ttl":"1h"}',
+  '{"path":"a\\u0000b","type":"exclusive","ttl":"1h"}',
+  '{"path":"../..","type":"exclusive","ttl":"1h"}',
+  '{"path":"a","type":"exclusive","ttl":"99999999999999999999d"}',
+  `{"path":"${'a/'.repeat(5_000)}","type":"exclusive","ttl":"1h"}`,
+];
+
+const otherProtocols = [
+  Buffer.from('16030100c8010000c40303', 'hex'),
+  `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`,
+  `SSH-2.0-OpenSSH_9.6${crlf}`,
+  `EHLO a${crlf}`,
+  `*1${crlf}$4${crlf}PING${crlf}`,
+  '\u0000\u0000\u0000\u0008\u0004\u00d2\u0016\u002f',
+];
+
+type Piece = string | Uint8Array;
+type Pieces = (random: Random, aim: Aim) => Piece | readonly Piece[];
+
+const making =
+  (expected: Garbage['expected']) =>
+  (pieces: Pieces, leaving: readonly Garbage['leaves'][] = []): Make =>
+  (random, aim) => {
+    const leaves = leaving.length === 0 ? undefined : pick(random, leaving);
+    const made = pieces(random, aim);
+    const all = typeof made === 'string' || made instanceof Uint8Array ? [made] : made;
+    return { pieces: all, expected, ...(leaves && { leaves }) };
+  };
+const refused = making('refused');
+const unharmed = making('unharmed');
+
+const closing = 'Connection: close';
+const begun = (line: string): string => `${line} HTTP/1.1${crlf}Host: a${crlf}`;
+
 const makers: Readonly<Record<string, Make>> = {
-  'bytes that are nothing': (random) => ({
-    pieces: [bytes(random, 1 + Math.floor(random() * 200)), crlf + crlf],
-    expected: 'unharmed',
+  'bytes that are nothing': unharmed((random) => [bytes(random, 1 + Math.floor(random() * 200)), crlf + crlf]),
+  'a request line of odd parts': unharmed(
+    (random) =>
+      `${pick(random, methods)} ${pick(random, targets)} ${pick(random, versions)}${crlf}Host: a${crlf}${closing}${crlf}${crlf}`,
+  ),
+  'a target with what terminals obey': refused((random) =>
+    Buffer.from(`${begun(`GET /${pick(random, nasty)}${pick(random, nasty)}`)}${crlf}`),
+  ),
+  'a target with that, percent-encoded': refused((random) =>
+    writeRequest({ target: `/${encodeURIComponent(pick(random, nasty))}%9b%1b`, headers: [closing] }),
+  ),
+  'a header that is none': refused((random) => {
+    const header = pick(random, ['no colon', ': no name', 'X\u0000: a', 'X A: b', 'X: a\u0000b', `X: a\rb`]);
+    return `${begun('GET /healthz')}${header}${crlf}${crlf}`;
   }),
-  'a request line of odd parts': (random) => ({
-    pieces: [
-      `${pick(random, methods)} ${pick(random, targets)} ${pick(random, versions)}${crlf}Host: a${crlf}Connection: close${crlf}${crlf}`,
-    ],
-    expected: 'unharmed',
+  'a Host that is none': refused((random) => {
+    const host = pick(random, ['a b', 'a/b', 'a@b', '[::1', 'a, b', `a${nasty[0]}`]);
+    return writeRequest({ target: '/healthz', headers: [`Host: ${host}`, closing] });
   }),
-  'a target with what terminals obey': (random) => ({
-    pieces: [Buffer.from(`GET /${pick(random, nasty)}${pick(random, nasty)} HTTP/1.1${crlf}Host: a${crlf}${crlf}`)],
-    expected: 'refused',
-  }),
-  'a target with that, percent-encoded': (random) => ({
-    pieces: [
-      writeRequest({ target: `/${encodeURIComponent(pick(random, nasty))}%9b%1b`, headers: ['Connection: close'] }),
-    ],
-    expected: 'refused',
-  }),
-  'a header that is none': (random) => ({
-    pieces: [
-      `GET /healthz HTTP/1.1${crlf}Host: a${crlf}${pick(random, ['no colon', ': no name', 'X\u0000: a', 'X A: b', 'X: a\u0000b', `X: a\rb`])}${crlf}${crlf}`,
-    ],
-    expected: 'refused',
-  }),
-  'a Host that is none': (random) => ({
-    pieces: [
-      writeRequest({
-        target: '/healthz',
-        headers: [`Host: ${pick(random, ['a b', 'a/b', 'a@b', '[::1', 'a, b', `a${nasty[0]}`])}`, 'Connection: close'],
-      }),
-    ],
-    expected: 'refused',
-  }),
-  'a flood of headers': (random) => ({
-    pieces: Array.from({ length: 20 }, (_, index) =>
-      index === 0 ? `GET / HTTP/1.1${crlf}Host: a${crlf}` : `X-${random()}: ${'a'.repeat(900)}${crlf}`.repeat(2),
+  'a flood of headers': refused((random) =>
+    Array.from({ length: 20 }, (_, index) =>
+      index === 0 ? begun('GET /') : `X-${random()}: ${'a'.repeat(900)}${crlf}`.repeat(2),
     ),
-    expected: 'refused',
+  ),
+  'one huge header': refused(() => `${begun('GET /')}X: ${'a'.repeat(60_000)}${crlf}${crlf}`),
+  'a huge address': refused(() => `${begun(`GET /${'a'.repeat(60_000)}`)}${crlf}`),
+  'a long address': refused(() => writeRequest({ target: `/${'%20'.repeat(4_000)}`, headers: [closing] })),
+  'a request behind an ambiguous one': unharmed((random, aim) => withHidden(aim, ...pick(random, framings))),
+  'a token that is none': refused((random, aim) => {
+    const token = pick(random, ['Bearer', 'Basic YTpi', `Bearer wsa_${'A'.repeat(43)}`, `Bearer ${'a'.repeat(9_000)}`]);
+    return writeRequest({ target: locks(aim), headers: [closing, `Authorization: ${token}`] });
   }),
-  'one huge header': () => ({
-    pieces: [`GET / HTTP/1.1${crlf}Host: a${crlf}X: ${'a'.repeat(60_000)}${crlf}${crlf}`],
-    expected: 'refused',
+  'a body that is no UTF-8': refused((random, aim) => {
+    const odd = [Buffer.from([0xff, 0xc0, 0x80]), bytes(random, 20)];
+    return post(aim, Buffer.concat([Buffer.from('{"path":"'), ...odd, Buffer.from('"}')]));
   }),
-  'a huge address': () => ({
-    pieces: [`GET /${'a'.repeat(60_000)} HTTP/1.1${crlf}Host: a${crlf}${crlf}`],
-    expected: 'refused',
-  }),
-  'a long address': () => ({
-    pieces: [writeRequest({ target: `/${'%20'.repeat(4_000)}`, headers: ['Connection: close'] })],
-    expected: 'refused',
-  }),
-  'a request behind an ambiguous one': (random, aim) => {
-    const [headers, body] = pick(random, framings);
-    return { pieces: [withHidden(aim, headers, body)], expected: 'unharmed' };
-  },
-  'a token that is none': (random, aim) => ({
-    pieces: [
-      writeRequest({
-        target: locks(aim),
-        headers: [
-          'Connection: close',
-          `Authorization: ${pick(random, ['Bearer', 'Basic YTpi', `Bearer wsa_${'A'.repeat(43)}`, `Bearer ${'a'.repeat(9_000)}`])}`,
-        ],
-      }),
-    ],
-    expected: 'refused',
-  }),
-  'a body that is no UTF-8': (random, aim) => ({
-    pieces: [
-      post(
-        aim,
-        Buffer.concat([
-          Buffer.from('{"path":"'),
-          Buffer.from([0xff, 0xc0, 0x80]),
-          bytes(random, 20),
-          Buffer.from('"}'),
-        ]),
-      ),
-    ],
-    expected: 'refused',
-  }),
-  'JSON that breaks off': (random, aim) => {
+  'JSON that breaks off': refused((random, aim) => {
     const whole = JSON.stringify({ path: 'never', type: 'exclusive', ttl: '1h' });
-    return { pieces: [post(aim, whole.slice(0, 1 + Math.floor(random() * (whole.length - 1))))], expected: 'refused' };
-  },
-  'JSON that is deep': (random, aim) => {
-    const [open, close] = pick(random, [
+    return post(aim, whole.slice(0, 1 + Math.floor(random() * (whole.length - 1))));
+  }),
+  'JSON that is deep': refused((random, aim) => {
+    const brackets = [
       ['[', ']'],
       ['{"path":', '}'],
-    ] as const);
+    ] as const;
+    const [open, close] = pick(random, brackets);
     const depth = 1_000 + Math.floor(random() * 60_000);
-    return { pieces: [post(aim, `${open.repeat(depth)}1${close.repeat(depth)}`)], expected: 'refused' };
-  },
-  'JSON of another shape': (random, aim) => ({
-    pieces: [
-      post(
-        aim,
-        pick(random, [
-          'null',
-          '[]',
-          '"path"',
-          '1e999',
-          '{"path":{"path":[]}}',
-          '{"__proto__":{"path":"a"},"type":"exclusive","ttl":"1h"}',
-          '{"path":"\\ud800","type":"exclusive","ttl":"1h"}',
-          '{"path":"a\\u0000b","type":"exclusive","ttl":"1h"}',
-          '{"path":"../..","type":"exclusive","ttl":"1h"}',
-          '{"path":"a","type":"exclusive","ttl":"99999999999999999999d"}',
-          `{"path":"${'a/'.repeat(5_000)}","type":"exclusive","ttl":"1h"}`,
-        ]),
-      ),
-    ],
-    expected: 'refused',
+    return post(aim, `${open.repeat(depth)}1${close.repeat(depth)}`);
   }),
-  'a body that is packed': (random, aim) => ({
-    pieces: [post(aim, bomb, [`Content-Encoding: ${pick(random, encodings)}`])],
-    expected: 'refused',
+  'JSON of another shape': refused((random, aim) => post(aim, pick(random, otherShapes))),
+  'a body that is packed': refused((random, aim) => post(aim, bomb, [`Content-Encoding: ${pick(random, encodings)}`])),
+  'a body of another type': refused((random, aim) => {
+    const type = pick(random, ['text/plain', 'multipart/form-data; boundary=a', 'application/xml', 'a']);
+    const headers = [`Content-Type: ${type}`, closing];
+    return writeRequest({ method: 'POST', target: locks(aim), token: aim.token, headers, body: '{"path":"never"}' });
   }),
-  'a body of another type': (random, aim) => ({
-    pieces: [
-      writeRequest({
-        method: 'POST',
-        target: locks(aim),
-        token: aim.token,
-        headers: [
-          `Content-Type: ${pick(random, ['text/plain', 'multipart/form-data; boundary=a', 'application/xml', 'a'])}`,
-          'Connection: close',
-        ],
-        body: '{"path":"never"}',
-      }),
-    ],
-    expected: 'refused',
+  'a body that is too large': refused((_random, aim) => post(aim, '', [`Content-Length: ${10 ** 9}`])),
+  'a body that never comes': unharmed(
+    (_random, aim) => post(aim, '{"path":', ['Content-Length: 1000']),
+    ['reset', 'at once'],
+  ),
+  'a key that is none': refused((_random, aim) =>
+    post(aim, '{"path":"never","type":"exclusive","ttl":"1h"}', [`Idempotency-Key: ${'k'.repeat(300)}`]),
+  ),
+  'an end in the middle of the headers': unharmed(() => `${begun('GET /healthz')}X-`, ['reset', 'at once']),
+  'a reset before the answer': unharmed(
+    (_random, aim) => writeRequest({ target: `${locks(aim)}?limit=1000`, token: aim.token }),
+    ['reset'],
+  ),
+  'CONNECT, and a reset': unharmed(() => `${begun('CONNECT a:443')}${crlf}`, ['reset']),
+  'many requests at once': refused(() => {
+    const first = Array.from({ length: 19 }, () => writeRequest({ target: '/nothing' }));
+    return Buffer.concat([...first, writeRequest({ target: '/nothing', headers: [closing] })]);
   }),
-  'a body that is too large': (_random, aim) => ({
-    pieces: [post(aim, '', [`Content-Length: ${10 ** 9}`])],
-    expected: 'refused',
-  }),
-  'a body that never comes': (random, aim) => ({
-    pieces: [post(aim, '{"path":', ['Content-Length: 1000'])],
-    expected: 'unharmed',
-    leaves: pick(random, ['reset', 'at once'] as const),
-  }),
-  'a key that is none': (_random, aim) => ({
-    pieces: [post(aim, '{"path":"never","type":"exclusive","ttl":"1h"}', [`Idempotency-Key: ${'k'.repeat(300)}`])],
-    expected: 'refused',
-  }),
-  'an end in the middle of the headers': (random) => ({
-    pieces: [`GET /healthz HTTP/1.1${crlf}Host: a${crlf}X-`],
-    expected: 'unharmed',
-    leaves: pick(random, ['reset', 'at once'] as const),
-  }),
-  'a reset before the answer': (_random, aim) => ({
-    pieces: [writeRequest({ target: `${locks(aim)}?limit=1000`, token: aim.token })],
-    expected: 'unharmed',
-    leaves: 'reset',
-  }),
-  'CONNECT, and a reset': () => ({
-    pieces: [`CONNECT a:443 HTTP/1.1${crlf}Host: a${crlf}${crlf}`],
-    expected: 'unharmed',
-    leaves: 'reset',
-  }),
-  'many requests at once': () => ({
-    pieces: [
-      Buffer.concat([
-        ...Array.from({ length: 19 }, () => writeRequest({ target: '/nothing' })),
-        writeRequest({ target: '/nothing', headers: ['Connection: close'] }),
-      ]),
-    ],
-    expected: 'refused',
-  }),
-  'other protocols': (random) => ({
-    pieces: [
-      pick(random, [
-        Buffer.from('16030100c8010000c40303', 'hex'),
-        `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`,
-        `SSH-2.0-OpenSSH_9.6${crlf}`,
-        `EHLO a${crlf}`,
-        `*1${crlf}$4${crlf}PING${crlf}`,
-        '\u0000\u0000\u0000\u0008\u0004\u00d2\u0016\u002f',
-      ]),
-      crlf + crlf,
-    ],
-    expected: 'refused',
-  }),
+  'other protocols': refused((random) => [pick(random, otherProtocols), crlf + crlf]),
 };
 
 /** One of each kind in turn, varied by chance. */

@@ -8,14 +8,19 @@ import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { inOneOnly } from '../support/in-one-only.ts';
-import { emptyBook } from '../support/instances/book.ts';
-import { makeChaos } from '../support/instances/chaos.ts';
-import { startFleet } from '../support/instances/fleet.ts';
+import { makeChaos, startFleet } from '../support/instances/fleet.ts';
 import { type OutboxRow, readLockHistory, readOutbox } from '../support/instances/history.ts';
-import { insist } from '../support/instances/insist.ts';
 import { observe } from '../support/instances/observer.ts';
-import { type Race, raceForLocks } from '../support/instances/racers.ts';
-import { awaitSync, branches, syncAll, triggerSyncs } from '../support/instances/triggers.ts';
+import {
+  awaitSync,
+  branches,
+  emptyBook,
+  insist,
+  type Race,
+  raceForLocks,
+  syncAll,
+  triggerSyncs,
+} from '../support/instances/racers.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';

@@ -2,19 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { inOneOnly } from '../support/in-one-only.ts';
-import { leaveOut } from '../support/left-out.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { memoryDisk, type SmallDisk } from '../support/small-disk.ts';
 import { figureOf } from '../support/soak/figures.ts';
 import { measured } from '../support/soak/measured.ts';
-import { incompressible } from './incompressible.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
-const mebibyte = 1_024 * 1_024;
 const refusals = 'writes that a full disk refused';
 const enough = figureOf(refusals).limit.value;
 
@@ -32,16 +29,12 @@ const logOnDisk = (disk: SmallDisk): readonly string[] => [
 ];
 
 test('a disk that is full: writes are refused and half-done nothing, reads go on, and all works when there is room', async (context) => {
-  const mounted = await memoryDisk(16);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
+  const disk = await diskFor(context, memoryDisk(16));
 
   const remote = createRepository(await temporaryFolder());
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: logOnDisk(disk), args: nothingKeptFree });
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService({ folder, through: logOnDisk(disk), args: nothingKeptFree });
   const added = await runCommand(
     ['workspace', 'add', 'large', '--remote', pathToFileURL(remote.path).href, '--allow-file-remotes'],
     { folder, through: disk.through },
@@ -130,13 +123,9 @@ test('a disk that is full: writes are refused and half-done nothing, reads go on
 });
 
 test('a disk with less free than is to be kept: nothing new is taken, and locks are renewed and released', async (context) => {
-  const mounted = await memoryDisk(32);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
+  const disk = await diskFor(context, memoryDisk(32));
   const args = ['--min-free-disk', '16MB'];
-  const service = await startServiceProcess({ folder: join(disk.folder, 'data'), through: disk.through, args });
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService({ folder: join(disk.folder, 'data'), through: disk.through, args });
   const { lock, release, held, triggerSync, metric } = callsTo(service);
   const taken = await lock('before');
   expect(taken.status).toBe(201);

@@ -1,14 +1,15 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import type { ServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { type Aim, type Garbage, garbage, kindsOfGarbage } from './garbage.ts';
-import { startGoodClient } from './good-client.ts';
-import { holdConnections } from './held-connections.ts';
 import { sendGarbage } from './send-garbage.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';
 const requests = runs(3_000, 100_000);
@@ -18,6 +19,91 @@ const held = runs(20, 300);
 
 const percentile = (numbers: readonly number[], share: number): number =>
   numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * share)] ?? Number.NaN;
+
+/** How a client holds on to a connection that it does not use. */
+interface Hold {
+  readonly first: string;
+  /** What is sent now and then, so that it does not look idle; nothing if it is left out. */
+  readonly drip?: string;
+}
+
+/** Many connections of clients that take their time, and do not close when they are told to go, until the test ends. */
+async function holdConnections(port: number, { first, drip }: Hold) {
+  const open = new Set<Socket>();
+  const answers: string[] = [];
+  const sockets = await Promise.all(
+    Array.from({ length: held }, async () => {
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      open.add(socket);
+      socket.write(first);
+      socket.once('data', (bytes: Buffer) => answers.push(bytes.toString('latin1').split('\r\n')[0] ?? ''));
+      for (const end of ['end', 'close']) socket.once(end, () => open.delete(socket));
+      return socket;
+    }),
+  );
+  const dripping = setInterval(() => {
+    if (drip !== undefined) for (const socket of open) socket.write(drip);
+  }, 500);
+  function close(): void {
+    clearInterval(dripping);
+    for (const socket of sockets) socket.destroy();
+  }
+  onTestFinished(close);
+  return {
+    /** How many of them the other side has not ended yet. */
+    open: () => open.size,
+    /** Those that came, by their status line. */
+    answers,
+    close,
+  };
+}
+
+/** Locks, lists, is held up and releases, all the time, and looks closely at what it is answered. */
+function startGoodClient({ baseUrl, token, workspace }: ServiceProcess, pauseMs: number) {
+  /** Milliseconds that each of its requests took. */
+  const took: number[] = [];
+  /** What was not as it has to be. */
+  const wrong: string[] = [];
+  let stopped = false;
+  const url = `/workspaces/${workspace}/locks`;
+
+  async function expectStatus(status: number, method: string, path: string, json?: unknown) {
+    const began = performance.now();
+    const reply = await ask(baseUrl, method, path, { token, ...(json !== undefined && { json }) });
+    took.push(performance.now() - began);
+    if (reply.status !== status) wrong.push(`${method} ${path}: ${reply.status} in place of ${status}: ${reply.text}`);
+    return reply;
+  }
+
+  async function lockAndRelease(index: number): Promise<void> {
+    const json = { path: `good/${index}`, type: 'exclusive', ttl: '1h' };
+    const { body } = await expectStatus(201, 'POST', url, json);
+    const refused = await expectStatus(409, 'POST', url, json);
+    if (refused.body?.lock?.id !== body?.id) wrong.push(`${json.path} is held by ${JSON.stringify(refused.body)}`);
+    const listed = await expectStatus(200, 'GET', `${url}?path=${encodeURIComponent(json.path)}`);
+    if (listed.body?.locks?.[0]?.id !== body?.id) wrong.push(`${json.path} is listed as ${listed.text}`);
+    await expectStatus(204, 'DELETE', `${url}/${encodeURIComponent(json.path)}`);
+  }
+
+  async function run(): Promise<void> {
+    for (let index = 0; !stopped; index += 1) {
+      await lockAndRelease(index).catch((error: unknown) => wrong.push(String(error)));
+      await wait(pauseMs);
+    }
+  }
+  const running = run();
+  return {
+    took,
+    wrong,
+    /** When the one that is under way is over. */
+    async stop() {
+      stopped = true;
+      await running;
+    },
+  };
+}
 
 /** Sends so many, several at once, and gives what was not as it has to be. */
 async function sendAll(
@@ -74,8 +160,7 @@ async function openConnections(service: ServiceProcess): Promise<number> {
 test(`${requests} garbage requests: others are answered right meanwhile, and nothing is left of it`, {
   timeout: runs(60_000, 30 * 60_000),
 }, async () => {
-  const service = await startServiceProcess();
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService();
   const port = Number(new URL(service.baseUrl).port);
   const { lock, held: locks, metric } = callsTo(service);
   const before = 'held/before';
@@ -85,19 +170,16 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
   const aim: Aim = { workspace: service.workspace, token: service.token, smuggled: 'smuggled' };
   const auth = `Authorization: Bearer ${service.token}\r\n`;
   const slow = await Promise.all([
-    holdConnections(port, held, { first: '' }),
-    holdConnections(port, held, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n' }),
-    holdConnections(port, held, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ', drip: 'a' }),
-    holdConnections(port, held, {
+    holdConnections(port, { first: '' }),
+    holdConnections(port, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n' }),
+    holdConnections(port, { first: 'GET /healthz HTTP/1.1\r\nHost: a\r\nX-A: ', drip: 'a' }),
+    holdConnections(port, {
       first: `POST /v1/workspaces/${service.workspace}/locks HTTP/1.1\r\nHost: a\r\n${auth}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
       drip: ' ',
     }),
-    holdConnections(port, held, { first: 'nonsense\r\n\r\n' }),
-    holdConnections(port, held, { first: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n' }),
+    holdConnections(port, { first: 'nonsense\r\n\r\n' }),
+    holdConnections(port, { first: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n' }),
   ]);
-  onTestFinished(() => {
-    for (const each of slow) each.close();
-  });
   const random = randomOf(printedSeed(`${requests} garbage requests of ${kindsOfGarbage.length} kinds`));
   const good = startGoodClient(service, 20);
   const { sent, wrong } = await sendAll(port, garbage(random, aim), requests);
@@ -116,9 +198,9 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
   if (soak) {
     for (const each of [silent, idle, headers, bodies])
       await expect.poll(() => each?.open(), { timeout: 60_000 }).toBe(0);
-    expect(new Set(idle?.answers())).toEqual(new Set(['HTTP/1.1 200 OK']));
+    expect(new Set(idle?.answers)).toEqual(new Set(['HTTP/1.1 200 OK']));
     for (const each of [silent, headers, bodies]) {
-      expect(each?.answers().filter((line) => line.startsWith('HTTP/1.1 408 '))).toHaveLength(held);
+      expect(each?.answers.filter((line) => line.startsWith('HTTP/1.1 408 '))).toHaveLength(held);
     }
   } else for (const each of slow) each.close();
   await expect.poll(() => openConnections(service), { timeout: 30_000 }).toBe(base);

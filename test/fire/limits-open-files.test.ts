@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { connectRaw, type RawAnswer, writeRequest } from '../support/raw-http.ts';
-import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { runCommand } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, startService } from './service-calls.ts';
 
 const run = promisify(execFile);
 
@@ -21,8 +21,7 @@ const noLimits = async (): Promise<string | undefined> =>
 test('more connections than files may be open: those that are there are served, syncs included, and others when these go', async (context) => {
   const why = await noLimits();
   if (why !== undefined) leaveOut(context, why);
-  const service = await startServiceProcess({ through: limited(64) });
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService({ through: limited(64) });
   const port = Number(new URL(service.baseUrl).port);
   const { lock, sync, metric } = callsTo(service);
 
@@ -62,8 +61,7 @@ test('more connections than files may be open: those that are there are served, 
 test('no file left at all: syncs fail with a sentence, nothing ends the service, and all works when there are files again; a command says so, too', async (context) => {
   const why = await noLimits();
   if (why !== undefined) leaveOut(context, why);
-  const service = await startServiceProcess();
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService();
   const port = Number(new URL(service.baseUrl).port);
   const { pid } = service.command;
   const { lock, sync } = callsTo(service);

@@ -1,17 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
-import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { runCommand } from '../support/service-process.ts';
 import { memoryDisk, mountSmallDisk } from '../support/small-disk.ts';
 import { measured } from '../support/soak/measured.ts';
-import { callsTo } from './service-calls.ts';
+import { callsTo, diskFor, startService } from './service-calls.ts';
 
 test('on a read-only disk the service does not start, and says why in a sentence', async (context) => {
-  const mounted = await memoryDisk(4);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
+  const disk = await diskFor(context, memoryDisk(4));
   await disk.run('mkdir', join(disk.folder, 'empty'));
   await disk.run('mount', '-o', 'remount,ro', disk.folder);
   for (const name of ['empty', 'none']) {
@@ -27,20 +24,19 @@ test('on a read-only disk the service does not start, and says why in a sentence
 
 test('mirrors on a disk that becomes read-only fail their syncs with a sentence, locks go on, and syncs do when it is writable again', async (context) => {
   // The database keeps its files open, and the system makes no disk read-only on which files are open for writing.
-  const mounted = await mountSmallDisk(`
+  const disk = await diskFor(
+    context,
+    mountSmallDisk(`
     mount -t tmpfs -o size=8m,mode=700 tmpfs "$1"
     mkdir "$1/data" "$1/databases"
     mount -t tmpfs -o size=8m,mode=700 tmpfs "$1/data"
-    for name in service instance; do ln -s "../databases/$name.db" "$1/data/$name.db"; done`);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
-  const service = await startServiceProcess({
+    for name in service instance; do ln -s "../databases/$name.db" "$1/data/$name.db"; done`),
+  );
+  const service = await startService({
     folder: join(disk.folder, 'data'),
     through: disk.through,
     args: ['--min-free-disk', '0'],
   });
-  onTestFinished(async () => void (await service.stop()));
   const { lock, release, sync } = callsTo(service);
 
   await disk.run('mount', '-o', 'remount,ro', join(disk.folder, 'data'));
@@ -58,16 +54,15 @@ test('mirrors on a disk that becomes read-only fail their syncs with a sentence,
 
 test('a disk that the system makes read-only because of its errors: writes are 503, reads go on, and after a restart nothing is lost', async (context) => {
   if (process.env['SOAK'] !== '1') leaveOut(context, 'It makes a file system of its own: in npm run test:soak.');
-  const mounted = await mountSmallDisk(`
+  const disk = await diskFor(
+    context,
+    mountSmallDisk(`
     truncate --size=24M "$1.image"
     mkfs.ext4 -q -F "$1.image"
-    mount -o loop,errors=remount-ro "$1.image" "$1"`);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
+    mount -o loop,errors=remount-ro "$1.image" "$1"`),
+  );
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const { lock, release, held, triggerSync, get } = callsTo(service);
   const before = Array.from({ length: 20 }, (_, index) => `before-${String(index).padStart(2, '0')}`);
   for (const path of before) expect((await lock(path)).status).toBe(201);
@@ -86,8 +81,7 @@ test('a disk that the system makes read-only because of its errors: writes are 5
 
   await disk.run('umount', disk.folder);
   await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
-  const again = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
-  onTestFinished(async () => void (await again.stop()));
+  const again = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const there = await callsTo(again).held();
   measured('locks that are there after a disk has become read-only', there.length);
   expect(there).toEqual(before);

@@ -1,26 +1,18 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
-import { leaveOut } from '../support/left-out.ts';
-import { runCommand, startServiceProcess } from '../support/service-process.ts';
+import { runCommand } from '../support/service-process.ts';
 import { memoryDisk } from '../support/small-disk.ts';
-import { incompressible } from './incompressible.ts';
-import { callsTo } from './service-calls.ts';
-
-const mebibyte = 1_024 * 1_024;
+import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
 test('an upkeep that does not fit on the disk does not fill it: the sync has succeeded, and locks go on', async (context) => {
-  const mounted = await memoryDisk(12);
-  if (!mounted.ok) leaveOut(context, mounted.why);
-  const { disk } = mounted;
-  onTestFinished(disk.remove);
+  const disk = await diskFor(context, memoryDisk(12));
   const remote = createRepository(await temporaryFolder());
   const folder = join(disk.folder, 'data');
-  const service = await startServiceProcess({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
-  onTestFinished(async () => void (await service.stop()));
+  const service = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];
   expect((await runCommand([...add, '--allow-file-remotes'], { folder, through: disk.through })).code).toBe(0);
   const { sync } = callsTo({ ...service, workspace: 'large' });

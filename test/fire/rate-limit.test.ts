@@ -1,15 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fasterTime } from '../support/preload.ts';
 import { type EndedJob, jobsTogether } from '../support/runner/jobs-together.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
-import {
-  type CommandOptions,
-  runCommand,
-  type ServiceProcess,
-  startServiceProcess,
-} from '../support/service-process.ts';
+import { runCommand, type ServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
+import { startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';
 
@@ -21,12 +17,6 @@ async function lockedPaths({ folder, workspace }: ServiceProcess): Promise<reado
   const { code, stdout, stderr } = await runCommand(['lock', 'list', workspace, '--json'], { folder });
   expect(code, stderr).toBe(0);
   return JSON.parse(stdout).locks.map(({ path }: { readonly path: string }) => path);
-}
-
-async function startService(args: readonly string[], given: CommandOptions = {}): Promise<ServiceProcess> {
-  const service = await startServiceProcess({ args, ...given });
-  onTestFinished(async () => void (await service.stop()));
-  return service;
 }
 
 const endingsOf = (jobs: readonly EndedJob[]): readonly string[] =>
@@ -51,7 +41,7 @@ test('jobs that together want more than their token may ask for leave no lock be
   timeout: runs(120_000, 15 * 60_000),
 }, async () => {
   const environment = { ...(nodeOptions !== undefined && { NODE_OPTIONS: nodeOptions }) };
-  const service = await startService(['--rate-limit', '5/s'], { environment });
+  const service = await startService({ args: ['--rate-limit', '5/s'], environment });
   const wanted = { jobs: runs(3, 6), pathsEach: runs(200, 300) };
   expect(wanted.jobs * wanted.pathsEach).toBeGreaterThan(await burstOf(service));
   const jobs = await jobsTogether({
@@ -72,7 +62,7 @@ test('jobs that together want more than their token may ask for leave no lock be
 test('jobs that share a token of a service as shipped get all that they want, and leave no lock behind', {
   timeout: runs(120_000, 5 * 60_000),
 }, async () => {
-  const service = await startService([]);
+  const service = await startService();
   const jobs = await jobsTogether({ ...service, jobs: 2, pathsEach: runs(1_000, 3_000) });
   const left = await lockedPaths(service);
   measured('locks left behind by jobs that share a token', left.length, endingsOf(jobs));

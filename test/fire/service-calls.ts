@@ -1,6 +1,9 @@
-import { expect } from 'vitest';
+import { createHash } from 'node:crypto';
+import { expect, onTestFinished, type TestContext } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
 import { ask, type Reply } from '../support/running-service.ts';
-import type { ServiceProcess } from '../support/service-process.ts';
+import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../support/service-process.ts';
+import type { Mounted, SmallDisk } from '../support/small-disk.ts';
 
 export interface EndedSync {
   readonly status: 'succeeded' | 'failed';
@@ -54,3 +57,26 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
     },
   };
 }
+
+/** A service that is stopped at the end of the test. */
+export async function startService(options: ServiceProcessOptions = {}): Promise<ServiceProcess> {
+  const service = await startServiceProcess(options);
+  onTestFinished(async () => void (await service.stop()));
+  return service;
+}
+
+/** A disk that is gone at the end of the test, which is left out where there can be none. */
+export async function diskFor(context: TestContext, mounting: Promise<Mounted>): Promise<SmallDisk> {
+  const mounted = await mounting;
+  if (!mounted.ok) return leaveOut(context, mounted.why);
+  onTestFinished(mounted.disk.remove);
+  return mounted.disk;
+}
+
+export const mebibyte = 1_024 * 1_024;
+
+/** Bytes that do not compress, as those of an asset, and are the same every time. */
+export const incompressible = (size: number, seed = ''): Buffer =>
+  Buffer.concat(
+    Array.from({ length: size / 64 }, (_, block) => createHash('sha512').update(`${seed} ${block}`).digest()),
+  );

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { atLeast, atMost, exactly } from '../../bench/benchmark.ts';
 import type { Declared } from '../support/soak/figures.ts';
 import { readNotes } from '../support/soak/notes.ts';
@@ -38,55 +38,36 @@ test('beside each figure is its limit and what became of it, under the test that
   expect(missed).toBe(1);
 });
 
-describe('a figure that was told several times', () => {
-  test.each([
-    [rounds, [700, 499, 600], '499', 'MISSED'],
-    [late, [2, 7, 1], '7 s', 'MISSED'],
-    [lost, [0, 2, 0], '2', 'MISSED'],
-    [rounds, [700, 600], '600', 'kept'],
-    [late, [2, 1], '2 s', 'kept'],
-    [lost, [0, 0], '0', 'kept'],
-  ])('counts with the worst: %j of %j', (declared, values, shown, verdict) => {
-    const { text } = tableOf(declared, ...values);
-    expect(text).toMatch(new RegExp(`^  a figure +${shown} .*${verdict}$`, 'm'));
-  });
-
-  test.each([
-    [2, 1],
-    [3, 0],
-    [4, 1],
-  ])('counts as a sum where tests count together: %d times is %d missed', (times, missed) => {
-    expect(tableOf(cells, ...Array.from({ length: times }, () => 1)).missed).toBe(missed);
-  });
-});
-
-test('a figure that did not come, because its test died, is missed', () => {
-  for (const declared of [rounds, late, lost, cells]) {
-    const { text, missed } = tableOf(declared);
-    expect(text).toMatch(/^ {2}a figure {2}not measured {2}(at|exactly) .* {2}MISSED$/m);
-    expect(missed).toBe(1);
-  }
-});
-
-test('what is no number has kept no limit', () => {
-  for (const declared of [rounds, late, lost]) {
-    expect(tableOf(declared, 1_000, Number.NaN, 0).missed).toBe(1);
-  }
-  expect(readNotes('{"name":"a figure","value":null}\n')).toEqual([{ name: 'a figure', value: Number.NaN }]);
+test.each([
+  ['the worst counts', rounds, [700, 499, 600], '499', 'MISSED'],
+  ['the worst counts', late, [2, 7, 1], '7 s', 'MISSED'],
+  ['the worst counts', lost, [0, 2, 0], '2', 'MISSED'],
+  ['all are kept', rounds, [700, 600], '600', 'kept'],
+  ['all are kept', late, [2, 1], '2 s', 'kept'],
+  ['all are kept', lost, [0, 0], '0', 'kept'],
+  ['tests count together', cells, [1, 1], '2', 'MISSED'],
+  ['tests count together', cells, [1, 1, 1], '3', 'kept'],
+  ['tests count together', cells, [1, 1, 1, 1], '4', 'MISSED'],
+  ['its test died', late, [], 'not measured', 'MISSED'],
+  ['its test died', cells, [], 'not measured', 'MISSED'],
+  ['one is no number', rounds, [1_000, Number.NaN], 'none', 'MISSED'],
+  ['one is no number', late, [Number.NaN, 0], 'none s', 'MISSED'],
+  ['one is no number', lost, [0, Number.NaN], 'none', 'MISSED'],
+])('of a figure that was told several times, or never, %s: %j of %j', (_, declared, values, shown, verdict) => {
+  const { text, missed } = tableOf(declared, ...values);
+  expect(text).toMatch(new RegExp(`^  a figure +${shown} .*${verdict}$`, 'm'));
+  expect(missed).toBe(verdict === 'kept' ? 0 : 1);
+  if (verdict === 'kept') expect(text).toMatch(/\nEvery limit is kept\.$/);
 });
 
 test('a figure whose test was left out is neither kept nor missed, and has its reason', () => {
-  const figures = { lost };
-  const { text, missed } = soakTable([{ file, figures, leftOut: 'There is no PostgreSQL.' }], []);
+  const { text, missed } = soakTable([{ file, figures: { lost }, leftOut: 'There is no PostgreSQL.' }], []);
   expect(text).toMatch(/^ {2}lost {2}left out {2}exactly 0$/m);
   expect(text).toContain('  left out: There is no PostgreSQL.\n');
   expect(missed).toBe(0);
 });
 
-test('a run in which every limit is kept says so', () => {
-  expect(tableOf(lost, 0).text).toMatch(/\nEvery limit is kept\.$/);
-});
-
-test('what other parts have told is not of this one', () => {
+test('what other parts have told is not of this one, and what is no number comes as one through a file', () => {
   expect(soakTable([{ file, figures: { lost } }], [{ name: 'rounds', value: 0 }]).text).toContain('not measured');
+  expect(readNotes('{"name":"a figure","value":null}\n')).toEqual([{ name: 'a figure', value: Number.NaN }]);
 });

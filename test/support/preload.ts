@@ -1,5 +1,5 @@
 /** What makes a Node process run a module before its own, as a value for NODE_OPTIONS. */
-const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
+export const preload = (code: string): string => `--import data:text/javascript,${encodeURIComponent(code)}`;
 
 /** What a post-step runs before its own module, and its main step does not. */
 export const inPostStep = (code: string): string => preload(`if (process.env.STATE_step) { ${code} }`);

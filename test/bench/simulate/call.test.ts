@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createVirtualCall } from '../../../bench/simulate/call.ts';
+import { createClients } from '../../../bench/simulate/client.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 
 const start = 1_000_000;
@@ -7,16 +7,16 @@ const start = 1_000_000;
 test('an attempt that is not answered in time is made again, and ends with the deadline', async () => {
   const time = createVirtualTime(start);
   const sentAt: number[] = [];
-  const call = createVirtualCall({
-    time,
-    baseUrl: new URL('http://127.0.0.1:8080/v1'),
-    retries: 4,
+  const { call } = createClients(time).open({
+    service: { send: () => void sentAt.push(time.now() - start) },
+    token: 'token',
     random: () => 0,
     timeoutMs: 30_000,
-    onAttempt: () => ({ done: () => undefined }),
-    send: () => void sentAt.push(time.now() - start),
+    retries: 4,
+    onAnswer: () => undefined,
   });
-  const outcome = call({ method: 'POST', target: '/v1/locks' }, { deadline: start + 40_000 });
+  const body = { path: 'a', ttl: '1h' };
+  const outcome = call({ method: 'POST', target: '/v1/locks', body }, { deadline: start + 40_000 });
   await time.runUntil(start + 100_000);
   expect(sentAt).toEqual([0, 30_250]);
   await expect(outcome).resolves.toMatchObject({

@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Lock } from '../../../src/interface/resources.ts';
 import { ask } from '../running-service.ts';
-import { isHeld } from './book.ts';
-import type { Race } from './racers.ts';
+import { isHeld, type Race } from './racers.ts';
 
 type Seen = Pick<Lock, 'id' | 'path' | 'fence'>;
 

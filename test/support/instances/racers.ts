@@ -1,8 +1,99 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lock } from '../../../src/interface/resources.ts';
+import type { Repository } from '../git-repository.ts';
+import { type Ask, ask, type Reply } from '../running-service.ts';
 import type { Random } from '../seed.ts';
-import { type Book, noteGrant } from './book.ts';
-import { insist, type Traffic } from './insist.ts';
+
+/** Clients of several instances, whose answers get lost, and what they know for sure. */
+
+interface Settled {
+  readonly reply: Reply;
+  /** How many attempts before it may have been done or not: their answers were lost. */
+  readonly lost: number;
+}
+
+/** Counts of all requests of a run. */
+interface Traffic {
+  requests: number;
+  lostAnswers: number;
+  /** What had been done by an attempt whose answer was lost, as its key proved. */
+  proven: number;
+}
+
+const attemptMs = 20_000;
+const patienceMs = 120_000;
+
+/** An answer that leaves open whether the request was done, or says that an earlier attempt is still under way. */
+const isOpen = ({ status, body }: Reply): boolean =>
+  status >= 500 || (status === 409 && body?.type?.endsWith(':request-in-progress') === true);
+
+/** Sends a request, again and again as it is, until it is known what became of it. */
+export async function insist(
+  traffic: Traffic,
+  base: string,
+  method: string,
+  path: string,
+  request: Ask,
+): Promise<Settled> {
+  const until = performance.now() + patienceMs;
+  for (let lost = 0; ; lost += 1) {
+    traffic.requests += 1;
+    let why: string;
+    try {
+      const reply = await ask(base, method, path, { ...request, signal: AbortSignal.timeout(attemptMs) });
+      if (reply.headers.has('idempotency-replayed')) traffic.proven += 1;
+      if (!isOpen(reply)) return { reply, lost };
+      why = `${reply.status} ${reply.text}`;
+    } catch (error) {
+      why = String(error);
+    }
+    traffic.lostAnswers += 1;
+    if (performance.now() > until) throw new Error(`${method} ${path} has had no answer for too long: ${why}`);
+    await sleep(100);
+  }
+}
+
+/** A lock that a client was told it has. */
+interface Grant {
+  readonly lock: Lock;
+  /** By the database's clock, which is this machine's. */
+  readonly expiresAt: number;
+  /** The client has begun to give it back. */
+  releasing: boolean;
+}
+
+/** What the clients know, and what they found that must not be. */
+interface Book {
+  readonly grants: Map<string, Grant>;
+  /** By path: the last one granted. */
+  readonly held: Map<string, Grant>;
+  /** Of locks whose release was acknowledged. */
+  readonly released: Set<string>;
+  readonly violations: string[];
+}
+
+export const emptyBook = (): Book => ({ grants: new Map(), held: new Map(), released: new Set(), violations: [] });
+
+/** The database rounds its clock to milliseconds. */
+const roundingMs = 2;
+
+/** Whether its client may count on it now. */
+export const isHeld = ({ releasing, expiresAt }: Grant): boolean => !releasing && Date.now() + roundingMs < expiresAt;
+
+function noteGrant({ grants, held, violations }: Book, lock: Lock): Grant {
+  const grant: Grant = { lock, expiresAt: Date.parse(lock.expires_at), releasing: false };
+  const other = held.get(lock.path);
+  if (grants.has(lock.id)) violations.push(`${lock.id} on ${lock.path} was given to two clients.`);
+  grants.set(lock.id, grant);
+  if (other !== undefined && isHeld(other)) {
+    // What a replayed answer tells of may be over.
+    if (isHeld(grant)) violations.push(`${lock.path} was given as ${lock.id} while ${other.lock.id} was held.`);
+    return grant;
+  }
+  if (isHeld(grant)) held.set(lock.path, grant);
+  return grant;
+}
 
 export interface Race {
   /** Of the balancer, with `/v1`. */
@@ -56,3 +147,52 @@ export async function raceForLocks(race: Race, random: Random): Promise<void> {
     await sleep(random() * longestPauseMs);
   }
 }
+
+export const branches = ['main', 'art', 'code'];
+
+const everyMs = 300;
+const syncPatienceMs = 150_000;
+
+async function trigger({ traffic, base, token, workspace }: Race, branch: string): Promise<string> {
+  const { reply } = await insist(traffic, base, 'POST', `/workspaces/${workspace}/sync`, {
+    token,
+    headers: { 'idempotency-key': randomUUID() },
+    json: { branch },
+  });
+  if (reply.status !== 202) throw new Error(`A sync of ${branch} was answered ${reply.status} ${reply.text}`);
+  return reply.body.sync_id;
+}
+
+/** Pushes to the remote and triggers syncs until the race is over; gives the ids of the syncs. */
+export async function triggerSyncs(race: Race, remote: Repository, random: Random): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let turn = 0; !race.isOver(); turn += 1) {
+    const branch = branches[Math.floor(random() * branches.length)] ?? 'main';
+    if (turn % 5 === 0) remote.commit({ branch, files: { [`file-${turn % 7}`]: `${turn}` } });
+    ids.add(await trigger(race, branch));
+    await sleep(everyMs);
+  }
+  return ids;
+}
+
+interface EndedSync {
+  readonly id: string;
+  readonly status: string;
+  readonly head: string | null;
+  readonly error: string | null;
+}
+
+/** Waits until a sync has ended; one that does not is given as it is. */
+export async function awaitSync({ traffic, base, token, workspace }: Race, id: string): Promise<EndedSync> {
+  const until = performance.now() + syncPatienceMs;
+  for (;;) {
+    const { reply } = await insist(traffic, base, 'GET', `/workspaces/${workspace}/syncs/${id}`, { token });
+    const { status, head, error } = reply.body;
+    if (status === 'succeeded' || status === 'failed' || performance.now() > until) return { id, status, head, error };
+    await sleep(250);
+  }
+}
+
+/** Once more for each branch: all instances together still do what they are for. */
+export const syncAll = (race: Race): Promise<EndedSync[]> =>
+  Promise.all(branches.map(async (branch) => awaitSync(race, await trigger(race, branch))));

@@ -19,3 +19,12 @@ export async function tried<Given>(
   const outcome = await fc.check(property, { ...parameters, numRuns: figureOf(name).limit.value });
   measured(name, outcome.failed ? outcome.numRuns - 1 : outcome.numRuns, await failureOf(outcome));
 }
+
+/**
+ * A seed that a run has printed, in the environment as SEED, plays the same again. A failure is told as it was found: to
+ * look for a smaller one would take a soak test hours.
+ */
+export function triedFromSeed<Given>(name: FigureName, property: fc.IAsyncProperty<Given>): Promise<void> {
+  const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+  return tried(name, property, { seed, endOnFailure: process.env['SOAK'] === '1' });
+}

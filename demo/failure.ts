@@ -1,2 +1,0 @@
-/** The message is a sentence for the person at the terminal, who needs no stack. */
-export class DemoFailure extends Error {}

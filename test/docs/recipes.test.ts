@@ -1,0 +1,267 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { openScene } from '../e2e/scene.ts';
+import { temporaryDataFolder } from '../support/databases.ts';
+import { createRepository, type Repository } from '../support/git-repository.ts';
+import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
+import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import {
+  runWorkflowJob,
+  startWorkflowJob,
+  type WorkflowJobOptions,
+  type WorkflowJobResult,
+} from '../support/workflow/job-runner.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { actionPage, codeIn, section, tableRows, workflow } from './pages.ts';
+
+const hero = 'Content/Hero.uasset';
+const arena = 'Content/Maps/Arena.umap';
+const cave = 'Content/Maps/Cave.umap';
+
+const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
+let remote: Repository;
+
+beforeAll(async () => {
+  const { folder, remove } = await temporaryDataFolder();
+  remote = createRepository(folder);
+  remote.commit({ branch: 'main', files: { [hero]: 'hero', [arena]: 'arena', [cave]: 'cave' } });
+  remote.git('branch', 'topic', 'main');
+  const { storage } = scene.service;
+  await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: remote.path }));
+  return remove;
+});
+
+const locked = () => scene.locked('game');
+const release = (path: string) => scene.release('game', path);
+/** Held by grace unless another name is given. */
+const lock = (path: string, name = 'grace') => scene.lock('game', path, { name });
+
+afterEach(async () => {
+  for (const path of await locked()) await release(path);
+});
+
+/** A script of the checked-out project: it prints its variables, and what is locked at that moment. */
+const telling = (baseUrl: string, token: string): string => `#!/usr/bin/env node
+const told = ['WAITED_SECONDS', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
+for (const name of told) console.log(name + ' ' + process.env[name]);
+fetch('${baseUrl}/v1/workspaces/game/locks', { headers: { authorization: 'Bearer ${token}' } })
+  .then((answer) => answer.json())
+  .then(({ locks }) => console.log('locked: ' + locks.map(({ path }) => path).join(' ')));
+`;
+
+/** What a recipe needs: variables, secrets, and a checkout whose scripts print what is locked while they run. */
+async function given(script?: string) {
+  const { baseUrl } = scene.service;
+  const scopes = ['sync', 'locks:write', 'hooks:write'] as const;
+  const { secret } = await scene.service.token({ name: 'release-bot', scopes });
+  const reading = await scene.service.token({ scopes: ['locks:read'] });
+  const uses: WorkflowJobOptions['uses'] = {
+    async 'actions/checkout'({ job }) {
+      for (const asset of [hero, arena, cave]) {
+        const file = join(job.folders.workspace, asset);
+        await mkdir(dirname(file), { recursive: true });
+        await writeFile(file, '');
+      }
+      for (const name of ['release.sh', 'upload.sh', 'bake.sh', 'build.sh']) {
+        const file = join(job.folders.workspace, name);
+        await writeFile(file, script ?? telling(baseUrl, reading.secret));
+        await chmod(file, 0o755);
+      }
+      return undefined;
+    },
+  };
+  return { vars: { WORKSPACE_BASE_URL: `${baseUrl}/v1` }, secrets: { WORKSPACE_TOKEN: secret }, uses };
+}
+
+const recipe = (name: string) => parseWorkflow(workflow(name));
+const run = async (name: string, more: Partial<WorkflowJobOptions> = {}): Promise<WorkflowJobResult> =>
+  runWorkflowJob({ workflow: recipe(name), ...(await given()), ...more });
+
+const withoutTrouble = { result: 'success', annotations: [] };
+
+describe('"Lock an asset while a job runs"', () => {
+  test('holds the lock while the script runs, and no longer when the job has ended', async () => {
+    const result = await run('Lock an asset while a job runs');
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero}`);
+    expect(await locked()).toEqual([]);
+  });
+
+  test('releases the lock if the script fails', async () => {
+    const result = await run('Lock an asset while a job runs', await given('#!/usr/bin/env bash\nexit 3\n'));
+    expect(result.result).toBe('failure');
+    expect(result.log).toContain('Released 1 lock at the end of the job.');
+    expect(await locked()).toEqual([]);
+  });
+});
+
+describe('"Lock during a release"', () => {
+  test('holds all paths for the release, and releases some before the upload', async () => {
+    const result = await run('Lock during a release', { event: tagEvent('v1.0') });
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./release.sh').log).toBe(`locked: ${hero} ${arena} ${cave}`);
+    expect(result.step('Run ./upload.sh').log).toBe(`locked: ${hero}`);
+    expect(await locked()).toEqual([]);
+  });
+
+  test('holds none of the paths if somebody else holds one', async () => {
+    await lock(cave);
+    const result = await run('Lock during a release');
+    expect(result.result).toBe('failure');
+    expect(result.step('Run ./release.sh').outcome).toBe('skipped');
+    expect(await locked()).toEqual([cave]);
+  });
+});
+
+describe('"Across jobs"', () => {
+  test.each(['success', 'failure', 'cancelled'] as const)(
+    'holds the locks from the first job to the last, which releases them whatever the result of the one between: %s',
+    async (outcome) => {
+      const more = await given();
+      const first = await run('Across jobs', { ...more, job: 'lock' });
+      expect(first).toMatchObject(withoutTrouble);
+      const needed = { lock: { result: first.result, outputs: first.outputs } };
+
+      const second = await run('Across jobs', { ...more, job: 'build', needs: needed });
+      expect(second.step('Run ./build.sh').log).toBe(`locked: ${hero} ${arena}`);
+      expect(await locked()).toEqual([hero, arena]);
+
+      const needs = { ...needed, build: { result: outcome } };
+      expect(await run('Across jobs', { ...more, job: 'unlock', needs })).toMatchObject(withoutTrouble);
+      expect(await locked()).toEqual([]);
+    },
+  );
+
+  test('releases nothing if the first job locked nothing', async () => {
+    await lock(arena);
+    const more = await given();
+    const { result, outputs } = await run('Across jobs', { ...more, job: 'lock' });
+    expect(result).toBe('failure');
+    const needs = { lock: { result, outputs }, build: { result: 'skipped' } } as const;
+    expect(await run('Across jobs', { ...more, job: 'unlock', needs })).toMatchObject(withoutTrouble);
+    expect(await locked()).toEqual([arena]);
+    const without = { ...needs, lock: { result: 'failure' } } as const;
+    expect((await run('Across jobs', { ...more, job: 'unlock', needs: without })).result).toBe('skipped');
+  });
+});
+
+describe('"Wait for a busy asset"', () => {
+  test('waits until somebody else releases the lock, and then takes it', async () => {
+    await lock(arena);
+    const job = await startWorkflowJob({ workflow: recipe('Wait for a busy asset'), ...(await given()) });
+    const step = await job.begun('lock');
+    await step.waitForLog(`${arena} is held by grace until`);
+    await release(arena);
+    const result = await job.finished;
+    expect(result).toMatchObject(withoutTrouble);
+    expect(result.step('Run ./bake.sh').log).toMatch(new RegExp(`^WAITED_SECONDS \\d+\nlocked: ${arena}$`));
+    expect(await locked()).toEqual([]);
+  });
+
+  test('says whom to ask when the time is up', async () => {
+    await lock(arena);
+    const short = parseWorkflow(workflow('Wait for a busy asset').replace('wait: 30m', 'wait: 1s'));
+    const result = await runWorkflowJob({ workflow: short, ...(await given()) });
+    expect(result.result).toBe('failure');
+    expect(result.step('Run ./bake.sh').outcome).toBe('skipped');
+    const notice = expect.objectContaining({ level: 'notice', message: 'Ask grace for it.' });
+    expect(result.annotations).toContainEqual(notice);
+    expect(await locked()).toEqual([arena]);
+  });
+});
+
+test('"Sync and wait" syncs the branch of the push before the next step', async () => {
+  const result = await run('Sync and wait', { event: pushEvent('main') });
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.steps.at(-1)?.log).toMatch(/^main is synced, about \d+ objects \(sync_[\w-]+\)\.$/);
+  const { secret: token } = await scene.service.token();
+  const { body } = await scene.service.ask('GET', '/v1/workspaces/game/branches', { token });
+  const synced = { name: 'main', synced_head: remote.head('main') };
+  expect(body.branches).toContainEqual(expect.objectContaining(synced));
+});
+
+test('"Build when a sync ends" starts a build that knows what was synced', async () => {
+  const github = await startWebhookReceiver();
+  try {
+    const more = await given();
+    const dispatchToken = 'github_pat_11AAAAAAA0geheim';
+    const secrets = { ...more.secrets, DISPATCH_TOKEN: dispatchToken };
+    const at = { apiUrl: new URL(github.url('/')).origin };
+    const registered = await run('Build when a sync ends, 1', { ...more, run: at, secrets });
+    expect(registered).toMatchObject(withoutTrouble);
+
+    // The hook is for main only, so a sync of topic sends nothing.
+    const { secret: token } = await scene.service.token();
+    await scene.service.ask('POST', '/v1/workspaces/game/sync', { token, json: { branch: 'topic' } });
+    const sync = await run('Sync and wait', { ...more, event: pushEvent('main') });
+    expect(sync.result).toBe('success');
+
+    const { method, path, headers, body } = await github.nextDelivery();
+    expect({ method, path }).toEqual({ method: 'POST', path: '/repos/octo-games/dragon/dispatches' });
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${dispatchToken}`,
+      accept: 'application/vnd.github+json',
+      'content-type': 'application/json',
+      'user-agent': expect.stringMatching(/./),
+    });
+    const { event_type, client_payload, ...others } = JSON.parse(body);
+    expect({ event_type, others }).toEqual({ event_type: 'sync.succeeded', others: {} });
+    for (const log of [registered.log, sync.log, scene.service.log()]) expect(log).not.toContain('geheim');
+
+    expect(recipe('Build when a sync ends, 2').on).toMatchObject({ repository_dispatch: { types: [event_type] } });
+    const payload = { action: event_type, branch: 'main', client_payload };
+    const event: JobEvent = { name: 'repository_dispatch', ref: 'refs/heads/main', payload };
+    const built = await run('Build when a sync ends, 2', { ...more, event });
+    expect(built).toMatchObject(withoutTrouble);
+    const told = built.step('Run ./build.sh').log.split('\n');
+    expect(told.slice(0, 3)).toEqual(['WORKSPACE game', 'BRANCH main', `COMMIT ${remote.head('main')}`]);
+  } finally {
+    await github.close();
+  }
+});
+
+describe('"Refuse a pull request that touches locked files"', () => {
+  const byAda = (event = 'pull_request'): JobEvent => {
+    const pull_request = { number: 7, head: { ref: 'topic' }, base: { ref: 'main' }, user: { login: 'ada' } };
+    return { ...pullRequestEvent({ number: 7, head: 'topic', payload: { pull_request } }), name: event };
+  };
+  async function check(options: GitHubApiOptions, event: JobEvent = byAda()): Promise<WorkflowJobResult> {
+    const { apiUrl } = await startGitHubApi(options);
+    return run('Refuse a pull request that touches locked files', { event, run: { apiUrl } });
+  }
+  const changing = (filename: string): GitHubApiOptions => ({
+    pulls: { 7: { files: [{ filename, status: 'modified' }] } },
+  });
+
+  test.each(['pull_request', 'pull_request_target'])(
+    'fails with an annotation on the file, naming who has it, on %s',
+    async (event) => {
+      await lock(hero);
+      const { result, annotations } = await check(changing(hero), byAda(event));
+      expect(result).toBe('failure');
+      const message = expect.stringMatching(new RegExp(`^${hero} is held by grace until `));
+      expect(annotations).toContainEqual(expect.objectContaining({ level: 'error', file: hero, message }));
+    },
+  );
+
+  test('ignores the locks of the author, and those of unchanged files', async () => {
+    await lock(hero, 'ada');
+    await lock(arena);
+    expect(await check(changing(hero))).toMatchObject(withoutTrouble);
+  });
+
+  test.each([
+    ['in a pull request', byAda()],
+    ['in a push', pushEvent('main', { before: '1'.repeat(40), after: '2'.repeat(40) })],
+  ])('needs %s what the table of permissions says', async (what, event) => {
+    const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Step');
+    const [, permission = ''] = rows.find(([step]) => step?.includes(what)) ?? [];
+    const { result, log } = await check({ instead: () => notAccessible }, event);
+    expect(result).toBe('failure');
+    expect(codeIn(permission)).toHaveLength(1);
+    expect(log).toContain(permission);
+  });
+});
