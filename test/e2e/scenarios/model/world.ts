@@ -7,7 +7,7 @@ import type { Job, StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
 import { locking, openStage, type Stage, unlocking } from '../stage.ts';
-import { type Account, type Book, conclusionsOfPost, openBook, type Who } from './book.ts';
+import { type Account, type Book, type Broken, conclusionsOfPost, openBook, type Who } from './book.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
@@ -95,9 +95,19 @@ export async function openWorld({ players, paths: allPaths, manner, service }: W
     return number;
   }
 
+  /** Whether its job had the path once more, if only for as long as it wanted others, too. */
+  function tookAgain({ origin }: Player, { path, id }: Broken): boolean {
+    const ids = proxy.passed
+      .filter((one) => isLocking(one) && one.status === 201 && one.path === path && one.headers.referer === origin)
+      .map(({ answer }): string => JSON.parse(answer).id);
+    return ids.slice(ids.lastIndexOf(id) + 1).length > 0;
+  }
+
   /** What a step says of its end is what its job goes by. */
   async function believe(player: Player, step: number, result: StepResult, autoRelease: boolean): Promise<void> {
     const { acquired, locks = '[]', status } = result.outputs;
+    // What became of an earlier lock on a path, a later one hides.
+    player.broken = player.broken.map((one) => (tookAgain(player, one) ? { ...one, certain: false } : one));
     if (acquired !== 'true') {
       expect([locks, status], result.log).not.toContain('acquired');
       return;
@@ -108,8 +118,6 @@ export async function openWorld({ players, paths: allPaths, manner, service }: W
       const id = lock?.id ?? '';
       if (told.id !== undefined) expect(told.id).toBe(id);
       player.counted.push({ path: told.path, id, step, autoRelease });
-      // What became of an earlier one on the path, this one hides.
-      player.broken = player.broken.map((one) => (one.path === told.path ? { ...one, certain: false } : one));
     }
   }
 
