@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
@@ -12,15 +13,21 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
   let database: TestDatabase;
   let storage: Storage;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
-    for (const id of ['crowded', 'quiet']) {
-      const workspace = { id, remote: 'https://git.example.com/a.git' };
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, workspace));
-    }
+    await storage.commit('global', async (db) => {
+      for (const id of ['crowded', 'quiet'])
+        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/' });
+    });
   });
-  afterEach(() => database.remove());
+  afterEach(() =>
+    storage.commit('global', async (db) => {
+      await db.deleteFrom('hooks').execute();
+      await db.deleteFrom('locks').execute();
+    }),
+  );
+  afterAll(() => database.remove());
 
   const hook = (workspace: string, url: string) =>
     storage.commit('global', (db) =>
@@ -36,29 +43,13 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
       }),
     );
 
-  async function expired(workspace: string, count: number, at: number): Promise<void> {
-    const rows = Array.from({ length: count }, (_, index) => ({
-      workspace_id: workspace,
-      path: `${workspace}/${index}`,
-      id: `lock_${workspace}_${index}`,
-      type: 'exclusive',
-      token_id: 'tok_1',
-      owner: 'ada',
-      origin: null,
-      acquired_at: 0,
-      expires_at: at,
-      fence: index,
-      folded_path: null,
-    }));
-    for (let from = 0; from < count; from += 100) {
-      await storage.commit('global', (db) =>
-        db
-          .insertInto('locks')
-          .values(rows.slice(from, from + 100))
-          .execute(),
-      );
-    }
-  }
+  const expired = (workspace: string, count: number, at: number) =>
+    storage.commit('global', (db) =>
+      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+        with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${sql.lit(count - 1)})
+        select ${sql.lit(workspace)}, ${sql.lit(`${workspace}/`)} || n, ${sql.lit(`lock_${workspace}_`)} || n,
+          'exclusive', 'tok_1', 'ada', 0, ${sql.lit(at)}, n from numbers`.execute(db),
+    );
 
   const left = async (workspace: string): Promise<number> =>
     (await storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).length;

@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
@@ -34,22 +34,24 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     transformResult: async ({ result }) => result,
   };
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await kind.open();
+    const { commit, now } = database.storage;
+    await commit('global', (db) => addWorkspace(db, now, { id: 'game', remote: 'https://git.example.com/a.git' }));
+  });
+  beforeEach(() => {
     queries = 0;
     errors = [];
     leaving = new AbortController();
     storage = { ...database.storage, read: database.storage.read.withPlugin(counting) };
     watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
-    );
   });
   afterEach(async () => {
     leaving.abort();
     await watch.stop();
-    await database.remove();
+    await storage.commit('global', (db) => db.deleteFrom('locks').execute());
   });
+  afterAll(() => database.remove());
 
   const take = (path: string) =>
     storage.commit('global', async (db) => {
