@@ -47,23 +47,18 @@ const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength:
 
 /** What happens to deliveries, all at any time and in any order. */
 const step = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ does: fc.constant('event' as const), path: fc.constantFrom('a', 'b') }) },
-  { weight: 4, arbitrary: fc.record({ does: fc.constant('claim' as const) }) },
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('event' as const), path: fc.constantFrom('a', 'b') }) },
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('claim' as const) }) },
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({
       does: fc.constant('settle' as const),
       which: fc.nat(),
-      end: fc.constantFrom<DeliveryEnd['kind']>('delivered', 'delivered', 'retry', 'retry', 'given-up', 'gone'),
+      end: fc.constantFrom<DeliveryEnd['kind']>('delivered', 'delivered', 'retry', 'given-up', 'gone'),
     }),
   },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      does: fc.constantFrom('again' as const, 'again' as const, 'resume' as const),
-      which: fc.nat(),
-    }),
-  },
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('again' as const), which: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('resume' as const), which: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('pause' as const, 'recount' as const), which: fc.nat() }) },
 );
 
@@ -169,7 +164,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
 
     await fc.assert(
       fc
-        .asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        .asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
           const hooks = [await hook('https://a.example.com/'), await hook('https://b.example.com/')];
           const hookAt = (which: number) => hooks[which % hooks.length] ?? '';
           const held = new Set<string>();
@@ -226,7 +221,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
           expect((await deliveries()).filter(({ finished_at }) => finished_at === null)).toEqual([]);
         })
         .afterEach(clear),
-      { numRuns: runs(kind.name === 'SQLite' ? 30 : 8, 300) },
+      { numRuns: runs(kind.name === 'SQLite' ? 20 : 6, 200) },
     );
   });
 });
