@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/webhooks/target.ts';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
+import { runs } from '../../support/runs.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';
 import { valueIn, whyOf } from './samples.ts';
 
@@ -99,5 +100,6 @@ test('what is accepted is accepted again, unchanged', () => {
       const target = valueIn(parseTarget(text));
       expect(parseTarget(target.url)).toEqual({ ok: true, value: target });
     }),
+    { numRuns: runs(30, 1_000) },
   );
 });
