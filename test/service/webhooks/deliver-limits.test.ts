@@ -1,21 +1,15 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { maxInterimAnswers } from '../../../src/service/webhooks/deliver.ts';
+import { listenHere } from '../../support/listen.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 
 const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
-interface Flood {
-  readonly url: string;
-  /** When the connection is closed: how much it took. */
-  readonly sent: () => Promise<number>;
-}
-
 /** A receiver that says one thing, and then another for ever, as fast as it is taken. */
-async function flood(first: string, thenForEver: string): Promise<Flood> {
+async function flood(first: string, thenForEver: string) {
   const { promise, resolve } = Promise.withResolvers<number>();
   const piece = thenForEver.repeat(Math.ceil(16_384 / thenForEver.length));
   const pour = (socket: Socket): void => {
@@ -30,12 +24,11 @@ async function flood(first: string, thenForEver: string): Promise<Flood> {
       pour(socket);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/`, sent: () => promise };
+  /** How much a connection took, when it is closed. */
+  const sent = () => promise;
+  return { url: `http://127.0.0.1:${port}/`, sent };
 }
 
 test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {

@@ -1,6 +1,7 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
+import { listenHere } from '../../support/listen.ts';
 import { always, checking, deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 import { selfSigned } from './self-signed.ts';
 
@@ -57,9 +58,7 @@ test('a receiver that does not speak TLS is said to be the reason', async () => 
 
 test('a receiver that stalls in the TLS handshake is given up at the limit', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume());
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this form (node:net, server.address()).
-  const { port } = silent.address() as AddressInfo;
+  const port = await listenHere(silent);
   const { why } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 100 }));
   expect(why).toContain('did not complete the TLS handshake within 0.1 s');
   await new Promise((resolve) => silent.close(resolve));

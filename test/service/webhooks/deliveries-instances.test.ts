@@ -7,23 +7,14 @@ import { startDeliveryWorkers } from './delivery-workers.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 import { patient } from './patience.ts';
 
-const url = 'https://a.example.com/';
-
 describe.each(realDatabaseKinds)('deliveries of several instances on $name', (kind) => {
   const hooked = hookedStorage(kind);
-
-  /** A hook, and what is due for it since locks were taken. */
-  async function due(paths: readonly string[] = ['a'], to = url) {
-    const id = await hooked().hook(to);
-    for (const path of paths) await hooked().acquire(path);
-    return { ...hooked(), id };
-  }
 
   /** As when the instance that holds them has died. */
   const endLeases = () => hooked().setDeliveries({ lease_until: 1 });
 
   test('one that is claimed is not claimed again until its lease has ended', async () => {
-    const { claim, storage } = await due();
+    const { claim, storage } = await hooked().due();
     const first = await claim();
     expect(await claimNext(storage)).toBeUndefined();
     await endLeases();
@@ -33,7 +24,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   });
 
   test('a hook is as old as what has waited longest for it', async () => {
-    const { id, storage, deliveries } = await due(['a', 'b']);
+    const { id, storage, deliveries } = await hooked().due({ paths: ['a', 'b'] });
     const [first] = await deliveries();
     expect(await dueHooks(storage)).toEqual([
       { id, workspace: 'game', origin: 'https://a.example.com', since: first?.next_attempt_at },
@@ -46,7 +37,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     { kind: 'given-up', why: 'late' },
     { kind: 'gone', why: 'late' },
   ])('an instance that has lost its lease settles nothing: $kind', async (end) => {
-    const { release, deliveries, storage, claim, settle, statuses } = await due();
+    const { release, deliveries, storage, claim, settle, statuses } = await hooked().due();
     await release('a');
     const late = await claim();
     await endLeases();
@@ -63,7 +54,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   });
 
   test('a receiver that said 410 wins over attempts that are under way to it', async () => {
-    const { claim, settle, statuses } = await due(['a', 'b']);
+    const { claim, settle, statuses } = await hooked().due({ paths: ['a', 'b'] });
     const [first, second] = [await claim(), await claim()];
     expect(await settle(first, { kind: 'gone', why: 'gone' })).toBe(true);
     expect(await settle(second, { kind: 'retry', afterMs: 0, why: 'failed' })).toBe(false);
@@ -74,7 +65,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   async function endlessAttempt() {
     const target = await receiver();
     target.behave({ does: 'hang' });
-    const given = await due(['a'], target.url());
+    const given = await hooked().due({ url: target.url() });
     startDeliveryWorkers(given.storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
     return { ...given, target };
@@ -104,7 +95,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   });
 
   test('a lease is renewed while it is kept, and not once another has it, or it was settled or ended', async () => {
-    const { storage, claim, settle } = await due(['a', 'b']);
+    const { storage, claim, settle } = await hooked().due({ paths: ['a', 'b'] });
     const renew = (leased: ClaimedDelivery) => renewLease(storage, 'deliveries', leased);
     const first = await claim();
     expect(await renew(first)).toBe(true);
@@ -120,7 +111,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   });
 
   test('what an earlier process has left is due at once when it is said that there is no other', async () => {
-    const { storage, claim, settle } = await due();
+    const { storage, claim, settle } = await hooked().due();
     const left = await claim();
     await endAllLeases(storage);
     expect((await claim()).id).toBe(left.id);
@@ -129,7 +120,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
 
   test('those who claim at the same moment never get the same delivery, nor two of one path', async () => {
     const paths = Array.from({ length: 30 }, (_, index) => `file-${index}`);
-    const { release, storage } = await due(paths);
+    const { release, storage } = await hooked().due({ paths });
     await Promise.all(paths.map(release));
     const claimed: ClaimedDelivery[] = [];
     async function claimAll(): Promise<void> {

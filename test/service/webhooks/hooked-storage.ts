@@ -75,7 +75,7 @@ async function hookedStorageOn(storage: Storage) {
     const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
     return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
   }
-  return {
+  const hooked = {
     storage,
     /** A hook for all events, unless told otherwise. Gives its id. */
     async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
@@ -124,6 +124,15 @@ async function hookedStorageOn(storage: Storage) {
         await db.deleteFrom('hooks').execute();
         await db.deleteFrom('locks').execute();
       }),
+  };
+  return {
+    ...hooked,
+    /** A hook, and what is due for it since locks were taken. */
+    async due({ url = 'https://a.example.com/', paths = ['a'] as readonly string[] } = {}) {
+      const id = await hooked.hook(url);
+      for (const path of paths) await hooked.acquire(path);
+      return { ...hooked, id, again: (delivery: string) => hooked.sendAgain(id, delivery) };
+    },
   };
 }
 

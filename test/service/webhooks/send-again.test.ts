@@ -7,7 +7,6 @@ import { attemptNext } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
-const url = 'https://a.example.com/p4th-secret?key=s3cret';
 const atOnce = { kind: 'sent-again', due: 'at-once' };
 const refusal = (words: string) => ({ kind: 'refused', why: expect.stringContaining(words) });
 const retry: DeliveryEnd = { kind: 'retry', why: 'no', afterMs: 3_600_000 };
@@ -16,16 +15,9 @@ const delivered: DeliveryEnd = { kind: 'delivered' };
 describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
-  /** A hook, and what is due for it since the lock on `a` was taken. */
-  async function due(to = url) {
-    const id = await hooked().hook(to);
-    await hooked().acquire('a');
-    return { ...hooked(), id, again: (delivery: string) => hooked().sendAgain(id, delivery) };
-  }
-
   test('one that was delivered arrives again under its id, and once more only', async () => {
     const to = await receiver();
-    const { storage, deliveries, again } = await due(to.url());
+    const { storage, deliveries, again } = await hooked().due({ url: to.url() });
     await attemptNext(storage);
     const [{ id: delivery } = { id: '' }] = await deliveries();
     for (const status of [204, 500]) {
@@ -45,7 +37,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('one that waits for its next attempt does not wait any more, and keeps its schedule', async () => {
-    const { deliveries, storage, claim, settle, again } = await due();
+    const { deliveries, storage, claim, settle, again } = await hooked().due();
     const first = await claim();
     await settle(first, retry);
     expect(await claimNext(storage)).toBeUndefined();
@@ -57,7 +49,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('is refused while an attempt is under way, until the instance that makes it is taken for dead', async () => {
-    const { claim, settle, again, setDeliveries } = await due();
+    const { claim, settle, again, setDeliveries } = await hooked().due();
     const claimed = await claim();
     expect(await again(claimed.id)).toEqual(refusal('in progress'));
     await setDeliveries({ lease_until: 1 });
@@ -67,7 +59,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('is refused while its hook is paused, or ended by its receiver', async () => {
-    const { id, acquire, pause, resume, claim, settle, again } = await due();
+    const { id, acquire, pause, resume, claim, settle, again } = await hooked().due();
     const claimed = await claim();
     await settle(claimed, delivered);
     await pause(id);
@@ -81,7 +73,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('a later one about the same path steps back, and is due as soon as that is over', async () => {
-    const { release, storage, claim, settle, again } = await due();
+    const { release, storage, claim, settle, again } = await hooked().due();
     const first = await claim();
     await settle(first, delivered);
     await release('a');
@@ -97,7 +89,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('is refused while an attempt at a later one about the same path is under way, and of another path it is not', async () => {
-    const { acquire, release, claim, settle, again } = await due();
+    const { acquire, release, claim, settle, again } = await hooked().due();
     await acquire('b');
     const [first, other] = [await claim(), await claim()];
     await settle(first, delivered);
@@ -111,7 +103,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('of several that are sent again the order stays that of their events', async () => {
-    const { release, storage, claim, settle, again } = await due();
+    const { release, storage, claim, settle, again } = await hooked().due();
     const acquired = await claim();
     await settle(acquired, delivered);
     await release('a');
@@ -127,7 +119,9 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
   });
 
   test('the audit tells who did it, not of what was refused, and nothing secret', async () => {
-    const { id, storage, claim, settle, again } = await due();
+    const { id, storage, claim, settle, again } = await hooked().due({
+      url: 'https://a.example.com/p4th-secret?key=s3cret',
+    });
     const claimed = await claim();
     await again(claimed.id);
     await settle(claimed, delivered);
