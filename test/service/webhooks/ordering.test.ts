@@ -221,7 +221,7 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
           expect((await deliveries()).filter(({ finished_at }) => finished_at === null)).toEqual([]);
         })
         .afterEach(clear),
-      { numRuns: runs(kind.name === 'SQLite' ? 12 : 6, 200) },
+      { numRuns: runs(kind.name === 'SQLite' ? 12 : 6, 80) },
     );
   });
 });
