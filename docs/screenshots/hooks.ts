@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { HookEvent } from '../../src/interface/resources.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { asTimestamp } from '../../src/service/storage/timestamp.ts';
-import { changeBacklog } from '../../src/service/webhooks/backlog.ts';
+import { changeBacklogs } from '../../src/service/webhooks/backlog.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
@@ -64,7 +64,7 @@ async function insertDelivery(db: Database, hook: string, now: number, index: nu
     occurredAt: acquired_at,
     data: { lock: { ...lock, acquired_at, expires_at, fence: index + 40 } },
   };
-  if (isOpen) await changeBacklog(db, sql.lit(now), hook, { added: 1, dropped: 0 });
+  if (isOpen) await changeBacklogs(db, sql.lit(now), [{ hookId: hook, added: 1, dropped: 0 }]);
   await db
     .insertInto('deliveries')
     .values({

@@ -35,12 +35,11 @@ import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
-import { recountBacklogs } from './webhooks/backlog.ts';
+import { createBacklogWatch, recountBacklogs } from './webhooks/backlog.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 import { type HookQuotas, setHookQuotas } from './webhooks/quotas.ts';
 import type { TargetCheck } from './webhooks/target-address.ts';
-import { createNoteBacklogs, readBacklogs } from './webhooks/watch-backlogs.ts';
 import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
@@ -177,8 +176,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onError,
   );
 
-  const noteBacklogs = createNoteBacklogs(metrics, log);
-  const stopWatchingBacklogs = repeat(backlogsEveryMs, async () => noteBacklogs(await readBacklogs(storage)), onError);
+  const stopWatchingBacklogs = repeat(backlogsEveryMs, createBacklogWatch(storage, metrics, log), onError);
 
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });

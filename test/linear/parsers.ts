@@ -63,11 +63,11 @@ import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
+import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { wholeAnswer } from '../../src/service/webhooks/receiver-answer.ts';
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
-import { requestSecrets } from '../../src/service/webhooks/request-secrets.ts';
-import { retryAfterSeconds } from '../../src/service/webhooks/retry-after.ts';
+import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
@@ -579,7 +579,7 @@ export const parsers: readonly Parser[] = [
     shapes: [['', '?', '']],
   },
   {
-    of: ['src/service/webhooks/request-secrets.ts requestSecrets'],
+    of: ['src/service/webhooks/delivery-request.ts requestSecrets'],
     parse: (text) =>
       requestSecrets({
         url: `https://a/?${encodeURIComponent(text.toWellFormed())}`,
@@ -589,7 +589,7 @@ export const parsers: readonly Parser[] = [
       }),
   },
   {
-    of: ['src/service/webhooks/retry-after.ts retryAfterSeconds'],
+    of: ['src/service/webhooks/retry-schedule.ts retryAfterSeconds'],
     parse: (text) => retryAfterSeconds(text, new Date(0)),
   },
   {
@@ -623,7 +623,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
-  'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':

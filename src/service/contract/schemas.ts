@@ -25,9 +25,9 @@ import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../
 
 /** Makes one of our parsers part of a schema; its sentence becomes the error. */
 export const parsedBy =
-  <Output>(parse: (text: string) => Parsed<Output>) =>
-  (text: string, context: z.RefinementCtx): Output => {
-    const parsed = parse(text);
+  <Given, Output>(parse: (given: Given) => Parsed<Output>) =>
+  (given: Given, context: z.RefinementCtx): Output => {
+    const parsed = parse(given);
     if (parsed.ok) return parsed.value;
     context.addIssue({ code: 'custom', message: parsed.why });
     return z.NEVER;

@@ -1,5 +1,7 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type { Logger } from 'pino';
+import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
@@ -7,14 +9,11 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
  * How many deliveries wait for a hook. It is counted as they come and go, in the same transactions: to count the rows would
  * take longer the more there are, for every change of a lock.
  */
-export interface BacklogChange {
+interface BacklogChange {
+  readonly hookId: string;
   readonly added: number;
   /** Events that were dropped, because as many deliveries waited as may. */
   readonly dropped: number;
-}
-
-interface ChangedBacklog extends BacklogChange {
-  readonly hookId: string;
 }
 
 /** One statement for all: a workspace may have a hundred hooks, and each of its events is told to all of them. */
@@ -48,12 +47,9 @@ const addToBacklogs = batchQuery((db, members, now) =>
     ),
 );
 
-export async function changeBacklogs(db: Database, now: Now, changed: readonly ChangedBacklog[]): Promise<void> {
+export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
   if (changed.length > 0) await addToBacklogs(db, now, changed);
 }
-
-export const changeBacklog = (db: Database, now: Now, hookId: string, change: BacklogChange): Promise<void> =>
-  changeBacklogs(db, now, [{ hookId, ...change }]);
 
 /** One that waited is over. */
 export async function shortenBacklog(db: Database, hookId: string): Promise<void> {
@@ -93,3 +89,38 @@ const waitingFor = (db: Database, hookId: string) =>
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('hook_id', '=', hookId)
     .where('finished_at', 'is', null);
+
+/** Tells the metrics how near the quotas of hooks are, and the log of each hook that has lost events since the last time. */
+export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
+  let known: ReadonlyMap<string, number> | undefined;
+  return async () => {
+    const [ofWorkspace] = await read
+      .selectFrom('hooks')
+      .select(({ fn }) => fn.countAll<number>().as('hooks'))
+      .groupBy('workspace_id')
+      .orderBy('hooks', 'desc')
+      .limit(1)
+      .execute();
+    metrics.mostHooks.set(Number(ofWorkspace?.hooks ?? 0));
+    const [waiting] = await read
+      .selectFrom('hook_backlogs')
+      .select(({ fn }) => fn.max('waiting').as('most'))
+      .execute();
+    metrics.mostWaiting.set(waiting?.most ?? 0);
+    const dropping = await read
+      .selectFrom('hook_backlogs')
+      .innerJoin('hooks', 'hooks.id', 'hook_id')
+      .select(['hook_id as hook', 'workspace_id as workspace', 'dropped'])
+      .where('dropped', '>', 0)
+      .execute();
+    metrics.droppedEvents.set(dropping.reduce((sum, { dropped }) => sum + dropped, 0));
+    for (const { hook, workspace, dropped } of dropping) {
+      // What was dropped before this instance was started has been told.
+      const events = dropped - (known === undefined ? dropped : (known.get(hook) ?? 0));
+      if (events <= 0) continue;
+      const about = { hook, workspace, events };
+      log.warn(about, 'events were dropped for a webhook: it has as many waiting deliveries as it may');
+    }
+    known = new Map(dropping.map(({ hook, dropped }) => [hook, dropped]));
+  };
+}

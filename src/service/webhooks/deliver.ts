@@ -4,7 +4,7 @@ import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { AnswerTooLong, type Stage, whyFailed, whyNotAccepted, whyTimedOut } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { type ReadAnswer, type ReceiverAnswer, statusOfAnswer, wholeAnswer } from './receiver-answer.ts';
-import { retryAfterSeconds } from './retry-after.ts';
+import { retryAfterSeconds } from './retry-schedule.ts';
 import { isPublic, judgeTarget, parseTarget, type Target } from './target.ts';
 import type { Addresses, TargetCheck } from './target-address.ts';
 
@@ -86,7 +86,7 @@ function resultOf(target: Target, { status, headers }: ReadAnswer, answer: Recei
   if (status === 410) return { kind: 'gone', answer };
   const wait = retryAfterSeconds(headers['retry-after'], now);
   const why = whyNotAccepted(target, status);
-  return { kind: 'failed', why, answer, ...(wait === undefined ? {} : { retryAfterSeconds: wait }) };
+  return { kind: 'failed', why, answer, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
 /** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */

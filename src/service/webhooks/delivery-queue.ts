@@ -138,39 +138,23 @@ export async function settleDelivery(
       last_attempt_at: sql<number>`${now} - ${duration}`,
       last_duration_ms: duration,
       last_answer: answer === null ? null : JSON.stringify(answer),
+      last_error: end.kind === 'delivered' ? null : end.why,
     })
     .where('id', '=', id)
-    .where('lease_owner', '=', lease);
+    .where('lease_owner', '=', lease)
+    .returning('ordering_key');
 
-  async function finish(status: Extract<DeliveryStatus, 'delivered' | 'failed'>, why: string | null): Promise<boolean> {
-    const row = await mine
-      .set({ ...over(now), status, last_error: why })
-      .returning('ordering_key')
-      .executeTakeFirst();
-    if (row === undefined) return false;
-    await shortenBacklog(db, hook.id);
-    await makeNextDue(db, now, hook.id, row.ordering_key);
-    return true;
+  if (end.kind === 'retry') {
+    const next = sql<number>`${now} + ${Math.round(end.afterMs)}`;
+    return (await mine.set({ ...free, next_attempt_at: next }).executeTakeFirst()) !== undefined;
   }
-
-  switch (end.kind) {
-    case 'delivered':
-      return finish('delivered', null);
-    case 'given-up':
-      return finish('failed', end.why);
-    case 'gone': {
-      if (!(await finish('failed', end.why))) return false;
-      await putToSleep(db, now, hook, end.why);
-      return true;
-    }
-    case 'retry': {
-      const next = sql<number>`${now} + ${Math.round(end.afterMs)}`;
-      const { numUpdatedRows } = await mine
-        .set({ ...free, next_attempt_at: next, last_error: end.why })
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    }
-  }
+  const status: DeliveryStatus = end.kind === 'delivered' ? 'delivered' : 'failed';
+  const row = await mine.set({ ...over(now), status }).executeTakeFirst();
+  if (row === undefined) return false;
+  await shortenBacklog(db, hook.id);
+  await makeNextDue(db, now, hook.id, row.ordering_key);
+  if (end.kind === 'gone') await putToSleep(db, now, hook, end.why);
+  return true;
 }
 
 async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: string): Promise<void> {

@@ -1,9 +1,8 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
-import type { HookFormat } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from './event.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
-import { requestSecrets } from './request-secrets.ts';
+import { formatOf, type HookRow, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders, type WebhookSecret } from './signature.ts';
 
 /** One attempt, ready to be sent. */
@@ -15,23 +14,96 @@ export interface DeliveryRequest {
   readonly secrets: readonly string[];
 }
 
-export interface Receiver {
-  readonly url: string;
-  readonly format: HookFormat;
-  readonly secret: WebhookSecret;
-  readonly headers: ExtraHeaders;
-}
-
-/** A hook's own headers replace those of its format (`user-agent`); the signature is replaced by nothing. */
+/**
+ * What a hook is told of an event, as it is registered now. Its own headers replace those of its format (`user-agent`); the
+ * signature is replaced by nothing. Refused where its format cannot express the event.
+ */
 export function deliveryRequest(
-  { url, format, secret, headers }: Receiver,
+  hook: HookRow,
   occurrence: HookEventOccurrence,
   timestamp: Date,
 ): Parsed<DeliveryRequest> {
-  const content = contentOf(format, occurrence);
+  const content = contentOf(formatOf(hook), occurrence);
   if (!content.ok) return content;
   const { body } = content.value;
+  const { url } = hook;
+  const [secret, headers] = [secretOf(hook), headersOf(hook)];
   const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret });
   const secrets = requestSecrets({ url, secret, headers, signature: signature['webhook-signature'] });
   return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body, secrets });
+}
+
+interface Sent {
+  readonly url: string;
+  readonly secret: WebhookSecret;
+  readonly headers: ExtraHeaders;
+  readonly signature: string;
+}
+
+/** The secrets that a delivery gives to its receiver, in every form in which its answer may repeat them. */
+export function requestSecrets({ url, secret, headers, signature }: Sent): readonly string[] {
+  const { search } = new URL(url);
+  return [
+    secret,
+    secret.slice(secret.indexOf('_') + 1),
+    signature,
+    signature.slice(signature.indexOf(',') + 1),
+    ...valuesIn(search.slice(1)),
+    ...Object.values(headers).flatMap(credentialsIn),
+  ].filter((text) => text !== '');
+}
+
+/** The whole of a query, and each value as it is spelled there and as what it means; a name alone is a value. */
+function valuesIn(query: string): readonly string[] {
+  const spelled = query.split('&').map((part) => part.slice(part.indexOf('=') + 1));
+  const meant = [...new URLSearchParams(query)].map(([name, value]) => (value === '' ? name : value));
+  return [query, ...spelled, ...meant];
+}
+
+/** Of `Bearer …` also what follows, and of `Basic …` what it means (RFC 7617). */
+function credentialsIn(value: string): readonly string[] {
+  const [, scheme = '', credential = ''] = /^(\S+) +(.+)$/.exec(value) ?? [];
+  if (scheme.toLowerCase() !== 'basic') return [value, credential];
+  const pair = Buffer.from(credential, 'base64').toString();
+  return [value, credential, pair, pair.slice(pair.indexOf(':') + 1)];
+}
+
+export type ShownHeader =
+  | { readonly name: string; readonly value: string }
+  /** Extra headers and the signature are secret; the time is that of an attempt. */
+  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
+
+export interface ShownRequest {
+  readonly method: 'POST';
+  /** Without its query. */
+  readonly url: string;
+  readonly headers: readonly ShownHeader[];
+  /** As it is sent. */
+  readonly body: string;
+  /** The same with line breaks, for people. */
+  readonly prettyBody: string;
+}
+
+/** The request, for people. An attempt from before the hook was registered again may have looked otherwise. */
+export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
+  const request = deliveryRequest(hook, event, new Date(0));
+  if (!request.ok) return request;
+  const { headers, body } = request.value;
+  const extra = headersOf(hook);
+  return accepted({
+    method: 'POST',
+    url: shownUrl(hook.url),
+    headers: Object.entries(headers).map(([name, value]) => {
+      if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
+      return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
+    }),
+    body,
+    prettyBody: JSON.stringify(JSON.parse(body), null, 2),
+  });
+}
+
+/** Without the query, where many receivers expect a secret. */
+export function shownUrl(url: string): string {
+  const { origin, pathname, search } = new URL(url);
+  return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }

@@ -26,15 +26,12 @@ export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Ma
 /** How many workspaces, hooks and receivers are remembered; the least recently used is forgotten first. */
 const maxRemembered = 10_000;
 
-export interface HookAddress {
+/** A hook for which something is due. */
+export interface DueHook {
   readonly id: string;
   readonly workspace: string;
   /** Of its url: hooks of a workspace to the same origin have the same receiver. */
   readonly origin: string;
-}
-
-/** A hook for which something is due. */
-export interface DueHook extends HookAddress {
   /** When its oldest due delivery became due. */
   readonly since: number;
 }
@@ -46,14 +43,6 @@ export interface AttemptUnderWay {
   /** The receiver does not take what it is sent. Called before the end. */
   failed(): void;
   ended(): void;
-}
-
-export interface DeliverySlots {
-  /** Whether an attempt may begin at all, whatever is due. */
-  hasRoom(): boolean;
-  /** The hook whose turn it is; undefined where every one that is due has its share. */
-  next(due: Iterable<DueHook>): DueHook | undefined;
-  begin(hook: HookAddress): AttemptUnderWay;
 }
 
 interface Use {
@@ -77,10 +66,10 @@ function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
 }
 
 /** By workspace too: what one workspace makes of an address says nothing about the hooks of another. */
-const receiverOf = ({ workspace, origin }: HookAddress): string => `${workspace} ${origin}`;
+const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
 
 /** Shares the attempts of this instance between workspaces, and those of a workspace between its receivers. */
-export function createDeliverySlots(now: () => number = () => performance.now()): DeliverySlots {
+export function createDeliverySlots(now: () => number = () => performance.now()) {
   const workspaces = new Map<string, Use>();
   const receivers = new Map<string, Use>();
   const hooks = new Map<string, Use>();
@@ -102,6 +91,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     return underWay === 0 && (workspaces.get(hook.workspace) ?? unused).unproven < maxUnprovenPerWorkspace;
   };
 
+  /** Whether an attempt may begin at all, whatever is due. */
   const hasRoom = (): boolean => {
     const { slots, underWay } = all.get('all') ?? unused;
     return slots < maxSlots && underWay < maxUnderWay;
@@ -110,7 +100,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   return {
     hasRoom,
 
-    next(due) {
+    /** The hook whose turn it is; undefined where every one that is due has its share. */
+    next(due: Iterable<DueHook>): DueHook | undefined {
       if (!hasRoom()) return undefined;
       const inTurn = [...Map.groupBy(due, ({ workspace }) => workspace)]
         .map(([id, dueHooks]) => ({
@@ -130,7 +121,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       return undefined;
     },
 
-    begin(hook) {
+    begin(hook: DueHook): AttemptUnderWay {
       const receiver = receiverOf(hook);
       let unproven = quick.has(receiver) ? 0 : 1;
       let slots = 1;
@@ -171,6 +162,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     },
   };
 }
+
+export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
 function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
   memory.delete(key);

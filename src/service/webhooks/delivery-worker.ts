@@ -7,8 +7,6 @@ import { type DeliveryResult, deliver } from './deliver.ts';
 import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
-import { receiverOf } from './hooks.ts';
-import type { ReceiverAnswer } from './receiver-answer.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 import type { TargetCheck } from './target-address.ts';
 
@@ -39,7 +37,7 @@ async function attempt(
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<Attempted> {
-  const request = deliveryRequest(receiverOf(hook), event, new Date());
+  const request = deliveryRequest(hook, event, new Date());
   // The hook was registered again in another format, which cannot express an event that is still under way.
   if (!request.ok) return { kind: 'impossible', why: request.why };
   return deliver(request.value, { check: targets, timeoutMs, signal });
@@ -72,19 +70,6 @@ function endOf(
   }
 }
 
-function answerOf(outcome: Attempted): ReceiverAnswer | null {
-  switch (outcome.kind) {
-    case 'delivered':
-    case 'gone':
-    case 'failed':
-      return outcome.answer ?? null;
-    case 'refused-target':
-    case 'impossible':
-    case 'cancelled':
-      return null;
-  }
-}
-
 /** Makes one attempt at a claimed delivery and records its end; undefined when there was none that counts. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
@@ -101,18 +86,18 @@ export async function runDelivery(
   const signal = AbortSignal.any([stopping, lost.signal]);
   const begun = performance.now();
   const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
-  const made = { durationMs: performance.now() - begun, answer: answerOf(outcome) };
+  const answer = 'answer' in outcome ? (outcome.answer ?? null) : null;
+  const made = { durationMs: performance.now() - begun, answer };
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);
     return undefined;
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
-  if (
-    !(await storage.commit({ workspace: delivery.hook.workspace_id }, (db) =>
-      settleDelivery(db, storage.now, delivery, end, made),
-    ))
-  ) {
+  const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
+    settleDelivery(db, storage.now, delivery, end, made),
+  );
+  if (!isSettled) {
     log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
     return undefined;
   }

@@ -5,7 +5,6 @@ import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { Receiver } from './delivery-request.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { hookQuota } from './quotas.ts';
 import { newSecret, type WebhookSecret } from './signature.ts';
@@ -19,15 +18,8 @@ const eventsOf = (row: HookRow): HookEvent[] => {
 };
 const branchesOf = (row: HookRow): string[] | null => JSON.parse(row.branches ?? 'null') as string[] | null;
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
-const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
-const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
-
-export const receiverOf = (row: HookRow): Receiver => ({
-  url: row.url,
-  format: formatOf(row),
-  secret: secretOf(row),
-  headers: headersOf(row),
-});
+export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
+export const formatOf = (row: HookRow): HookFormat => hookFormats.find((format) => format === row.format) ?? 'standard';
 
 /** Somebody paused it, or its receiver answered 410 and wants nothing more. */
 export type InactiveWhy = 'paused' | 'gone';
@@ -121,7 +113,7 @@ export async function registerHook(
     .executeTakeFirstOrThrow();
   if (Number(hooks) >= maxHooks) return { kind: 'too-many', maxHooks };
 
-  const madeSecret = secret === null ? newSecret() : null;
+  const signing = secret ?? newSecret();
   const hook = await db
     .insertInto('hooks')
     .values({
@@ -129,14 +121,13 @@ export async function registerHook(
       id: `hook_${randomUUID()}`,
       workspace_id: workspace,
       url,
-      // One of the two is there: a secret is made exactly when none was given.
-      secret: (secret ?? madeSecret) as WebhookSecret,
+      secret: signing,
       created_at: now,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
-  return { kind: 'created', hook: hookOf(hook), madeSecret };
+  return { kind: 'created', hook: hookOf(hook), madeSecret: secret === null ? signing : null };
 }
 
 /** What the audit records of a registration. */
@@ -145,14 +136,14 @@ function registered(row: HookRow): Readonly<Record<string, unknown>> {
   return { events, branches, format, header_names };
 }
 
-interface HookRemoval {
+export interface HookChange {
   readonly workspace: string;
   readonly id: string;
   readonly actor: Actor;
 }
 
 /** What waits for it is removed as well. False when there is no such hook. */
-export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookRemoval): Promise<boolean> {
+export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await db
     .deleteFrom('hooks')
     .where('workspace_id', '=', workspace)

@@ -109,9 +109,10 @@ async function outletsOf(db: Database, workspaces: readonly string[]): Promise<O
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;
   const outlets = await outletsOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
+  if (outlets.length === 0) return;
   const deliveries: NewDelivery[] = [];
   const keys = new Set<string>();
-  for (const { event, subject } of outlets.length === 0 ? [] : events) {
+  for (const { event, subject } of events) {
     const { orderingKey } = subject;
     for (const outlet of outlets) {
       const { hook } = outlet;
@@ -131,11 +132,11 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   for (let begun = 0; begun < deliveries.length; begun += maxInsertedAtOnce) {
     await insertDeliveries(db, now, deliveries.slice(begun, begun + maxInsertedAtOnce));
   }
-  const changed = outlets.filter(({ added, dropped }) => added + dropped > 0);
+  const changed = outlets.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
   await changeBacklogs(
     db,
     now,
-    changed.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped })),
+    changed.filter(({ added, dropped }) => added + dropped > 0),
   );
 }
 

@@ -1,13 +1,6 @@
 import type { Hook } from '../../interface/resources.ts';
-import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
-import { findHook, hookOf, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
-
-export interface HookChange {
-  readonly workspace: string;
-  readonly id: string;
-  readonly actor: Actor;
-}
+import { findHook, type HookChange, hookOf, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
 export type Pause =
   | { readonly kind: 'paused'; readonly hook: Hook }
@@ -24,12 +17,8 @@ export async function pauseHook(db: Database, now: Now, { workspace, id, actor }
   if (found === undefined) return { kind: 'absent' };
   const why = inactiveWhyOf(found);
   if (why !== null) return { kind: 'inactive-already', why, hook: hookOf(found) };
-  const hook = await db
-    .updateTable('hooks')
-    .set({ active: 0, inactive_why: 'paused' satisfies InactiveWhy })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const changed = db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' satisfies InactiveWhy });
+  const hook = await changed.where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
   return { kind: 'paused', hook: hookOf(hook) };
 }
@@ -46,12 +35,8 @@ export async function resumeHook(db: Database, now: Now, { workspace, id, actor 
   if (found === undefined) return { kind: 'absent' };
   const wasInactive = inactiveWhyOf(found);
   if (wasInactive === null) return { kind: 'active-already', hook: hookOf(found) };
-  const hook = await db
-    .updateTable('hooks')
-    .set({ active: 1, inactive_why: null, resumed_at: now })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  const changed = db.updateTable('hooks').set({ active: 1, inactive_why: null, resumed_at: now });
+  const hook = await changed.where('id', '=', id).returningAll().executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: wasInactive } });
   return { kind: 'resumed', wasInactive, hook: hookOf(hook) };
 }

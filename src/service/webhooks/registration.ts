@@ -25,13 +25,6 @@ import type { TargetCheck } from './target-address.ts';
 
 const maxBranches = 100;
 
-const extraHeaders = (given: Record<string, string>, context: z.RefinementCtx): ExtraHeaders => {
-  const parsed = parseExtraHeaders(given);
-  if (parsed.ok) return parsed.value;
-  context.addIssue({ code: 'custom', message: parsed.why });
-  return z.NEVER;
-};
-
 /**
  * Checks the number of headers before each of them: errors for a hundred thousand would take a second. And zod's record
  * silently drops a member with the unsafe name.
@@ -78,7 +71,7 @@ export const hookRequestSchema = z
     }),
     format: z.enum(hookFormats).default('standard'),
     headers: z
-      .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(extraHeaders))
+      .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(parsedBy(parseExtraHeaders)))
       .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
       .openapi({
         type: 'object',

@@ -1,3 +1,5 @@
+import { parseRetryAfter } from '../../interface/retry-after.ts';
+
 const second = 1_000;
 const minute = 60 * second;
 const hour = 60 * minute;
@@ -29,4 +31,12 @@ const jitter = 0.1;
 export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
   const delay = delays[attemptsMade];
   return delay === undefined ? undefined : Math.round(delay * (1 + jitter * random()));
+}
+
+const maxRetryAfterSeconds = 24 * 60 * 60;
+
+/** No receiver puts the next attempt off by more than a day, the longest delay of the schedule itself. */
+export function retryAfterSeconds(field: string | undefined, now: Date): number | undefined {
+  const ms = parseRetryAfter(field, now.getTime());
+  return ms === undefined ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);
 }

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Actor } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { changeBacklog } from './backlog.ts';
+import { changeBacklogs } from './backlog.ts';
 import { type DeliveryStatus, free, notLeased } from './delivery-queue.ts';
 import { findHook, type InactiveWhy, inactiveWhyOf, recordHookAudit } from './hooks.ts';
 
@@ -102,7 +102,7 @@ async function reopen(
     })
     .where('id', '=', id)
     .execute();
-  await changeBacklog(db, now, hook_id, { added: 1, dropped: 0 });
+  await changeBacklogs(db, now, [{ hookId: hook_id, added: 1, dropped: 0 }]);
   return { kind: 'sent-again', due: waits ? 'after-another' : 'at-once' };
 }
 

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
+import ipaddr from 'ipaddr.js';
 import { unlessAborted } from '../../interface/timers.ts';
-import { addressInHost, type Cidr, isInside, parseIpAddress } from '../platform/ip-address.ts';
-import { reachedBy, specialKindOf } from './special-addresses.ts';
+import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
 
 /** All addresses of a name. It rejects, or gives none, when the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -18,6 +18,48 @@ export interface TargetCheck {
   /** The addresses behind the host of a URL; a host that is an address is its own answer. Rejects if there are none. */
   readonly addressesOf: (hostname: string, signal: AbortSignal) => Promise<Addresses>;
   readonly judge: (address: string) => Judgement;
+}
+
+/**
+ * What the IANA special-purpose address registries (RFC 6890) do not call globally reachable, and multicast. The ranges that
+ * come with `ipaddr.js` are fewer.
+ * https://www.iana.org/assignments/iana-ipv4-special-registry
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
+const special = Object.entries({
+  'an unspecified address': ['0.0.0.0/8', '::/128'],
+  'a loopback address': ['127.0.0.0/8', '::1/128'],
+  'a private address': ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'],
+  'a link-local address': ['169.254.0.0/16', 'fe80::/10'],
+  "an address of a carrier's shared space": ['100.64.0.0/10'],
+  // Not in the registry: public by its number, but inside a machine on Azure it is the platform's own control service.
+  "an address of a cloud platform's own service": ['168.63.129.16/32'],
+  'an address for documentation': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'],
+  'an address for benchmarks': ['198.18.0.0/15', '2001:2::/48'],
+  'an address of a tunnel (Teredo)': ['2001::/32'],
+  'an address of a tunnel (6to4)': ['2002::/16'],
+  'a multicast address': ['224.0.0.0/4', 'ff00::/8'],
+  // Last, because 2001::/23 holds some of those above.
+  'a reserved address': ['192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4', '2001::/23'],
+}).map(([kind, networks]) => ({ kind, networks: networks.map(cidr) }));
+
+/** The only part of IPv6 from which public addresses are given out (RFC 4291, section 2.4, and IANA's allocations). */
+const globalUnicast = cidr('2000::/3');
+
+/** Addresses that carry an IPv4 address in their last 32 bits and reach it: mapped ones, and NAT64 (RFC 6052). */
+const carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
+
+/** The IPv4 address that is reached in the end, or the address itself. */
+const reachedBy = (address: IpAddress): IpAddress =>
+  carriers.some((network) => isInside(address, network))
+    ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
+    : address;
+
+/** What kind of address it is, unless it is a public one. */
+function specialKindOf(reached: IpAddress): string | undefined {
+  const found = special.find(({ networks }) => networks.some((network) => isInside(reached, network)));
+  if (found !== undefined) return found.kind;
+  return reached.kind() === 'ipv6' && !isInside(reached, globalUnicast) ? 'a reserved address' : undefined;
 }
 
 interface Settings {
@@ -47,7 +89,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
       if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
         return { kind: 'allowed' };
       }
-      const what = specialKindOf(address);
+      const what = specialKindOf(reached);
       return what === undefined ? { kind: 'public' } : { kind: 'refused', what };
     },
   };

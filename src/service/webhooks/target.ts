@@ -48,8 +48,10 @@ export function judgeTarget(target: Target, addresses: Addresses, check: TargetC
       case 'refused':
         return refused(`${target.origin} leads to ${judgement.what}. ${whatIsAllowed}`);
       case 'public':
-        if (target.protocol === 'http:') return refused(onlyHttps(target));
-        break;
+        if (target.protocol === 'https:') break;
+        return refused(
+          `${target.origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
+        );
       case 'allowed':
         break;
     }
@@ -60,9 +62,6 @@ export function judgeTarget(target: Target, addresses: Addresses, check: TargetC
 /** Whether everybody could ask there: the connection may go to any of the addresses. */
 export const isPublic = (addresses: Addresses, check: TargetCheck): boolean =>
   addresses.every((address) => check.judge(address).kind === 'public');
-
-const onlyHttps = ({ origin }: Target): string =>
-  `${origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`;
 
 /** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
 export async function checkTarget(

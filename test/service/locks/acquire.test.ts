@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { CompiledQuery, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
@@ -10,6 +10,7 @@ import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
@@ -25,8 +26,8 @@ const wanted = (path: string, owner: string, workspace = 'game'): LockRequest =>
   origin: null,
 });
 
-const wantedOnWindows = (path: string, owner: string): LockRequest => ({
-  ...wanted(path, owner),
+const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
+  ...wanted(path, owner, workspace),
   foldedPath: foldCase(path),
 });
 
@@ -40,11 +41,9 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
   beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
-    for (const id of workspaces) {
-      await storage.commit('global', (db) =>
-        addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }),
-      );
-    }
+    await storage.commit('global', async (db) => {
+      for (const id of workspaces) await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
+    });
   });
   afterAll(() => database.remove());
 
@@ -60,93 +59,59 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
 
   beforeEach(empty);
 
-  test('the first that asks for a path gets it, and the others hear of it', async () => {
-    const answers = await acquire(wanted('a', 'ada'), wanted('a', 'bob'), wanted('b', 'bob'), wanted('a', 'cyd'));
-    expect(answers.map(inWords)).toEqual([
-      'a: acquired by ada',
-      'a: held by ada',
-      'b: acquired by bob',
-      'a: held by ada',
-    ]);
+  const asked = fc.record({
+    path: fc.constantFrom('a', 'A', 'b', 'ü/d'),
+    owner: fc.constantFrom('ada', 'bob'),
+    workspace: fc.constantFrom(...workspaces),
   });
+  const steps = fc.array(
+    fc.record({ together: fc.array(asked, { minLength: 1, maxLength: 8 }), expiring: fc.constantFrom('a', 'b') }),
+    { minLength: 1, maxLength: 4 },
+  );
 
-  test('the same path of another workspace is another path', async () => {
-    const answers = await acquire(wanted('a', 'ada'), wanted('a', 'bob', 'tools'));
-    expect(answers.map(inWords)).toEqual(['a: acquired by ada', 'a: acquired by bob']);
-  });
-
-  test('fences go on by one, in the order of the requests, and a refusal takes none', async () => {
-    const fences = (answers: readonly Acquisition[]): readonly number[] => answers.map(({ lock }) => lock.fence);
-    const [first = 0] = fences(await acquire(wanted('a', 'ada')));
-    const answers = await acquire(wanted('a', 'bob'), wanted('b', 'bob'), wanted('b', 'cyd'), wanted('c', 'cyd'));
-    expect(fences(answers)).toEqual([first, first + 1, first + 1, first + 2]);
-    expect(fences(await acquire(wanted('d', 'ada')))).toEqual([first + 3]);
-  });
-
-  test('a path whose lock has expired is free', async () => {
-    await acquire(wanted('a', 'ada'), wanted('b', 'ada'));
-    await expire('a');
-    const answers = await acquire(wanted('a', 'bob'), wanted('b', 'bob'), wanted('a', 'cyd'));
-    expect(answers.map(inWords)).toEqual(['a: acquired by bob', 'b: held by ada', 'a: held by bob']);
-  });
-
-  test('together or one after the other, the same requests get the same locks', async () => {
-    const request = fc.record({
-      path: fc.constantFrom('a', 'b', 'c/d', 'ü'),
-      owner: fc.constantFrom('ada', 'bob'),
-      workspace: fc.constantFrom(...workspaces),
-    });
-    const requests = fc.array(request, { minLength: 1, maxLength: 12 });
-    await fc.assert(
-      fc.asyncProperty(requests, requests, fc.constantFrom('a', 'b'), async (before, after, expiring) => {
-        const run = async (together: boolean) => {
+  test.each([
+    ['where case counts', wanted, (path: string) => path],
+    ['where it does not', wantedOnWindows, foldCase],
+  ])(
+    'the first that asks for a path gets it with the next fence, the others hear of it, %s',
+    async (_, want, keyOf) => {
+      await fc.assert(
+        fc.asyncProperty(steps, async (taken) => {
           await empty();
-          const answers: Acquisition[] = [];
-          for (const some of [before, after]) {
-            const list = some.map(({ path, owner, workspace }) => wanted(path, owner, workspace));
-            const calls = together ? [list] : list.map((one) => [one]);
-            for (const call of calls) answers.push(...(await acquire(...call)));
+          const live = new Map<string, Acquisition['lock']>();
+          const fences = new Map<string, number>();
+          for (const { together, expiring } of taken) {
+            const answers = await acquire(
+              ...together.map(({ path, owner, workspace }) => want(path, owner, workspace)),
+            );
+            expect(answers).toHaveLength(together.length);
+            for (const [index, { kind, lock }] of answers.entries()) {
+              const { path = '', owner, workspace = '' } = together[index] ?? {};
+              const key = `${workspace} ${keyOf(path)}`;
+              const holder = live.get(key);
+              if (holder !== undefined) {
+                expect([kind, lock]).toEqual(['held', holder]);
+                continue;
+              }
+              expect([kind, lock.path, lock.owner]).toEqual(['acquired', path, owner]);
+              expect(lock.fence).toBe((fences.get(workspace) ?? lock.fence - 1) + 1);
+              fences.set(workspace, lock.fence);
+              live.set(key, lock);
+            }
             await expire(expiring);
+            for (const [key, { path }] of live) if (path === expiring) live.delete(key);
           }
-          // Each workspace counts by itself, and on from where it was.
-          const workspacesOf = [...before, ...after].map(({ workspace }) => workspace);
-          const first = new Map<string, number>();
-          for (const [index, { lock }] of answers.entries()) {
-            const workspace = workspacesOf[index] ?? '';
-            first.set(workspace, Math.min(first.get(workspace) ?? lock.fence, lock.fence));
-          }
-          return answers.map(
-            (answer, index) =>
-              `${inWords(answer)} ${answer.lock.fence - (first.get(workspacesOf[index] ?? '') ?? Number.NaN)}`,
-          );
-        };
-        expect(await run(true)).toEqual(await run(false));
-      }),
-      { numRuns: 15 },
-    );
-  });
+        }),
+        { numRuns: runs(15, 200) },
+      );
+    },
+  );
 
-  test('of paths that differ by case the first is taken, and the others hear of it, where they have folded paths', async () => {
-    const ofFiles = await acquire(
-      wantedOnWindows('Hero', 'ada'),
-      wantedOnWindows('hero', 'bob'),
-      wantedOnWindows('b', 'bob'),
-      wantedOnWindows('HERO', 'ada'),
-    );
-    const all = ['Hero: acquired by ada', 'Hero: held by ada', 'b: acquired by bob', 'Hero: held by ada'];
-    expect(ofFiles.map(inWords)).toEqual(all);
-    expect((await acquire(wantedOnWindows('hero', 'cyd'))).map(inWords)).toEqual(['Hero: held by ada']);
-    await expire('Hero');
-    const later = await acquire(wantedOnWindows('hero', 'cyd'), wantedOnWindows('Hero', 'ada'));
-    expect(later.map(inWords)).toEqual(['hero: acquired by cyd', 'hero: held by cyd']);
-    await empty();
+  test('a path that was locked before paths were folded is found by its own name, and free when that lock is over', async () => {
     await acquire(wanted('Hero', 'ada'));
     await expire('Hero');
     const again = await acquire(wantedOnWindows('Hero', 'ada'), wantedOnWindows('hero', 'bob'));
     expect(again.map(inWords)).toEqual(['Hero: acquired by ada', 'Hero: held by ada']);
-    await empty();
-    const ofPaths = await acquire(wanted('Hero', 'ada'), wanted('hero', 'bob'));
-    expect(ofPaths.map(inWords)).toEqual(['Hero: acquired by ada', 'hero: acquired by bob']);
   });
 
   test('what has expired is found on its own path only', async () => {
@@ -161,7 +126,6 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
   });
 
   test('however many locks there are, looking for one does not look at all of them', async () => {
-    const { dialect } = storage;
     await storage.commit('global', (db) =>
       sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence, folded_path)
         with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 5000)
@@ -169,30 +133,19 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
         db,
       ),
     );
-    if (dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
-    const texts: string[] = [];
-    const watched = storage.read.withPlugin({
-      transformQuery({ node, queryId }) {
-        texts.push(storage.read.getExecutor().compileQuery(node, queryId).sql);
-        return node;
-      },
-      transformResult: async ({ result }) => result,
-    });
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
+    const queries: RecordedQuery[] = [];
+    const watched = recording(storage.read, queries);
     // A query is built once for each clock, and this is another one.
     const now = sql<number>`${storage.now}`;
     await findLocks(watched, now, [{ workspace: 'game', path: 'many/7' }]);
-    expect(texts).toHaveLength(1);
     await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
-    expect(texts).toHaveLength(2);
-    const list = JSON.stringify({ 0: { workspace: 'game', path: 'many/7', foldedPath: 'many/7' } });
-    const explain = dialect === 'sqlite' ? 'explain query plan' : 'explain';
+    expect(queries).toHaveLength(2);
     const indexes = [/locks_pkey|autoindex_locks_1/, /locks_by_folded_path/];
-    for (const [index, text] of texts.entries()) {
-      const { rows } = await storage.read.executeQuery(
-        CompiledQuery.raw(`${explain} ${text}`, dialect === 'sqlite' ? [list] : [list, 1]),
-      );
-      expect(JSON.stringify(rows)).not.toMatch(/SCAN locks|Seq Scan on locks/);
-      expect(JSON.stringify(rows)).toMatch(indexes[index] ?? /^$/);
+    for (const [index, query] of queries.entries()) {
+      const plan = await planOf(storage, query, { workspace: 'game', path: 'many/7', foldedPath: 'many/7' });
+      expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
+      expect(plan).toMatch(indexes[index] ?? /^$/);
     }
   });
 
@@ -204,29 +157,14 @@ describe.each(databaseKinds)('locks that are asked for together on $name', (kind
       );
     const ofOwner = (owner: string, ...paths: readonly string[]) => paths.map((path) => wanted(path, owner));
 
-    test('an owner gets as many as one may have, together or one after the other, and others still get theirs', async () => {
+    test('an owner gets as many as one may have, and others still get theirs; what is held takes nothing of it', async () => {
       const quota = createLockQuota(quotas, () => 0);
-      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([
-        'acquired',
-        'acquired',
-        'acquired',
-        'maxLocksPerOwner',
-      ]);
+      const acquired = ['acquired', 'acquired', 'acquired'];
+      expect(await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c', 'd'))).toEqual([...acquired, 'maxLocksPerOwner']);
       expect(await kindsOf(quota, wanted('e', 'ada'))).toEqual(['maxLocksPerOwner']);
-      expect(await kindsOf(quota, ...ofOwner('bob', 'd', 'e', 'f'))).toEqual(['acquired', 'acquired', 'maxLocks']);
+      const kinds = await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e', 'f'));
+      expect(kinds).toEqual(['held', 'held', 'held', 'acquired', 'acquired', 'maxLocks']);
       expect(await kindsOf(quota, wanted('a', 'ada', 'tools'))).toEqual(['acquired']);
-    });
-
-    test('a path that is held is said to be held, and takes nothing of it', async () => {
-      const quota = createLockQuota(quotas, () => 0);
-      await kindsOf(quota, ...ofOwner('ada', 'a', 'b', 'c'));
-      expect(await kindsOf(quota, ...ofOwner('bob', 'a', 'b', 'c', 'd', 'e'))).toEqual([
-        'held',
-        'held',
-        'held',
-        'acquired',
-        'acquired',
-      ]);
     });
 
     test('what is released or over makes room again', async () => {

@@ -1,68 +1,33 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
-import { actor, secret } from '../webhooks/hooked-storage.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-
-  beforeEach(async () => {
-    database = await kind.open();
-    storage = database.storage;
-    for (const id of ['crowded', 'quiet']) {
-      const workspace = { id, remote: 'https://git.example.com/a.git' };
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, workspace));
-    }
+  const hooked = hookedStorage(kind);
+  beforeAll(async () => {
+    const { commit, now } = hooked().storage;
+    await commit('global', async (db) => {
+      for (const id of ['crowded', 'quiet']) await addWorkspace(db, now, { id, remote: 'https://git.example.com/' });
+    });
   });
-  afterEach(() => database.remove());
 
-  const hook = (workspace: string, url: string) =>
-    storage.commit('global', (db) =>
-      registerHook(db, storage.now, {
-        workspace,
-        url,
-        events: ['lock.expired'],
-        branches: null,
-        format: 'standard',
-        secret,
-        headers: valueIn(parseExtraHeaders({})),
-        actor,
-      }),
+  const hook = (workspace: string, url: string) => hooked().hook(url, { workspace, events: ['lock.expired'] });
+
+  const expired = (workspace: string, count: number, at: number) =>
+    hooked().storage.commit('global', (db) =>
+      sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+        with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${sql.lit(count - 1)})
+        select ${sql.lit(workspace)}, ${sql.lit(`${workspace}/`)} || n, ${sql.lit(`lock_${workspace}_`)} || n,
+          'exclusive', 'tok_1', 'ada', 0, ${sql.lit(at)}, n from numbers`.execute(db),
     );
 
-  async function expired(workspace: string, count: number, at: number): Promise<void> {
-    const rows = Array.from({ length: count }, (_, index) => ({
-      workspace_id: workspace,
-      path: `${workspace}/${index}`,
-      id: `lock_${workspace}_${index}`,
-      type: 'exclusive',
-      token_id: 'tok_1',
-      owner: 'ada',
-      origin: null,
-      acquired_at: 0,
-      expires_at: at,
-      fence: index,
-      folded_path: null,
-    }));
-    for (let from = 0; from < count; from += 100) {
-      await storage.commit('global', (db) =>
-        db
-          .insertInto('locks')
-          .values(rows.slice(from, from + 100))
-          .execute(),
-      );
-    }
-  }
-
   const left = async (workspace: string): Promise<number> =>
-    (await storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).length;
-  const told = async (): Promise<number> => (await storage.read.selectFrom('deliveries').select('id').execute()).length;
+    (await hooked().storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute())
+      .length;
+  const told = async (): Promise<number> => (await hooked().deliveries()).length;
 
   test('of one workspace, many of which have many hooks to be told, do not hold up those of another', async () => {
     for (let index = 0; index < 50; index += 1) await hook('crowded', `https://${index}.example.com/`);
@@ -70,7 +35,7 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
     await expired('crowded', 1_000, 1);
     await expired('quiet', 3, 2);
 
-    const removed = await removeExpiredLocks(storage);
+    const removed = await removeExpiredLocks(hooked().storage);
 
     expect(await left('quiet')).toBe(0);
     expect(removed - 3).toBe(1_000 - (await left('crowded')));
@@ -83,7 +48,7 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
     await hook('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_200, 1);
     await expired('quiet', 700, 2);
-    await storage.commit('global', (db) =>
+    await hooked().storage.commit('global', (db) =>
       db
         .updateTable('locks')
         .set({ expires_at: 8_000_000_000_000 })
@@ -91,7 +56,7 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
         .execute(),
     );
     let removed = 0;
-    for (let last = 1; last > 0; removed += last) last = await removeExpiredLocks(storage);
+    for (let last = 1; last > 0; removed += last) last = await removeExpiredLocks(hooked().storage);
     expect(removed).toBe(1_898);
     expect([await left('crowded'), await left('quiet')]).toEqual([1, 1]);
     expect(await told()).toBe(699);

@@ -78,6 +78,7 @@ function createWorld() {
       const lock = locks.get(path);
       locks.delete(path);
       hears?.(tells === 'which' && lock !== undefined ? { workspace, path, id: lock.id } : undefined);
+      return lock?.id ?? '';
     },
     hear: (lock: ReleasedLock | undefined) => hears?.(lock),
     /** Undefined where too many wait already. */
@@ -98,6 +99,15 @@ const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 /** Longer than a look takes, and much shorter than the grace. */
 const moment = 5;
 
+/** A world in which a path is held, and these wait for it. */
+async function worldWith(...names: readonly string[]) {
+  const world = createWorld();
+  world.hold('a');
+  for (const name of names) world.arrive(name);
+  await pass(moment);
+  return world;
+}
+
 describe('those who wait for a path', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
@@ -111,9 +121,7 @@ describe('those who wait for a path', () => {
   });
 
   test('are told one after the other as it is released, each when it is free again', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second', 'third']) world.arrive(name);
+    const world = await worldWith('first', 'second', 'third');
     await pass(10_000);
     expect(world.told).toEqual([]);
     world.release('a');
@@ -128,9 +136,7 @@ describe('those who wait for a path', () => {
   });
 
   test('do not wait for the grace where whoever was told has been and gone', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second']) world.arrive(name);
+    const world = await worldWith('first', 'second');
     world.release('a');
     await pass(moment);
     world.hold('a');
@@ -141,10 +147,7 @@ describe('those who wait for a path', () => {
   });
 
   test('get their turn after the grace where whoever was told does not take it', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second', 'third']) world.arrive(name);
-    await pass(moment);
+    const world = await worldWith('first', 'second', 'third');
     world.release('a');
     await pass(graceMs - moment);
     expect(world.told).toEqual(['first']);
@@ -154,46 +157,26 @@ describe('those who wait for a path', () => {
     expect(world.told).toEqual(['first', 'second', 'third']);
   });
 
-  test('come behind those who came earlier, also where it is free and the first has yet to take it', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second']) world.arrive(name);
-    await pass(moment);
-    world.release('a');
-    await pass(moment);
-    world.arrive('late');
-    await pass(moment);
-    expect(world.told).toEqual(['first']);
-    await pass(graceMs);
-    expect(world.told).toEqual(['first', 'second']);
-  });
-
-  test('are told when the lock is over, by the clock of the database', async () => {
+  test('are told when the lock is over by the clock of the database, later where it was renewed, sooner where shortened', async () => {
     const world = createWorld();
     world.hold('a', 7);
-    world.arrive('first');
+    for (const name of ['first', 'second']) world.arrive(name);
     await pass(6_990);
     expect(world.told).toEqual([]);
     await pass(20);
     expect(world.told).toEqual(['first']);
-  });
-
-  test('wait on where it was renewed, and are told sooner where it was shortened', async () => {
-    const world = createWorld();
     world.hold('a', 7);
-    world.arrive('first');
     await pass(6_000);
     world.renew('a', 20);
-    await pass(15_000);
-    expect(world.told).toEqual([]);
+    await pass(12_000);
+    expect(world.told).toEqual(['first']);
     world.renew('a', 1);
     await pass(1_000 + moment);
-    expect(world.told).toEqual(['first']);
+    expect(world.told).toEqual(['first', 'second']);
   });
 
   test('hear of the end of their own time, and not later', async () => {
-    const world = createWorld();
-    world.hold('a');
+    const world = await worldWith();
     world.arrive('short', { seconds: 2 });
     world.arrive('long', { seconds: 30 });
     await pass(1_999);
@@ -204,65 +187,41 @@ describe('those who wait for a path', () => {
     expect(world.outcomes.get('long')).toBe('time is over');
   });
 
-  test('leave their place at once when they go, and are not told in vain', async () => {
-    const world = createWorld();
-    world.hold('a');
-    const first = world.arrive('first');
-    world.arrive('second');
-    await pass(moment);
-    first?.leave();
-    expect(world.counts.at(-1)).toBe(1);
-    world.release('a');
-    await pass(moment);
-    expect([...world.outcomes]).toEqual([
-      ['first', 'gone'],
-      ['second', 'free'],
-    ]);
-  });
-
-  test('who go while the database is being asked are not told either', async () => {
-    const world = createWorld();
-    world.hold('a');
-    const first = world.arrive('first');
-    world.arrive('second');
-    await pass(moment);
-    world.release('a');
-    first?.leave();
-    await pass(moment);
-    expect(world.told).toEqual(['second']);
-  });
+  test.each(['before the release', 'while the database is being asked'])(
+    'leave their place at once when they go %s, and are not told in vain',
+    async (when) => {
+      const world = await worldWith();
+      const first = world.arrive('first');
+      world.arrive('second');
+      await pass(moment);
+      if (when === 'before the release') first?.leave();
+      world.release('a');
+      first?.leave();
+      expect(world.counts.at(-1)).toBe(1);
+      await pass(moment);
+      expect([...world.outcomes]).toEqual([
+        ['first', 'gone'],
+        ['second', 'free'],
+      ]);
+    },
+  );
 
   test.each(['which', 'something'] as const)(
-    'are told of what others release, where those tell %s it was',
+    'are told of what others release, where those tell %s it was, and not sooner where it is heard of twice',
     async (tells) => {
-      const world = createWorld();
-      world.hold('a');
-      for (const name of ['first', 'second']) world.arrive(name);
+      const world = await worldWith('first', 'second');
+      const id = world.releaseElsewhere('a', tells);
       await pass(moment);
-      world.releaseElsewhere('a', tells);
+      expect(world.told).toEqual(['first']);
+      world.hear({ workspace, path: 'a', id });
+      world.hear(undefined);
       await pass(moment);
       expect(world.told).toEqual(['first']);
     },
   );
 
-  test('are not told sooner because the same release is heard of twice', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second']) world.arrive(name);
-    await pass(moment);
-    const id = world.release('a');
-    await pass(moment);
-    world.hear({ workspace, path: 'a', id });
-    world.hear(undefined);
-    await pass(moment);
-    expect(world.told).toEqual(['first']);
-  });
-
-  test('are told all the same where the database did not answer for a while', async () => {
-    const world = createWorld();
-    world.hold('a');
-    world.arrive('first');
-    await pass(moment);
+  test('are told all the same where the database did not answer for a while, during the grace too', async () => {
+    const world = await worldWith('first', 'second');
     world.breakDatabase(true);
     world.release('a');
     await pass(3_000);
@@ -270,15 +229,6 @@ describe('those who wait for a path', () => {
     world.breakDatabase(false);
     await pass(1_100);
     expect(world.told).toEqual(['first']);
-  });
-
-  test('get their turn also where the database did not answer during the grace', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second']) world.arrive(name);
-    await pass(moment);
-    world.release('a');
-    await pass(moment);
     world.breakDatabase(true);
     world.hear(undefined);
     await pass(moment);
@@ -288,9 +238,7 @@ describe('those who wait for a path', () => {
   });
 
   test('are answered at once when the service stops, and nobody comes after them', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (const name of ['first', 'second']) world.arrive(name);
+    const world = await worldWith('first', 'second');
     world.hold('b');
     world.arrive('other', { path: 'b' });
     await pass(moment);
@@ -302,10 +250,7 @@ describe('those who wait for a path', () => {
   });
 
   test('ask the database once for each thing that happens, however many they are, and never in between', async () => {
-    const world = createWorld();
-    world.hold('a');
-    for (let index = 0; index < 1_000; index += 1) world.arrive(`waiter ${index}`);
-    await pass(moment);
+    const world = await worldWith(...Array.from({ length: 1_000 }, (_, index) => `waiter ${index}`));
     expect(world.queries()).toBe(1);
     await pass(20_000);
     expect(world.queries()).toBe(1);
@@ -319,8 +264,7 @@ describe('those who wait for a path', () => {
   });
 
   test('are so many of one token, and so many in all', async () => {
-    const world = createWorld();
-    world.hold('a');
+    const world = await worldWith();
     for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
     expect(world.arrive('too many', { tokenId: 'one' })).toBeUndefined();
     let others = 0;

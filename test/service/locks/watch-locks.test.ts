@@ -2,23 +2,18 @@ import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import type { LockNews } from '../../../src/service/locks/lock-follower.ts';
-import { releaseLock } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { hookedStorage } from '../webhooks/hooked-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
-const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null } as const;
-
-const pathOf = (text: string) => valueIn(parseLockPath(text));
-const ttl = valueIn(parseTtl('1h'));
-
 describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
-  let database: TestDatabase;
+  const hooked = hookedStorage(kind);
+  const take = (path: string) => hooked().acquire(path);
+  const release = (path: string) => hooked().release(path);
   let storage: Storage;
   let queries: number;
   let watch: LockWatch;
@@ -34,38 +29,19 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     transformResult: async ({ result }) => result,
   };
 
-  beforeEach(async () => {
-    database = await kind.open();
+  beforeEach(() => {
     queries = 0;
     errors = [];
     leaving = new AbortController();
-    storage = { ...database.storage, read: database.storage.read.withPlugin(counting) };
+    const { storage: given } = hooked();
+    storage = { ...given, read: given.read.withPlugin(counting) };
     watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
-    );
   });
   afterEach(async () => {
     leaving.abort();
     await watch.stop();
-    await database.remove();
   });
 
-  const take = (path: string) =>
-    storage.commit('global', async (db) => {
-      const request = { workspace: 'game', path: pathOf(path), type: 'exclusive', ttl, bearer, origin: null } as const;
-      const [acquisition] = await acquireLocks(db, storage.now, [request]);
-      return acquisition?.kind === 'acquired' ? acquisition.lock : expect.fail('It is held.');
-    });
-  const release = (path: string) =>
-    storage.commit('global', (db) =>
-      releaseLock(db, storage.now, {
-        workspace: 'game',
-        path: pathOf(path),
-        match: null,
-        releaser: { name: 'ada', tokenId: bearer.id, address: null, force: false },
-      }),
-    );
   const follow = () => watch.follow('game', leaving.signal);
   const told = async (news: AsyncGenerator<LockNews, void, undefined>) => {
     const { value } = await news.next();
@@ -83,9 +59,9 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     await storage.commit('global', (db) =>
       renewLock(db, storage.now, {
         workspace: 'game',
-        path: pathOf('second'),
+        path: valueIn(parseLockPath('second')),
         ttl: valueIn(parseTtl('2h')),
-        bearer,
+        bearer: { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null },
         match: (id) => id === second.id,
       }),
     );

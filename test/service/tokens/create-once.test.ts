@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { startSession } from '../../../src/service/sessions/sessions.ts';
@@ -17,11 +17,11 @@ const ci = { name: 'ci', scopes: ['locks:write'], workspaces: null, lifetime: nu
 describe.each(databaseKinds)('a token on $name', (kind) => {
   let database: TestDatabase;
   let storage: Storage;
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
   });
-  afterEach(() => database.remove());
+  afterAll(() => database.remove());
 
   test('is made once, however often and however many at once ask for it', async () => {
     const id = newTokenId();
@@ -39,24 +39,12 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
     );
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const { token: other } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
-    const lock = (bearer: typeof token, path: string, seconds: number) =>
-      storage.commit('global', (db) =>
-        db
-          .insertInto('locks')
-          .values({
-            workspace_id: 'game',
-            path,
-            id: `lock_${path}`,
-            type: 'exclusive',
-            token_id: bearer.id,
-            owner: bearer.name,
-            origin: null,
-            acquired_at: storage.now,
-            expires_at: sql<number>`${storage.now} + ${seconds * 1_000}`,
-            fence: 1,
-          })
-          .execute(),
-      );
+    const lock = ({ id, name }: typeof token, path: string, seconds: number) => {
+      const about = { workspace_id: 'game', path, id: `lock_${path}`, type: 'exclusive', token_id: id, owner: name };
+      const expires_at = sql<number>`${storage.now} + ${seconds * 1_000}`;
+      const row = { ...about, origin: null, acquired_at: storage.now, expires_at, fence: 1 };
+      return storage.commit('global', (db) => db.insertInto('locks').values(row).execute());
+    };
     for (let index = 0; index < 7; index += 1) await lock(token, `Content/${index}.uasset`, 100 * (index + 1));
     await lock(other, 'Content/other.uasset', 1_000);
     await storage.commit('global', (db) =>

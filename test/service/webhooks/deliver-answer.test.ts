@@ -1,8 +1,8 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deliver } from '../../../src/service/webhooks/deliver.ts';
 import type { Judgement, TargetCheck } from '../../../src/service/webhooks/target-address.ts';
-import { receiver, requestTo, secret, statusOnly } from './delivering.ts';
+import type { Behaviour } from '../../support/webhook-receiver.ts';
+import { deliverTo, receiver, secret, statusOnly } from './delivering.ts';
 import { selfSigned } from './self-signed.ts';
 
 const name = 'hooks.example.com';
@@ -25,23 +25,25 @@ const judging = (judgements: Readonly<Record<string, Judgement['kind']>>): Targe
 
 const inPublic = judging({ '127.0.0.1': 'public' });
 
-async function answered(check: TargetCheck, body: string, status = 500) {
+/** A receiver that behaves so, and how it is reached by its name. */
+async function receiving(behaviour: Behaviour) {
   const to = await receiver({ tls });
-  to.behave({ does: 'answer', status, headers: { 'content-type': 'text/plain', 'set-cookie': 'a=b' }, body });
-  const outcome = await deliver(requestTo(`https://${name}:${to.port}/hook?key=the-key-of-the-url`), { check });
+  to.behave(behaviour);
+  return { to, url: `https://${name}:${to.port}/hook?key=the-key-of-the-url` };
+}
+
+async function answered(check: TargetCheck, body: string, status = 500) {
+  const headers = { 'content-type': 'text/plain', 'set-cookie': 'a=b' };
+  const { url } = await receiving({ does: 'answer', status, headers, body });
+  const outcome = await deliverTo(url, { check });
   if (!('answer' in outcome) || outcome.answer === undefined) throw new Error(`It was ${outcome.kind}.`);
   return outcome.answer;
 }
 
 test.each([204, 200, 410, 500, 302])('the answer %i of a public receiver is kept', async (status) => {
   const body = status === 204 ? '' : 'no such pipeline';
-  expect(await answered(inPublic, body, status)).toEqual({
-    kept: 'whole',
-    status,
-    headers: { 'content-type': 'text/plain' },
-    body,
-    bodyIsCut: false,
-  });
+  const headers = { 'content-type': 'text/plain' };
+  expect(await answered(inPublic, body, status)).toEqual({ kept: 'whole', status, headers, body, bodyIsCut: false });
 });
 
 test('of an answer from an allowed network the status is kept alone, and of one that could come from there as well', async () => {
@@ -59,18 +61,23 @@ test('a receiver that repeats what it was sent does not tell it to anybody', asy
   expect(answer).toMatchObject({ body: '***: wrong. ?*** ***' });
 });
 
-test('of an answer without end the beginning is kept, and of one that breaks off what came', async () => {
-  const to = await receiver({ tls });
-  to.behave(
-    { does: 'flood' },
+test.each<[string, Behaviour, RegExp, number]>([
+  // The time limit is far beyond that of this test: it is the size that ends the reading.
+  ['without end', { does: 'flood' }, /^\.{1024}$/, 600_000],
+  [
+    'that breaks off',
     { does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf.' },
-    { does: 'drip', part: 'body' },
-  );
-  const answerWithin = (timeoutMs: number) =>
-    deliver(requestTo(`https://${name}:${to.port}/`), { check: inPublic, timeoutMs });
-  expect(await answerWithin(60_000)).toMatchObject({ answer: { body: '.'.repeat(1_024), bodyIsCut: true } });
-  expect(await answerWithin(60_000)).toMatchObject({ answer: { body: 'half.', bodyIsCut: true } });
-  expect(await answerWithin(1_000)).toMatchObject({
-    answer: { body: expect.stringMatching(/^\.+$/), bodyIsCut: true },
-  });
-});
+    /^half\.$/,
+    600_000,
+  ],
+  ['that takes too long', { does: 'drip', part: 'body' }, /^\.+$/, 1_000],
+])(
+  'once a receiver has said 200, a body %s changes nothing, and what came of it is kept',
+  async (_, behaviour, kept, timeoutMs) => {
+    const { to, url } = await receiving(behaviour);
+    const body = expect.stringMatching(kept);
+    const answer = expect.objectContaining({ status: 200, body, bodyIsCut: true });
+    expect(await deliverTo(url, { check: inPublic, timeoutMs })).toEqual({ kind: 'delivered', answer });
+    await to.allDisconnected();
+  },
+);

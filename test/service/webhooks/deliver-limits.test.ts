@@ -1,21 +1,15 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { deliver, maxAnswerBytes, maxInterimAnswers } from '../../../src/service/webhooks/deliver.ts';
+import { maxInterimAnswers } from '../../../src/service/webhooks/deliver.ts';
+import { listenHere } from '../../support/listen.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { failed, localCheck, receiver, requestTo, statusOnly } from './delivering.ts';
+import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 
 const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
-interface Flood {
-  readonly url: string;
-  /** When the connection is closed: how much it took. */
-  readonly sent: () => Promise<number>;
-}
-
 /** A receiver that says one thing, and then another for ever, as fast as it is taken. */
-async function flood(first: string, thenForEver: string): Promise<Flood> {
+async function flood(first: string, thenForEver: string) {
   const { promise, resolve } = Promise.withResolvers<number>();
   const piece = thenForEver.repeat(Math.ceil(16_384 / thenForEver.length));
   const pour = (socket: Socket): void => {
@@ -30,15 +24,12 @@ async function flood(first: string, thenForEver: string): Promise<Flood> {
       pour(socket);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${port}/`, sent: () => promise };
+  /** How much a connection took, when it is closed. */
+  const sent = () => promise;
+  return { url: `http://127.0.0.1:${port}/`, sent };
 }
-
-const deliverTo = (url: string) => deliver(requestTo(url), { check: localCheck });
 
 test('as many interim answers as a receiver may send do not keep its answer from counting', async () => {
   const to = await receiver();
@@ -46,47 +37,40 @@ test('as many interim answers as a receiver may send do not keep its answer from
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(200) });
 });
 
-test('one more is a failed attempt, whatever comes after it', async () => {
+test.each([
+  ['one more than that', early.repeat(maxInterimAnswers + 1), 'more than 8 interim answers (1xx)'],
+  // Few of them, but long.
+  ['too many bytes of them', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
+])('%s is a failed attempt, whatever answer follows', async (_, interim, what) => {
   const to = await receiver();
-  to.behave({ does: 'say', text: early.repeat(maxInterimAnswers + 1) + ok });
-  expect(failed(await deliverTo(to.url())).why).toBe(
-    `${new URL(to.url()).origin} sent more than 8 interim answers (1xx), and the connection was cut.`,
-  );
+  to.behave({ does: 'say', text: interim + ok });
+  const { why } = failed(await deliverTo(to.url()));
+  expect(why).toBe(`http://127.0.0.1:${to.port} sent ${what}, and the connection was cut.`);
 });
 
-test('interim answers that are few and long are a failed attempt as well, before the answer that follows them', async () => {
-  const long = `HTTP/1.1 103 Early Hints\r\nlink: ${'x'.repeat(15_000)}\r\n\r\n`;
-  const to = await receiver();
-  to.behave({ does: 'say', text: long.repeat(5) + ok });
-  expect(failed(await deliverTo(to.url())).why).toBe(
-    `${new URL(to.url()).origin} sent more than 64 KB, and the connection was cut.`,
-  );
-});
+const headers = 'HTTP/1.1 200 OK\r\n';
+const chunked = `${headers}transfer-encoding: chunked\r\n\r\n`;
+const cut = 'what a receiver without end got rid of, in what the system holds for a connection';
 
 test.each([
   ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],
-  ['headers', 'HTTP/1.1 200 OK\r\n', 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
-  ['one header', 'HTTP/1.1 200 OK\r\nx: ', 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['headers', headers, 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['one header', `${headers}x: `, 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
 ])('a receiver that sends %s without end is cut off at once', async (_, first, thenForEver, why) => {
   const { url, sent } = await flood(first, thenForEver);
-  const { origin } = new URL(url);
-  expect(failed(await deliverTo(url)).why).toBe(`${origin} ${why}`);
-  measured('what a receiver without end got rid of, in what the system holds for a connection', (await sent()) / 1e6);
+  expect(failed(await deliverTo(url)).why).toBe(`${new URL(url).origin} ${why}`);
+  measured(cut, (await sent()) / 1e6);
 });
 
 test.each([
-  ['a body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '400\r\n', `${'.'.repeat(1_024)}\r\n`],
-  ['chunks of a byte', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n', '.\r\n'],
-  ['extensions of a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;', 'x', ''],
+  ['a body', chunked, `400\r\n${'.'.repeat(1_024)}\r\n`],
+  ['chunks of a byte', chunked, '1\r\n.\r\n'],
+  ['extensions of a chunk', `${chunked}1;`, 'x'],
 ])(
   '%s without end does not undo an answer that has been given, and is cut off at once',
-  async (_, first, size, data) => {
-    const { url, sent } = await flood(first, size + data);
+  async (_, first, thenForEver) => {
+    const { url, sent } = await flood(first, thenForEver);
     expect(await deliverTo(url)).toEqual({ kind: 'delivered', answer: statusOnly(200) });
-    measured('what a receiver without end got rid of, in what the system holds for a connection', (await sent()) / 1e6);
+    measured(cut, (await sent()) / 1e6);
   },
 );
-
-test('no answer is read for longer than it may be', () => {
-  expect([maxInterimAnswers, maxAnswerBytes]).toEqual([8, 65_536]);
-});

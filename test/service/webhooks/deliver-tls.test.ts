@@ -1,8 +1,8 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, expect, test } from 'vitest';
-import { deliver } from '../../../src/service/webhooks/deliver.ts';
-import { always, checking, failed, localCheck, receiver, requestTo, statusOnly } from './delivering.ts';
+import { listenHere } from '../../support/listen.ts';
+import { always, checking, deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 import { selfSigned } from './self-signed.ts';
 
 const name = 'hooks.example.com';
@@ -11,15 +11,25 @@ const toName = checking(always('127.0.0.1'));
 const trustedBefore = getCACertificates('default');
 afterEach(() => setDefaultCACertificates(trustedBefore));
 
-test('https is delivered to a receiver whose certificate is for the name and trusted', async () => {
-  const tls = selfSigned(name);
-  setDefaultCACertificates([tls.cert]);
-  const to = await receiver({ tls });
-  const request = requestTo(`https://${name}:${to.port}/`);
-  expect(await deliver(request, { check: toName })).toEqual({ kind: 'delivered', answer: statusOnly(204) });
-  expect((await to.nextDelivery()).body).toBe(request.body);
+interface Certificate {
+  readonly validUntil?: Date | undefined;
+  readonly isTrusted?: boolean | undefined;
+}
 
-  const { why } = failed(await deliver(requestTo(`https://other.example.com:${to.port}/`), { check: toName }));
+/** A receiver under that name, whose certificate is trusted unless told otherwise. */
+async function trusted({ validUntil, isTrusted = true }: Certificate = {}) {
+  const tls = selfSigned(name, validUntil);
+  if (isTrusted) setDefaultCACertificates([tls.cert]);
+  const to = await receiver({ tls });
+  const attempt = (host = name, timeoutMs = 15_000) =>
+    deliverTo(`https://${host}:${to.port}/`, { check: toName, timeoutMs });
+  return { to, attempt };
+}
+
+test('https is delivered to a receiver whose certificate is for the name and trusted', async () => {
+  const { to, attempt } = await trusted();
+  expect(await attempt()).toEqual({ kind: 'delivered', answer: statusOnly(204) });
+  const { why } = failed(await attempt('other.example.com'));
   expect(why).toBe(
     `The TLS certificate of https://other.example.com:${to.port} is for another name (ERR_TLS_CERT_ALTNAME_INVALID).`,
   );
@@ -27,43 +37,29 @@ test('https is delivered to a receiver whose certificate is for the name and tru
 });
 
 test('a receiver that stalls after the handshake is said not to answer', async () => {
-  const tls = selfSigned(name);
-  setDefaultCACertificates([tls.cert]);
-  const to = await receiver({ tls });
+  const { to, attempt } = await trusted();
   to.behave({ does: 'hang' });
-  const { why } = failed(await deliver(requestTo(`https://${name}:${to.port}/`), { check: toName, timeoutMs: 300 }));
-  expect(why).toContain('did not answer within 0.3 s');
+  expect(failed(await attempt(name, 300)).why).toContain('did not answer within 0.3 s');
 });
 
-test('a certificate that is not trusted is said to be the reason, and nothing is sent', async () => {
-  const to = await receiver({ tls: selfSigned(name) });
-  const { why } = failed(await deliver(requestTo(`https://${name}:${to.port}/`), { check: toName }));
-  expect(why).toContain('The TLS certificate of');
-  expect(why).toContain('is self-signed');
+test.each([
+  ['is self-signed', { isTrusted: false }],
+  ['has expired', { validUntil: new Date(Date.now() - 60_000) }],
+])('a certificate that %s is said to be the reason, and nothing is sent', async (fault, certificate) => {
+  const { to, attempt } = await trusted(certificate);
+  expect(failed(await attempt()).why).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
   expect(to.deliveries).toHaveLength(0);
-});
-
-test('a certificate that has expired is said to be the reason', async () => {
-  const tls = selfSigned(name, new Date(Date.now() - 60_000));
-  setDefaultCACertificates([tls.cert]);
-  const to = await receiver({ tls });
-  const { why } = failed(await deliver(requestTo(`https://${name}:${to.port}/`), { check: toName }));
-  expect(why).toContain('has expired');
 });
 
 test('a receiver that does not speak TLS is said to be the reason', async () => {
   const to = await receiver();
-  const { why } = failed(await deliver(requestTo(`https://127.0.0.1:${to.port}/`), { check: localCheck }));
-  expect(why).toContain('The TLS handshake with');
+  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).why).toContain('The TLS handshake with');
 });
 
 test('a receiver that stalls in the TLS handshake is given up at the limit', async () => {
   const silent = createServer((socket) => socket.on('error', () => {}).resume());
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this form (node:net, server.address()).
-  const { port } = silent.address() as AddressInfo;
-  const terms = { check: localCheck, timeoutMs: 100 };
-  const { why } = failed(await deliver(requestTo(`https://127.0.0.1:${port}/`), terms));
+  const port = await listenHere(silent);
+  const { why } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 100 }));
   expect(why).toContain('did not complete the TLS handshake within 0.1 s');
   await new Promise((resolve) => silent.close(resolve));
 });

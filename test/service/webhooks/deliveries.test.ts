@@ -1,5 +1,6 @@
+import { type RawBuilder, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
+import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -8,7 +9,7 @@ import { patient } from './patience.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
+describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
   let data: Awaited<ReturnType<typeof temporaryDataFolder>>;
   let remote: string;
@@ -24,53 +25,49 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   });
   afterAll(() => data.remove());
 
-  test('locks are told of as they are taken and released, signed for the secret that was made', async () => {
-    const { id, register, lock, unlock } = await service().hooks();
+  /** A workspace with one webhook, whose secret was given or made. */
+  async function hooked(registration: Readonly<Record<string, unknown>>, remoteOfWorkspace?: string) {
+    const workspace = await service().hooks(remoteOfWorkspace);
     const receiver = await service().receiver();
-    const { body: hook } = await register({
-      url: receiver.url('/hook?key=the-key-of-the-url'),
-      events: [...hookEvents],
-    });
+    const { body } = await workspace.register({ url: receiver.url('/hook?key=the-key-of-the-url'), ...registration });
+    const secret: string = body.secret;
+    const next = async () => {
+      const delivery = await receiver.nextDelivery();
+      return { ...delivery, said: verified(secret, delivery) };
+    };
+    return { ...workspace, receiver, secret, next };
+  }
+
+  test('locks are told of as they are taken and released, signed for the secret that was made', async () => {
+    const { id, lock, unlock, next } = await hooked({ events: [...hookEvents] });
     const { body: taken } = await lock('art/hero.psd');
-    const first = await receiver.nextDelivery();
-    expect([first.method, first.path]).toEqual(['POST', '/hook?key=the-key-of-the-url']);
-    expect(verified(hook.secret, first)).toEqual({
+    const acquired = await next();
+    expect([acquired.method, acquired.path]).toEqual(['POST', '/hook?key=the-key-of-the-url']);
+    expect(acquired.said).toEqual({
       type: 'lock.acquired',
       timestamp: taken.acquired_at,
       data: { workspace: id, lock: taken },
     });
-
     await unlock('art/hero.psd');
-    const second = await receiver.nextDelivery();
-    expect(verified(hook.secret, second)).toEqual({
+    const released = await next();
+    expect(released.said).toEqual({
       type: 'lock.released',
       timestamp,
       data: { workspace: id, lock: taken, released_by: 'ada', forced: false },
     });
-    expect(idOf(second)).not.toBe(idOf(first));
-  });
+    expect(idOf(released)).not.toBe(idOf(acquired));
 
-  test("a release by force tells who released another's lock", async () => {
-    const { id, register, lock } = await service().hooks();
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    await register({ url: receiver.url(), events: ['lock.released'], secret });
-    const { body: taken } = await lock('a');
+    await lock('a');
+    await next();
     const admin = (await service().token({ name: 'grace', scopes: ['locks:admin'] })).secret;
     await service().call('DELETE', `/v1/workspaces/${id}/locks/a?force=true`, { token: admin });
-    expect(verified(secret, await receiver.nextDelivery())).toMatchObject({
-      type: 'lock.released',
-      data: { lock: taken, released_by: 'grace', forced: true },
-    });
+    expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
   test('a lock that reaches the end of its ttl is told of, with the time when it ended', async () => {
-    const { id, register, lock } = await service().hooks();
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    await register({ url: receiver.url(), events: ['lock.expired'], secret });
+    const { id, lock, next } = await hooked({ events: ['lock.expired'] });
     const { body: taken } = await lock('a', '1s');
-    expect(verified(secret, await receiver.nextDelivery())).toEqual({
+    expect((await next()).said).toEqual({
       type: 'lock.expired',
       timestamp: taken.expires_at,
       data: { workspace: id, lock: taken },
@@ -78,42 +75,13 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect((await lock('a')).status).toBe(201);
   });
 
-  test('a path that is taken again the moment it is free is told of in that order', async ({ expect }) => {
-    const { register, lock } = await service().hooks();
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    await register({ url: receiver.url(), events: [...hookEvents], secret });
-    const locks: Lock[] = [(await lock('a', '1s')).body];
-    await expect
-      .poll(
-        async () => {
-          const { status, body } = await lock('a');
-          if (status === 201) locks.push(body);
-          return status;
-        },
-        { ...patient, interval: 20 },
-      )
-      .toBe(201);
-    const told = [await receiver.nextDelivery(), await receiver.nextDelivery(), await receiver.nextDelivery()];
-    expect(told.map((delivery) => verified(secret, delivery))).toMatchObject([
-      { type: 'lock.acquired', data: { lock: locks[0] } },
-      { type: 'lock.expired', data: { lock: locks[0] } },
-      { type: 'lock.acquired', data: { lock: locks[1] } },
-    ]);
-  });
-
   test('syncs are told of as they end, only of the branches that a hook names', async () => {
-    const { id, register, sync } = await service().hooks(remote);
-    const [main, all] = [await service().receiver(), await service().receiver()];
-    const secret = newSecret();
-    const events = ['sync.succeeded', 'sync.failed'];
-    await register({ url: main.url(), events, branches: ['main'], secret });
-    await register({ url: all.url(), events, secret });
-
+    const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
+    const [main, secret] = [await service().receiver(), newSecret()];
+    await register({ url: main.url(), branches: ['main'], secret });
     const outcome = async (branch: string) => {
       const location = (await sync(branch)).headers.get('location') ?? '';
-      const told = verified(secret, await all.nextDelivery());
-      return [told, (await service().call('GET', location)).body];
+      return [(await nextOfAll()).said, (await service().call('GET', location)).body];
     };
     const [art, artSync] = await outcome('art/änderung');
     expect(artSync).toMatchObject({ status: 'succeeded', head: heads.get('art/änderung') });
@@ -129,114 +97,108 @@ describe.concurrent.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('a sync that fails is told of with its error', async () => {
-    const { register, sync } = await service().hooks(`${data.folder}/nothing-here.git`);
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    await register({ url: receiver.url(), events: ['sync.failed'], secret });
-    const { body: queued } = await sync('main');
-    expect(verified(secret, await receiver.nextDelivery())).toMatchObject({
-      type: 'sync.failed',
-      data: {
-        sync: { sync_id: queued.sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) },
-      },
-    });
-  });
-
-  test('the github format arrives as a repository dispatch, with the headers of the hook', async () => {
-    const { id, register, lock } = await service().hooks();
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    const headers = { Authorization: 'Bearer the-token-of-github', 'X-Trace': 'a-trace-of-ours' };
-    await register({ url: receiver.url(), events: ['lock.acquired'], format: 'github', headers, secret });
-    const { body: taken } = await lock('a');
-    const delivery = await receiver.nextDelivery();
-    expect(verified(secret, delivery)).toEqual({
-      event_type: 'lock.acquired',
-      client_payload: {
-        id: idOf(delivery),
-        type: 'lock.acquired',
-        timestamp: taken.acquired_at,
-        data: { workspace: id, lock: taken },
-      },
-    });
-    expect(delivery.headers).toMatchObject({
-      authorization: 'Bearer the-token-of-github',
-      'x-trace': 'a-trace-of-ours',
-      accept: 'application/vnd.github+json',
-    });
-  });
-
-  test('the buildkite format arrives as a build of the commit that was synced, with the headers of the hook', async () => {
-    const { id, register, sync } = await service().hooks(remote);
-    const receiver = await service().receiver();
-    const secret = newSecret();
-    const headers = { Authorization: 'Bearer the-token-of-buildkite' };
-    await register({ url: receiver.url(), format: 'buildkite', headers, secret });
-    const { body: queued } = await sync('main');
-    const delivery = await receiver.nextDelivery();
-    expect(verified(secret, delivery)).toMatchObject({
-      commit: heads.get('main'),
-      branch: 'main',
-      meta_data: { event_id: idOf(delivery), event: 'sync.succeeded', workspace: id, sync_id: queued.sync_id },
-    });
-    expect(delivery.headers.authorization).toBe('Bearer the-token-of-buildkite');
+    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${data.folder}/nothing-here.git`);
+    const { sync_id } = (await sync('main')).body;
+    const failed = { sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) };
+    expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
   });
 
   test('a hook that is registered again is told in its new format, with its new headers, under its old secret', async () => {
-    const { register, lock } = await service().hooks();
-    const receiver = await service().receiver();
     const events = ['lock.acquired'];
-    const { body: hook } = await register({ url: receiver.url(), events, headers: { 'x-old': 'an-old-header' } });
-    await register({ url: receiver.url(), events, format: 'github', headers: { 'x-new': 'a-new-header' } });
-    await lock('a');
-    const delivery = await receiver.nextDelivery();
-    expect(verified(hook.secret, delivery)).toMatchObject({ event_type: 'lock.acquired' });
+    const { id, register, lock, receiver, next } = await hooked({ events, headers: { 'x-old': 'an-old-header' } });
+    const url = receiver.url('/hook?key=the-key-of-the-url');
+    await register({ url, events, format: 'github', headers: { 'X-New': 'a-new-header' } });
+    const { body: taken } = await lock('a');
+    const delivery = await next();
+    expect(delivery.said).toMatchObject({
+      event_type: 'lock.acquired',
+      client_payload: { id: idOf(delivery), data: { workspace: id, lock: taken } },
+    });
     expect([delivery.headers['x-old'], delivery.headers['x-new']]).toEqual([undefined, 'a-new-header']);
   });
 
-  test('a delivery that failed is tried again, and the log says why', async ({ expect }) => {
-    const { register, lock } = await service().hooks();
-    const target = await service().receiver();
-    target.behave({ does: 'answer', status: 500 }, { does: 'answer', status: 204 });
-    const url = target.url('/hook?key=the-key-of-the-url');
+  test('a delivery that failed is tried again, and the log says why', async () => {
     const headers = { authorization: 'Bearer the-credential' };
-    const { body: hook } = await register({ url, events: ['lock.acquired'], headers });
+    const { id, lock, receiver, next } = await hooked({ events: ['lock.acquired'], headers });
+    receiver.behave({ does: 'answer', status: 500 }, { does: 'answer', status: 204 });
     await lock('a');
-    const first = await target.nextDelivery();
+    const first = await next();
     // The first step of the schedule is 5 s; the test has no time to lose.
     const { storage, log } = service();
-    await expect
-      .poll(async () => {
-        const hurry = storage.commit('global', (db) =>
-          db
-            .updateTable('deliveries')
-            .set({ next_attempt_at: 0 })
-            .where('hook_id', '=', hook.id)
-            .where('attempts', '=', 1)
-            .executeTakeFirst(),
-        );
-        return (await hurry).numUpdatedRows;
-      }, patient)
-      .toBe(1n);
-    const second = await target.nextDelivery();
-    expect(verified(hook.secret, second)).toEqual(verified(hook.secret, first));
-    expect(idOf(second)).toBe(idOf(first));
-    expect(log()).toContain(`${new URL(url).origin} answered with the status 500.`);
+    const hurry = () =>
+      storage.commit('global', (db) =>
+        db
+          .updateTable('deliveries')
+          .set({ next_attempt_at: 0 })
+          .where('hook_id', 'in', db.selectFrom('hooks').select('id').where('workspace_id', '=', id))
+          .where('attempts', '=', 1)
+          .executeTakeFirst(),
+      );
+    await expect.poll(async () => (await hurry()).numUpdatedRows, patient).toBe(1n);
+    const second = await next();
+    expect([idOf(second), second.said]).toEqual([idOf(first), first.said]);
+    expect(log()).toContain(`${new URL(receiver.url()).origin} answered with the status 500.`);
   });
 
-  test('a receiver that keeps its connections waiting does not hold up other hooks, and gets one delivery at a time', async ({
-    expect,
-  }) => {
-    const { register, lock } = await service().hooks();
-    const [slow, quick] = [await service().receiver(), await service().receiver()];
-    slow.behave({ does: 'hang' });
-    const secret = newSecret();
-    for (const { url } of [slow, quick]) await register({ url: url(), events: ['lock.acquired'], secret });
-    const paths = Array.from({ length: 20 }, (_, index) => `file-${index}`);
-    await Promise.all(paths.map((path) => lock(path)));
-    const told = await Promise.all(paths.map(() => quick.nextDelivery()));
-    const locked = told.map((delivery) => (verified(secret, delivery) as { data: { lock: Lock } }).data.lock.path);
-    expect(locked.toSorted()).toEqual(paths.toSorted());
-    await expect.poll(() => slow.deliveries.length, patient).toBe(1);
+  /** Makes a statement fail that would add a second row with the same value. */
+  async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
+    const { storage } = service();
+    await storage.commit('global', (db) => sql`create unique index only_once on ${rule}`.execute(db));
+    try {
+      return await work();
+    } finally {
+      await storage.commit('global', (db) => sql`drop index only_once`.execute(db));
+    }
+  }
+
+  const eventsOf = async (workspace: string) => {
+    const rows = await service()
+      .storage.read.selectFrom('deliveries')
+      .innerJoin('hooks', 'hooks.id', 'deliveries.hook_id')
+      .select('event')
+      .where('workspace_id', '=', workspace)
+      .orderBy('sequence')
+      .execute();
+    return rows.map(({ event }) => JSON.parse(event).type);
+  };
+
+  test('a lock whose answer cannot be remembered is not taken, and nobody is told of it', async () => {
+    const { id } = await hooked({ events: ['lock.acquired'] });
+    const lock = (path: string) =>
+      service().call('POST', `/v1/workspaces/${id}/locks`, {
+        json: { path, type: 'exclusive', ttl: '1h' },
+        headers: { 'idempotency-key': `${id}-${path}` },
+      });
+    const locked = async () => (await service().call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
+    await whileUnique(sql`remembered_answers (token_id, status)`, async () => {
+      const replies = [await lock('a'), await lock('b')];
+      expect(replies.map(({ status }) => status)).toEqual([201, 500]);
+    });
+    expect([await eventsOf(id), await locked()]).toEqual([['lock.acquired'], 1]);
+    expect((await lock('b')).status).toBe(201);
+    expect([await eventsOf(id), await locked()]).toEqual([['lock.acquired', 'lock.acquired'], 2]);
+  });
+
+  test('a sync whose end cannot be told of has not ended', async () => {
+    const { id, sync } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
+    const { storage, call, log } = service();
+    const begin = async () => {
+      const location = (await sync('main')).headers.get('location') ?? '';
+      return async () => (await call('GET', location)).body.status;
+    };
+    const failures = () => log().split('background work failed').length;
+    const second = await whileUnique(sql`deliveries (hook_id) where ordering_key = 'sync:main'`, async () => {
+      await expect.poll(await begin(), patient).toBe('succeeded');
+      const before = failures();
+      const status = await begin();
+      await expect.poll(failures, patient).toBeGreaterThan(before);
+      return status;
+    });
+    expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
+    await storage.commit('global', (db) =>
+      db.updateTable('syncs').set({ lease_until: 0 }).where('workspace_id', '=', id).execute(),
+    );
+    await expect.poll(second, patient).toBe('succeeded');
+    expect(await eventsOf(id)).toEqual(['sync.succeeded', 'sync.succeeded']);
   });
 });

@@ -1,12 +1,11 @@
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
-import type { DeliveryResult } from '../../../src/service/webhooks/deliver.ts';
+import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
 import { type DeliveryRequest, deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { succeeded, valueIn } from './samples.ts';
+import { hookRow, succeeded, valueIn } from './samples.ts';
 
 const loopback = [valueIn(parseCidr('127.0.0.0/8')), valueIn(parseCidr('::1/128'))];
 
@@ -25,10 +24,10 @@ export const checking = (resolve: Resolve, allowedNetworks = loopback) =>
 export const localCheck = checking(nowhere);
 
 export const secret = newSecret();
-const headers = valueIn(parseExtraHeaders({ authorization: 'Bearer s3cret' }));
+const headers = { authorization: 'Bearer s3cret' };
 
 export const requestTo = (url: string): DeliveryRequest =>
-  valueIn(deliveryRequest({ url, format: 'standard', secret, headers }, succeeded, new Date()));
+  valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date()));
 
 /** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */
 export const statusOnly = (status: number) => ({ kept: 'status', status });
@@ -38,15 +37,13 @@ export const failed = (outcome: DeliveryResult) => {
   return outcome;
 };
 
-const opened: WebhookReceiver[] = [];
-
-afterEach(async () => {
-  for (const { close } of opened.splice(0)) await close();
-});
+/** An attempt at a receiver at a loopback address. */
+export const deliverTo = (url: string, terms: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
+  deliver(requestTo(url), { check: localCheck, ...terms });
 
 /** A receiver that is closed when the test ends. */
 export async function receiver(...options: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {
   const started = await startWebhookReceiver(...options);
-  opened.push(started);
+  onTestFinished(started.close);
   return started;
 }

@@ -1,27 +1,105 @@
+import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { hookFormats } from '../../../src/interface/resources.ts';
-import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
-import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { newSecret } from '../../../src/service/webhooks/signature.ts';
-import { released, succeeded, valueIn } from './samples.ts';
+import { redact, spellingsOf } from '../../../src/interface/redact.ts';
+import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
+import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { type HookEventOccurrence, isSyncEvent } from '../../../src/service/webhooks/event.ts';
+import { parseSubscription } from '../../../src/service/webhooks/formats.ts';
+import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
+import { runs } from '../../support/runs.ts';
+import { hookRow, lock, released, succeeded, sync, valueIn, whyOf } from './samples.ts';
 
-const url = 'https://hooks.example.com/';
-const headers = valueIn(parseExtraHeaders({ Authorization: 'Bearer abc', 'User-Agent': 'game-hooks' }));
+const requestOf = (hook: HookRow, occurrence: HookEventOccurrence) =>
+  valueIn(deliveryRequest(hook, occurrence, new Date()));
+const bodyOf = (format: HookFormat, occurrence: HookEventOccurrence) =>
+  JSON.parse(requestOf(hookRow({ format }), occurrence).body);
+
+test('the standard format is the payload of Standard Webhooks, with the time of the event', () => {
+  expect(bodyOf('standard', succeeded)).toEqual({
+    type: 'sync.succeeded',
+    timestamp: '2026-01-02T03:04:07.006Z',
+    data: { workspace: 'game', sync },
+  });
+  expect(bodyOf('standard', released)).toEqual({
+    type: 'lock.released',
+    timestamp: '2026-01-02T03:30:00.000Z',
+    data: { workspace: 'game', lock, released_by: 'admin', forced: true },
+  });
+});
+
+test('the github format is a repository dispatch whose payload has what the standard one has, and the id', () => {
+  expect(requestOf(hookRow({ format: 'github' }), released).headers).toMatchObject({
+    'content-type': 'application/json',
+    accept: 'application/vnd.github+json',
+    'x-github-api-version': '2022-11-28',
+    'user-agent': 'workspace-automation',
+  });
+  expect(bodyOf('github', released)).toEqual({
+    event_type: 'lock.released',
+    client_payload: { id: 'evt_2', ...bodyOf('standard', released) },
+  });
+});
+
+test('the buildkite format starts a build of the commit that was synced', () => {
+  expect(bodyOf('buildkite', succeeded)).toEqual({
+    commit: sync.head,
+    branch: 'art/änderung',
+    message: 'game: art/änderung is in sync',
+    meta_data: {
+      event_id: 'evt_1',
+      event: 'sync.succeeded',
+      workspace: 'game',
+      sync_id: 'syn_1',
+      received_objects: '11',
+    },
+  });
+});
+
+test('the buildkite format tells of a failed sync too, which may have no head', () => {
+  const error = 'The remote does not answer.';
+  const data = { sync: { ...sync, status: 'failed', head: null, error } } as const;
+  expect(bodyOf('buildkite', { ...succeeded, type: 'sync.failed', data })).toMatchObject({
+    commit: 'HEAD',
+    message: 'game: the sync of art/änderung failed',
+    meta_data: { event: 'sync.failed', error },
+  });
+});
+
+test('only the buildkite format has no words for locks: it is refused for them at registration and at delivery', () => {
+  const occurrences: readonly HookEventOccurrence[] = [
+    succeeded,
+    { ...succeeded, type: 'sync.failed' },
+    released,
+    { ...released, type: 'lock.acquired' },
+    { ...released, type: 'lock.expired' },
+  ];
+  for (const format of hookFormats) {
+    const hook = hookRow({ format });
+    for (const occurrence of occurrences) {
+      const isExpressed = format !== 'buildkite' || isSyncEvent(occurrence.type);
+      expect(parseSubscription(format, ['sync.failed', occurrence.type]).ok).toBe(isExpressed);
+      expect(deliveryRequest(hook, occurrence, new Date()).ok).toBe(isExpressed);
+      expect(shownRequest(hook, occurrence).ok).toBe(isExpressed);
+    }
+  }
+  expect(whyOf(parseSubscription('buildkite', ['sync.succeeded', 'lock.acquired']))).toBe(
+    'The buildkite format starts a build of a branch, and lock events have none: use sync events only.',
+  );
+});
 
 test('every format is signed over the body that is sent', () => {
-  const secret = newSecret();
   for (const format of hookFormats) {
-    const request = valueIn(deliveryRequest({ url, format, secret, headers }, succeeded, new Date()));
-    expect(new Webhook(secret).verify(request.body, { ...request.headers })).toEqual(JSON.parse(request.body));
-    expect(request.headers['webhook-id']).toBe(succeeded.id);
+    const hook = hookRow({ format });
+    const { body, headers } = requestOf(hook, succeeded);
+    expect(new Webhook(hook.secret).verify(body, { ...headers })).toEqual(JSON.parse(body));
+    expect(headers['webhook-id']).toBe(succeeded.id);
   }
 });
 
 test("a hook's own headers are added, and replace those of its format", () => {
-  const hook = { url, format: 'github', secret: newSecret(), headers } as const;
-  const request = valueIn(deliveryRequest(hook, released, new Date()));
-  expect(request.headers).toMatchObject({
+  const headers = { Authorization: 'Bearer abc', 'User-Agent': 'game-hooks' };
+  expect(requestOf(hookRow({ format: 'github', headers }), released).headers).toMatchObject({
     authorization: 'Bearer abc',
     accept: 'application/vnd.github+json',
     'content-type': 'application/json',
@@ -29,7 +107,81 @@ test("a hook's own headers are added, and replace those of its format", () => {
   });
 });
 
-test('there is no request for an event that the format has no words for', () => {
-  const hook = { url, format: 'buildkite', secret: newSecret(), headers } as const;
-  expect(deliveryRequest(hook, released, new Date()).ok).toBe(false);
+test('is shown as a receiver gets it, with the extra headers and the signature hidden', () => {
+  const hook = hookRow({
+    url: 'https://a.example.com/hook?key=s3cret',
+    headers: { Authorization: 'Bearer s3cret', 'User-Agent': 'game-hooks' },
+  });
+  const { body, prettyBody, ...shown } = valueIn(shownRequest(hook, released));
+  expect(shown).toEqual({
+    method: 'POST',
+    url: 'https://a.example.com/hook?…',
+    headers: [
+      { name: 'content-type', value: 'application/json' },
+      { name: 'user-agent', hidden: 'secret' },
+      { name: 'authorization', hidden: 'secret' },
+      { name: 'webhook-id', value: released.id },
+      { name: 'webhook-timestamp', hidden: 'of-each-attempt' },
+      { name: 'webhook-signature', hidden: 'secret' },
+    ],
+  });
+  expect(body).toBe(requestOf(hook, released).body);
+  expect(prettyBody).toContain('\n');
+  expect(JSON.parse(prettyBody)).toEqual(JSON.parse(body));
+});
+
+test('is shown with the headers of every attempt, and none of the values that are secret', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'abcdef0123456789'), minLength: 12, maxLength: 30 });
+  const name = fc.constantFrom('authorization', 'x-key', 'user-agent', 'accept', 'x-api', 'constructor');
+  const given = fc.record({
+    format: fc.constantFrom(...hookFormats),
+    query: text,
+    headers: fc.array(fc.tuple(name, text), { maxLength: 5 }),
+  });
+  fc.assert(
+    fc.property(given, ({ format, query, headers }) => {
+      const extra = Object.fromEntries(headers);
+      const hook = hookRow({ url: `https://a.example.com/hook?${query}`, format, headers: extra });
+      const shown = valueIn(shownRequest(hook, succeeded));
+      const sent = valueIn(deliveryRequest(hook, succeeded, new Date(0)));
+      expect(shown.headers.map((header) => header.name)).toEqual(Object.keys(sent.headers));
+      const secrets = [query, hook.secret, sent.headers['webhook-signature'], ...Object.values(extra)];
+      for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret);
+    }),
+    { numRuns: runs(100, 2_000) },
+  );
+});
+
+const basic = Buffer.from('ada:p4ssword').toString('base64');
+const full = hookRow({
+  url: 'https://hooks.example.com/path?key=a%2Fb%20c&alone1&plain=pl4in',
+  headers: { Authorization: 'Bearer t0ken-of-ours', 'X-Auth': `Basic ${basic}`, 'X-Key': 'k3y one two' },
+});
+const sent = requestOf(full, succeeded);
+const signature = sent.headers['webhook-signature'] ?? '';
+const spellings = spellingsOf(sent.secrets, 4);
+
+test.each([
+  ['the secret of the hook', full.secret],
+  ['its bytes alone', full.secret.slice('whsec_'.length)],
+  ['the signature', signature],
+  ['the signature without its version', signature.slice('v1,'.length)],
+  ['the value of a header', 'Bearer t0ken-of-ours'],
+  ['the credential in it', 't0ken-of-ours'],
+  ['a value with spaces', 'k3y one two'],
+  ['a user name and password', basic],
+  ['what these mean', 'ada:p4ssword'],
+  ['the password alone', 'p4ssword'],
+  ['the query of the address', 'key=a%2Fb%20c&alone1&plain=pl4in'],
+  ['a value of it as it is spelled', 'a%2Fb%20c'],
+  ['a value of it as it is meant', 'a/b c'],
+  ['another value', 'pl4in'],
+  ['a name without a value', 'alone1'],
+])('%s must not be told by the receiver', (_, text) => {
+  expect(redact(`You have sent: ${text}!`, spellings)).toBe('You have sent: ***!');
+});
+
+test('what every delivery has may be told by the receiver', () => {
+  const text = `POST /path ${succeeded.id} ${sent.body} application/json key plain`;
+  expect(redact(text, spellings)).toBe(text);
 });

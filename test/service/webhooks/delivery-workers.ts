@@ -1,66 +1,46 @@
 import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import type { ClaimedDelivery } from '../../../src/service/webhooks/delivery-queue.ts';
-import { type DeliveryParts, type DeliveryTerms, runDelivery } from '../../../src/service/webhooks/delivery-worker.ts';
-import type { TargetCheck } from '../../../src/service/webhooks/target-address.ts';
-import { claimNext } from './claim-next.ts';
+import { type DeliveryTerms, runDelivery, startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
 import { localCheck } from './delivering.ts';
+import { claimNext } from './hooked-storage.ts';
 
 /** Everything is tried again at once, and without end. */
-export const impatient: DeliveryTerms = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
-
-export interface DeliveryWorkers extends Worker {
-  log(): string;
-  /** How many ended in which way, without those ways in which none did. */
-  attempts(): Promise<Readonly<Record<string, number>>>;
-}
+const impatient: DeliveryTerms = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
 
 interface Options {
   readonly terms?: Partial<DeliveryTerms>;
-  readonly targets?: TargetCheck;
-}
-
-function parts(storage: Storage, targets: TargetCheck) {
-  const lines: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  return { storage, targets, metrics: createMetrics(), log, lines } satisfies DeliveryParts & { lines: string[] };
 }
 
 /** What one instance does about deliveries. It is stopped when the test ends. */
-export function startDeliveryWorkers(
-  storage: Storage,
-  { terms = {}, targets = localCheck }: Options = {},
-): DeliveryWorkers {
-  const { lines, ...given } = parts(storage, targets);
-  const worker = startWorker<ClaimedDelivery>({
-    parallel: 8,
-    pollMs: 20,
-    claim: () => claimNext(storage),
-    run: async (delivery, stopping) => void (await runDelivery(given, delivery, stopping, { ...impatient, ...terms })),
-    onError: (error) => given.log.error({ err: error }, 'unexpected'),
-  });
-  onTestFinished(() => worker.stop());
+export function startDeliveryWorkers(storage: Storage, { terms = {} }: Options = {}) {
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const metrics = createMetrics();
+  const onError = (error: unknown) => log.error({ err: error }, 'unexpected');
+  const parts = { storage, targets: localCheck, metrics, log, pollMs: 20, onError };
+  const worker = startDeliveries({ ...parts, terms: { ...impatient, ...terms } });
+  onTestFinished(worker.stop);
   return {
     ...worker,
     log: () => lines.join(''),
-    async attempts() {
-      const { values } = await given.metrics.deliveries.get();
+    /** How many ended in which way, without those ways in which none did. */
+    async attempts(): Promise<Readonly<Record<string, number>>> {
+      const { values } = await metrics.deliveries.get();
       return Object.fromEntries(values.flatMap(({ labels, value }) => (value > 0 ? [[labels.outcome, value]] : [])));
     },
   };
 }
 
 /** Makes the attempt that is due, on the usual terms unless told otherwise; false when none is. */
-export async function attemptNext(storage: Storage, { terms, targets = localCheck }: Options = {}): Promise<boolean> {
+export async function attemptNext(
+  storage: Storage,
+  { terms, targets = localCheck }: Options & { readonly targets?: typeof localCheck } = {},
+): Promise<boolean> {
   const claimed = await claimNext(storage);
   if (claimed === undefined) return false;
-  const { lines: _, ...given } = parts(storage, targets);
-  const never = new AbortController().signal;
-  await (terms === undefined
-    ? runDelivery(given, claimed, never)
-    : runDelivery(given, claimed, never, { ...impatient, ...terms }));
+  const parts = { storage, targets, metrics: createMetrics(), log: pino({ level: 'silent' }) };
+  await runDelivery(parts, claimed, new AbortController().signal, terms && { ...impatient, ...terms });
   return true;
 }

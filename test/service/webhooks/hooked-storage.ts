@@ -1,3 +1,4 @@
+import type { Selectable, Updateable } from 'kysely';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
@@ -6,10 +7,20 @@ import type { Actor } from '../../../src/service/audit/audit.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { releaseLock } from '../../../src/service/locks/release.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
-import type { AttemptMade } from '../../../src/service/webhooks/delivery-queue.ts';
+import type { Tables } from '../../../src/service/storage/tables.ts';
+import {
+  type AttemptMade,
+  type ClaimedDelivery,
+  claimDelivery,
+  type DeliveryEnd,
+  dueHooks,
+  settleDelivery,
+} from '../../../src/service/webhooks/delivery-queue.ts';
 import type { HookEventOccurrence } from '../../../src/service/webhooks/event.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
+import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
+import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import type { DatabaseKind, TestDatabase } from '../../support/databases.ts';
@@ -25,42 +36,11 @@ export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: nu
 /** An attempt of which only its end matters. */
 export const made: AttemptMade = { durationMs: 1, answer: null };
 
-/** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
-export interface HookedStorage {
-  readonly storage: Storage;
-  /** A hook for all events, unless told otherwise. Gives its id. */
-  hook(url: string, given?: Partial<HookRegistration>): Promise<string>;
-  acquire(path: string): Promise<Lock>;
-  release(path: string): Promise<Lock>;
-  /** All deliveries, in the order of their events. */
-  deliveries(): Promise<StoredDelivery[]>;
-}
-
-export interface StoredDelivery {
-  readonly id: string;
-  readonly hook_id: string;
-  readonly ordering_key: string;
-  readonly status: string;
-  readonly attempts: number;
-  readonly next_attempt_at: number | null;
-  readonly last_error: string | null;
-  readonly finished_at: number | null;
-  readonly lease_owner: string | null;
-  readonly lease_until: number | null;
-  readonly event: HookEventOccurrence;
-}
+type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 
 export async function acquireIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
-  const [acquisition] = await acquireLocks(db, now, [
-    {
-      workspace,
-      path: valueIn(parseLockPath(path)),
-      type: 'exclusive',
-      ttl: valueIn(parseTtl('1h')),
-      bearer,
-      origin: null,
-    },
-  ]);
+  const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
+  const [acquisition] = await acquireLocks(db, now, [{ workspace, path: valueIn(parseLockPath(path)), ...terms }]);
   if (acquisition?.kind !== 'acquired') throw new Error(`${path} is locked.`);
   return acquisition.lock;
 }
@@ -76,13 +56,29 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
   return release.lock;
 }
 
-async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
-  await storage.commit('global', (db) =>
-    addWorkspace(db, storage.now, { id: workspace, remote: 'https://git.example.com/game.git' }),
-  );
-  return {
+/** The delivery that has waited longest: for tests of what does not hang on whose turn it is. */
+export async function claimNext(storage: Storage): Promise<ClaimedDelivery | undefined> {
+  for (const { id } of (await dueHooks(storage)).toSorted((a, b) => a.since - b.since)) {
+    const claimed = await claimDelivery(storage, id);
+    if (claimed !== undefined) return claimed;
+  }
+  return undefined;
+}
+
+/** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
+async function hookedStorageOn(storage: Storage) {
+  const { now } = storage;
+  const change = <T>(work: (db: Database) => Promise<T>): Promise<T> => storage.commit('global', work);
+  await change((db) => addWorkspace(db, now, { id: workspace, remote: 'https://git.example.com/game.git' }));
+  /** All of them, in the order of their events. */
+  async function deliveries(): Promise<StoredDelivery[]> {
+    const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
+    return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
+  }
+  const hooked = {
     storage,
-    async hook(url, given = {}) {
+    /** A hook for all events, unless told otherwise. Gives its id. */
+    async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
       const registration = {
         workspace,
         url,
@@ -94,18 +90,53 @@ async function hookedStorageOn(storage: Storage): Promise<HookedStorage> {
         actor,
         ...given,
       } as const;
-      const registered = await storage.commit('global', (db) => registerHook(db, storage.now, registration));
+      const registered = await change((db) => registerHook(db, now, registration));
       if (registered.kind === 'too-many') throw new Error(`There are ${registered.maxHooks} hooks.`);
       return registered.hook.id;
     },
-    acquire: (path) => storage.commit('global', (db) => acquireIn(db, storage, path)),
-    release: (path) => storage.commit('global', (db) => releaseIn(db, storage, path)),
-    async deliveries() {
-      const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
-      return rows.map((row) => ({ ...row, event: JSON.parse(row.event) }));
+    pause: (id: string, of = workspace) => change((db) => pauseHook(db, now, { workspace: of, id, actor })),
+    resume: (id: string, of = workspace) => change((db) => resumeHook(db, now, { workspace: of, id, actor })),
+    acquire: (path: string) => change((db) => acquireIn(db, storage, path)),
+    release: (path: string) => change((db) => releaseIn(db, storage, path)),
+    deliveries,
+    statuses: async () => (await deliveries()).map(({ status }) => status),
+    /** The delivery that has waited longest; fails when none is due. */
+    async claim(): Promise<ClaimedDelivery> {
+      const claimed = await claimNext(storage);
+      if (claimed === undefined) throw new Error('There is nothing to claim.');
+      return claimed;
+    },
+    settle: (claimed: ClaimedDelivery, end: DeliveryEnd, attempt = made) =>
+      change((db) => settleDelivery(db, now, claimed, end, attempt)),
+    sendAgain: (hook: string, delivery: string, of = workspace) =>
+      change((db) => sendAgain(db, now, { workspace: of, hook, delivery, actor })),
+    /** Changes all deliveries, as time or another instance would. */
+    setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
+      change((db) => db.updateTable('deliveries').set(columns).execute()),
+    setHooks: (columns: Updateable<Tables['hooks']>) => change((db) => db.updateTable('hooks').set(columns).execute()),
+    /** Ends the time that deliveries wait for their next attempt. */
+    makeDue: () =>
+      change((db) =>
+        db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
+      ),
+    clear: () =>
+      change(async (db) => {
+        await db.deleteFrom('hooks').execute();
+        await db.deleteFrom('locks').execute();
+      }),
+  };
+  return {
+    ...hooked,
+    /** A hook, and what is due for it since locks were taken. */
+    async due({ url = 'https://a.example.com/', paths = ['a'] as readonly string[] } = {}) {
+      const id = await hooked.hook(url);
+      for (const path of paths) await hooked.acquire(path);
+      return { ...hooked, id, again: (delivery: string) => hooked.sendAgain(id, delivery) };
     },
   };
 }
+
+type HookedStorage = Awaited<ReturnType<typeof hookedStorageOn>>;
 
 /** One database for the tests of a file, without hooks and locks at the beginning of each. */
 export function hookedStorage(kind: DatabaseKind): () => HookedStorage {
@@ -116,14 +147,7 @@ export function hookedStorage(kind: DatabaseKind): () => HookedStorage {
     database = await kind.open();
     hooked = await hookedStorageOn(database.storage);
   });
-
-  afterEach(async () => {
-    await database?.storage.commit('global', async (db) => {
-      await db.deleteFrom('hooks').execute();
-      await db.deleteFrom('locks').execute();
-    });
-  });
-
+  afterEach(() => hooked?.clear());
   afterAll(() => database?.remove());
 
   return () => {

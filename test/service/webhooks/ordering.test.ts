@@ -1,12 +1,17 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
+import { recountBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
+import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
+import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
 import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf } from './hooked-service.ts';
-import { type HookedStorage, hookedStorage } from './hooked-storage.ts';
+import { claimNext, hookedStorage } from './hooked-storage.ts';
 import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
@@ -38,6 +43,25 @@ const behaviours = fc.array(
   { maxLength: 25 },
 );
 
+const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength: 1 }), { maxLength: 15 });
+
+/** What happens to deliveries, all at any time and in any order. */
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('event' as const), path: fc.constantFrom('a', 'b') }) },
+  { weight: 6, arbitrary: fc.record({ does: fc.constant('claim' as const) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      does: fc.constant('settle' as const),
+      which: fc.nat(),
+      end: fc.constantFrom<DeliveryEnd['kind']>('delivered', 'delivered', 'retry', 'given-up', 'gone'),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('again' as const), which: fc.nat() }) },
+  { weight: 2, arbitrary: fc.record({ does: fc.constant('resume' as const), which: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('pause' as const, 'recount' as const), which: fc.nat() }) },
+);
+
 describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
   const hooked = hookedStorage(kind);
 
@@ -54,17 +78,11 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     return Object.fromEntries(happened);
   }
 
-  const allDelivered = async ({ deliveries }: HookedStorage): Promise<boolean> =>
-    (await deliveries()).every(({ status }) => status === 'delivered');
-
-  const clear = () =>
-    hooked().storage.commit('global', async (db) => {
-      await db.deleteFrom('hooks').execute();
-      await db.deleteFrom('locks').execute();
-    });
+  const allDelivered = async (): Promise<boolean> =>
+    (await hooked().statuses()).every((status) => status === 'delivered');
 
   test('the first of a path is waited for; other paths and other hooks go on', async () => {
-    const { hook, acquire, release, storage } = hooked();
+    const { hook, acquire, release, storage, makeDue } = hooked();
     const [target, other] = [await receiver(), await receiver()];
     target.behave(failing);
     await hook(target.url());
@@ -81,31 +99,39 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     wake();
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 5 });
     expect(target.deliveries.map((delivery) => lockIn(delivery).path)).toEqual(['a', 'b']);
-    await storage.commit('global', (db) =>
-      db.updateTable('deliveries').set({ next_attempt_at: 0 }).where('next_attempt_at', 'is not', null).execute(),
-    );
+    await makeDue();
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 8 });
     expect(heardOf(target.deliveries)).toEqual(heardOf(other.deliveries));
   });
 
-  test('however a receiver fails, it hears of each path in the order of its locks, and nothing twice in between', async () => {
-    const { hook, storage } = hooked();
-    const instances = [0, 1].map(() => startDeliveryWorkers(storage, { terms: { timeoutMs: 200 } }));
+  test.each<[string, fc.Arbitrary<string[][]>]>([
+    ['and nothing twice in between', fc.constant([])],
+    ['and nothing is lost, where instances keep losing their leases', losses],
+  ])('however a receiver fails, it hears of each path in the order of its locks, %s', async (_, lost) => {
+    const { hook, storage, clear } = hooked();
+    const terms = { timeoutMs: 200, renewEveryMs: 20 };
+    const instances = [startDeliveryWorkers(storage, { terms }), startDeliveryWorkers(storage, { terms })];
     await fc.assert(
       fc
-        .asyncProperty(changes, behaviours, async (paths, ways) => {
+        .asyncProperty(changes, behaviours, lost, async (paths, [first = ok, ...others], losing) => {
           const target = await receiver();
-          const [first = ok, ...others] = ways;
           target.behave(first, ...others, ok);
           await hook(target.url());
           const happened = await make(paths);
-          await expect.poll(() => allDelivered(hooked()), patient).toBe(true);
+          for (const [heard, keys] of losing.entries()) {
+            const goesOn = async () => target.deliveries.length > heard || (await allDelivered());
+            await expect.poll(goesOn, { ...patient, interval: 5 }).toBe(true);
+            await storage.commit('global', (db) =>
+              db.updateTable('deliveries').set({ lease_until: 0 }).where('ordering_key', 'in', keys).execute(),
+            );
+          }
+          await expect.poll(allDelivered, patient).toBe(true);
           expect(heardOf(target.deliveries)).toEqual(happened);
+          if (losing.length > 0) return;
           // While every lease is kept, attempts at one delivery follow each other without another of its path between.
           for (const heard of Map.groupBy(target.deliveries, (delivery) => lockIn(delivery).path).values()) {
             const ids = heard.map(idOf);
-            const runs = ids.filter((id, index) => id !== ids[index - 1]);
-            expect(runs).toEqual([...new Set(ids)]);
+            expect(ids.filter((id, index) => id !== ids[index - 1])).toEqual([...new Set(ids)]);
           }
         })
         .afterEach(clear),
@@ -114,33 +140,88 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     for (const { log } of instances) expect(log()).not.toContain('unexpected');
   });
 
-  test('the order holds, and nothing is lost, where instances keep losing their leases', async () => {
-    const { hook, storage } = hooked();
-    const instances = [0, 1].map(() => startDeliveryWorkers(storage, { terms: { timeoutMs: 200, renewEveryMs: 20 } }));
-    const loseSome = (keys: readonly string[]) =>
-      storage.commit('global', (db) =>
-        db.updateTable('deliveries').set({ lease_until: 0 }).where('ordering_key', 'in', keys).execute(),
-      );
-    const losses = fc.array(fc.subarray(['lock:a', 'lock:b', 'lock:c'], { minLength: 1 }), { maxLength: 15 });
+  test('whatever happens, the first of each path alone is due, how many wait is known, and everything comes to its end', async () => {
+    const { hook, acquire, release, pause, resume, settle, sendAgain, deliveries, storage, clear } = hooked();
+    onTestFinished(() => setHookQuotas(storage, defaultHookQuotas));
+    await setHookQuotas(storage, { ...defaultHookQuotas, maxWaitingDeliveries: 8 });
+
+    async function holds(): Promise<void> {
+      const rows = await deliveries();
+      const unfinished = rows.filter(({ finished_at }) => finished_at === null);
+      const lines = Map.groupBy(unfinished, ({ hook_id, ordering_key }) => `${hook_id} ${ordering_key}`);
+      for (const [first, ...others] of lines.values()) {
+        expect(first?.next_attempt_at).not.toBeNull();
+        for (const other of others) expect([other.next_attempt_at, other.lease_owner]).toEqual([null, null]);
+      }
+      for (const { finished_at, status, next_attempt_at, lease_owner } of rows) {
+        expect(status).toMatch(finished_at === null ? /^(pending|again)$/ : /^(delivered|failed|dropped)$/);
+        if (finished_at !== null) expect([next_attempt_at, lease_owner]).toEqual([null, null]);
+      }
+      for (const { id, pending_deliveries } of await listHooks(storage.read, 'game')) {
+        expect(pending_deliveries).toBe(unfinished.filter(({ hook_id }) => hook_id === id).length);
+      }
+    }
+
     await fc.assert(
       fc
-        .asyncProperty(changes, behaviours, losses, async (paths, ways, lost) => {
-          const target = await receiver();
-          const [first = ok, ...others] = ways;
-          target.behave(first, ...others, ok);
-          await hook(target.url());
-          const happened = await make(paths);
-          for (const [heard, keys] of lost.entries()) {
-            const goesOn = async () => target.deliveries.length > heard || (await allDelivered(hooked()));
-            await expect.poll(goesOn, { ...patient, interval: 5 }).toBe(true);
-            await loseSome(keys);
+        .asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
+          const hooks = [await hook('https://a.example.com/'), await hook('https://b.example.com/')];
+          const hookAt = (which: number) => hooks[which % hooks.length] ?? '';
+          const held = new Set<string>();
+          const inactive = new Set<string>();
+          let underWay: ClaimedDelivery[] = [];
+          for (const next of steps) {
+            switch (next.does) {
+              case 'event':
+                await (held.has(next.path) ? release(next.path) : acquire(next.path));
+                if (!held.delete(next.path)) held.add(next.path);
+                break;
+              case 'claim': {
+                const claimed = await claimNext(storage);
+                if (claimed === undefined) break;
+                expect(inactive.has(claimed.hook.id)).toBe(false);
+                underWay.push(claimed);
+                break;
+              }
+              case 'settle': {
+                const [claimed] = underWay.splice(next.which % Math.max(1, underWay.length), 1);
+                if (claimed === undefined) break;
+                expect(await settle(claimed, { kind: next.end, why: 'no', afterMs: 0 })).toBe(true);
+                if (next.end !== 'gone') break;
+                // What else is under way to its receiver is dropped.
+                underWay = underWay.filter(({ hook: { id } }) => id !== claimed.hook.id);
+                inactive.add(claimed.hook.id);
+                break;
+              }
+              case 'again': {
+                const all = await deliveries();
+                const { hook_id = '', id = '' } = all[next.which % Math.max(1, all.length)] ?? {};
+                await sendAgain(hook_id, id);
+                break;
+              }
+              case 'pause':
+                await pause(hookAt(next.which));
+                inactive.add(hookAt(next.which));
+                break;
+              case 'resume':
+                await resume(hookAt(next.which));
+                inactive.delete(hookAt(next.which));
+                break;
+              case 'recount':
+                await recountBacklogs(storage);
+                break;
+            }
+            await holds();
           }
-          await expect.poll(() => allDelivered(hooked()), patient).toBe(true);
-          expect(heardOf(target.deliveries)).toEqual(happened);
+          for (const id of hooks) await resume(id);
+          for (const claimed of underWay) expect(await settle(claimed, { kind: 'delivered' })).toBe(true);
+          for (let last = await claimNext(storage); last !== undefined; last = await claimNext(storage)) {
+            await settle(last, { kind: 'delivered' });
+          }
+          expect((await deliveries()).filter(({ finished_at }) => finished_at === null)).toEqual([]);
         })
         .afterEach(clear),
-      { numRuns: 8 },
+      { numRuns: runs(kind.name === 'SQLite' ? 12 : 6, 80) },
     );
-    for (const { log } of instances) expect(log()).not.toContain('unexpected');
   });
 });

@@ -2,22 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
+import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { auditOf } from './audited.ts';
 import { nowhere } from './delivering.ts';
 import { hookedService } from './hooked-service.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
-  const service = hookedService(kind, { resolve: nowhere });
+const names: Readonly<Record<string, readonly string[]>> = {
+  'public.example.com': ['93.184.216.34', '2606:2800:220:1:248:1893:25c8:1946'],
+  'allowed.example.com': ['127.0.0.1'],
+  'both.example.com': ['93.184.216.34', '192.168.1.1'],
+};
+const resolve: Resolve = async (name) => names[name] ?? nowhere(name);
 
-  const storedSecret = (id: string) =>
-    service().storage.read.selectFrom('hooks').select('secret').where('id', '=', id).executeTakeFirstOrThrow();
+describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
+  const service = hookedService(kind, { resolve });
+
+  const hooksIn = (workspace: string) =>
+    service().storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
 
   test('with an address alone: it is told of syncs that succeeded, and the answer has a secret made for it', async () => {
     const { register } = await service().hooks();
-    const { status, body } = await register({ url });
+    const { status, body } = await register({ url, colour: 'an unknown field' });
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^hook_/),
@@ -32,23 +41,18 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
       secret: expect.stringMatching(/^whsec_/),
     });
     expect(parseSecret(body.secret).ok).toBe(true);
+    expect((await register({ url: `${url}2` })).body.secret).not.toBe(body.secret);
   });
 
-  test('each hook gets a secret of its own', async () => {
-    const { register } = await service().hooks();
-    const [one, other] = [await register({ url }), await register({ url: `${url}2` })];
-    expect(one.body.secret).not.toBe(other.body.secret);
-  });
-
-  test('a secret that was given is not shown; of headers only the names are', async () => {
+  test('a secret that was given is not shown; of headers only the names are, and an event that is named twice once', async () => {
     const { register } = await service().hooks();
     const { status, body } = await register({
       url,
       secret: newSecret(),
+      events: ['sync.failed', 'sync.failed'],
       headers: { Authorization: 'Bearer a-credential', 'X-Pipeline': 'the-nightly-build' },
     });
-    expect(status).toBe(201);
-    expect(body.secret).toBeUndefined();
+    expect([status, body.secret, body.events]).toEqual([201, undefined, ['sync.failed']]);
     expect(body.header_names.toSorted()).toEqual(['authorization', 'x-pipeline']);
   });
 
@@ -59,38 +63,29 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const { id } = (await register(given, key)).body;
     await register(given, key);
     await register({ ...given, events: ['lock.released'], secret: newSecret() });
-    const entries = await service().storage.read.selectFrom('audit').selectAll().orderBy('sequence').execute();
-    const ofHook = entries.filter(({ detail }) => detail.includes(id));
-    const origin = 'https://93.184.216.34';
-    const registered = { workspace, hook: id, origin, branches: null, format: 'standard' };
-    expect(ofHook.map(({ action, detail }) => [action, JSON.parse(detail)])).toEqual([
-      ['hook.registered', { ...registered, events: ['sync.succeeded'], header_names: ['authorization'] }],
-      [
-        'hook.replaced',
-        {
-          ...registered,
-          events: ['lock.released'],
-          header_names: ['authorization'],
-          new_secret: true,
-          was_inactive: null,
-        },
-      ],
+    const acts = await auditOf(service().storage, id);
+    const registered = {
+      workspace,
+      hook: id,
+      origin: 'https://93.184.216.34',
+      branches: null,
+      format: 'standard',
+      header_names: ['authorization'],
+    };
+    expect(acts.map(({ action, detail }) => [action, detail])).toEqual([
+      ['hook.registered', { ...registered, events: ['sync.succeeded'] }],
+      ['hook.replaced', { ...registered, events: ['lock.released'], new_secret: true, was_inactive: null }],
     ]);
-    for (const entry of ofHook) {
-      expect(entry).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });
-      expect(entry.address).toContain('127.0.0.1');
-      expect(JSON.stringify(entry)).not.toMatch(/the-key-of-the-url|a-credential|whsec_|\/hooks/);
+    for (const act of acts) {
+      expect(act).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });
+      expect(JSON.stringify(act)).not.toMatch(/the-key-of-the-url|a-credential|whsec_|\/hooks/);
     }
-  });
-
-  test('unknown fields are ignored, and an event that is named twice counts once', async () => {
-    const { register } = await service().hooks();
-    const { status, body } = await register({ url, colour: 'blue', events: ['sync.failed', 'sync.failed'] });
-    expect([status, body.events]).toEqual([201, ['sync.failed']]);
+    const addresses = await service().storage.read.selectFrom('audit').select('address').distinct().execute();
+    expect(addresses).toEqual([{ address: '127.0.0.1' }]);
   });
 
   test('the same address again replaces everything but the id and the secret, and shows no secret', async () => {
-    const { register } = await service().hooks();
+    const { id, register } = await service().hooks();
     const { body: first } = await register({
       url,
       events: [...hookEvents],
@@ -109,89 +104,66 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
       header_names: [],
       updated_at: timestamp,
     });
-    expect(await storedSecret(first.id)).toEqual({ secret });
+    expect(await hooksIn(id)).toMatchObject([{ secret }]);
+
+    const given = newSecret();
+    const { status: again, body: replaced } = await register({ url, secret: given });
+    expect([again, replaced.id, replaced.secret]).toEqual([200, first.id, undefined]);
+    expect(await hooksIn(id)).toMatchObject([{ secret: given }]);
   });
 
-  test('the same address again with a secret replaces the secret', async () => {
-    const { register } = await service().hooks();
-    const { body: first } = await register({ url });
-    const secret = newSecret();
-    const { status, body } = await register({ url, secret });
-    expect([status, body.id, body.secret]).toEqual([200, first.id, undefined]);
-    expect(await storedSecret(first.id)).toEqual({ secret });
-  });
-
-  test('another spelling of an address is the same address', async () => {
-    const { register } = await service().hooks();
-    const { body: first } = await register({ url: 'https://93.184.216.34/a/../hooks' });
-    const { status, body } = await register({ url: 'HTTPS://93.184.216.34:443/hooks' });
-    expect([status, body.id, body.url]).toEqual([200, first.id, 'https://93.184.216.34/hooks']);
-  });
-
-  test('the same address in another workspace is another hook', async () => {
+  test('another spelling of an address is the same address, and one of another workspace is another hook', async () => {
     const [one, other] = [await service().hooks(), await service().hooks()];
-    const [{ body: first }, { status, body }] = [await one.register({ url }), await other.register({ url })];
-    expect(status).toBe(201);
-    expect(body.id).not.toBe(first.id);
+    const { body: first } = await one.register({ url: 'https://93.184.216.34/a/../hooks' });
+    const { status, body } = await one.register({ url: 'HTTPS://93.184.216.34:443/hooks' });
+    expect([status, body.id, body.url]).toEqual([200, first.id, 'https://93.184.216.34/hooks']);
+    const elsewhere = await other.register({ url: body.url });
+    expect(elsewhere.status).toBe(201);
+    expect(elsewhere.body.id).not.toBe(first.id);
   });
 
-  test('registering again wakes up a hook that sleeps', async () => {
+  test.each([
+    'https://93.184.216.34/',
+    'https://[2606:2800:220:1:248:1893:25c8:1946]/',
+    'https://public.example.com/',
+    'https://not-known-yet.example.com/',
+    'http://127.255.0.7:8080/',
+    'http://allowed.example.com/',
+  ])('the address may be %s', async (address) => {
     const { register } = await service().hooks();
-    const { body: first } = await register({ url });
-    const { storage } = service();
-    await storage.commit('global', (db) =>
-      db.updateTable('hooks').set({ active: 0 }).where('id', '=', first.id).execute(),
-    );
-    const { status, body } = await register({ url });
-    expect([status, body.id, body.active]).toEqual([200, first.id, true]);
+    expect((await register({ url: `${address}?key=the-key-of-the-url` })).status).toBe(201);
   });
 
   test.each<[string, string, Record<string, unknown>]>([
     ['no address', '#/url', { url: undefined }],
     ['an address that is a number', '#/url', { url: 7 }],
-    ['an empty address', '#/url', { url: '' }],
     ['a path instead of an address', '#/url', { url: '/hooks' }],
-    ['another protocol', '#/url', { url: 'ftp://93.184.216.34/' }],
     ['a password in the address', '#/url', { url: 'https://ada:a-password@93.184.216.34/' }],
-    ['a fragment', '#/url', { url: 'https://93.184.216.34/#part' }],
-    ['a control character', '#/url', { url: 'https://93.184.216.34/\u0000' }],
-    ['an address without end', '#/url', { url: `https://93.184.216.34/${'a'.repeat(2_048)}` }],
+    ['a private address', '#/url', { url: 'https://10.0.0.1/?key=the-key-of-the-url' }],
+    ['a name that leads to one', '#/url', { url: 'https://both.example.com/?key=the-key-of-the-url' }],
+    ['one that does not encrypt', '#/url', { url: 'http://public.example.com/?key=the-key-of-the-url' }],
     ['no event', '#/events', { events: [] }],
     ['an unknown event', '#/events/1', { events: ['sync.failed', 'sync.begun'] }],
-    ['events that are not a list', '#/events', { events: 'sync.failed' }],
     ['no branch', '#/branches', { branches: [] }],
     ['a branch that cannot be one', '#/branches/1', { branches: ['main', '-x'] }],
     ['a full reference', '#/branches/0', { branches: ['refs/heads/main'] }],
     ['too many branches', '#/branches', { branches: Array.from({ length: 101 }, (_, index) => `b${index}`) }],
     ['a secret of another form', '#/secret', { secret: 'correct horse battery staple' }],
-    ['a secret that is too short', '#/secret', { secret: 'whsec_c2hvcnQtc2VjcmV0' }],
     ['no secret at all', '#/secret', { secret: null }],
     ['an unknown format', '#/format', { format: 'xml' }],
     ['lock events for buildkite', '#/format', { format: 'buildkite', events: ['lock.acquired'] }],
     ['headers that are a list', '#/headers', { headers: ['authorization'] }],
     ['a header that is a number', '#/headers/x-number', { headers: { 'x-number': 7 } }],
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
-    ['a name that is none', '#/headers', { headers: { 'two words': 'some-value' } }],
-    ['a line break in a header', '#/headers', { headers: { 'x-evil': 'a-value\r\nhost: example.com' } }],
     ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
-    ['an empty header', '#/headers', { headers: { authorization: '' } }],
-    ['the same header twice', '#/headers', { headers: { 'X-Key': 'one-value', 'x-key': 'other-value' } }],
   ])('refuses %s, and says where', async (_, pointer, fields) => {
     const { id, register } = await service().hooks();
     const { status, body } = await register({ url, ...fields });
     expect(status).toBe(422);
-    expect(body.errors).toEqual([{ pointer, detail: expect.stringMatching(/^[A-Z].*[.?]$/) }]);
+    expect(body.errors).toEqual([{ pointer, detail: expect.stringMatching(/^([A-Z]|https?:).*[.?]$/) }]);
     expect(body.type).toBe('urn:workspace-automation:problem:invalid-request');
-    const { rows } = await hooksIn(id);
-    expect(rows).toBe(0);
+    expect(await hooksIn(id)).toEqual([]);
   });
-
-  const hooksIn = (workspace: string) =>
-    service()
-      .storage.read.selectFrom('hooks')
-      .select(({ fn }) => fn.countAll<number>().as('rows'))
-      .where('workspace_id', '=', workspace)
-      .executeTakeFirstOrThrow();
 
   test('tells of everything that is wrong at once', async () => {
     const { register } = await service().hooks();
@@ -206,16 +178,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const again = await register({ url }, key);
     expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
     expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
-    expect((await hooksIn(id)).rows).toBe(1);
-  });
-
-  test('another request with the same Idempotency-Key is refused, and one that was refused leaves it free', async () => {
-    const { register } = await service().hooks();
-    const key = randomUUID();
-    expect((await register({ url: 'https://10.0.0.1/' }, key)).status).toBe(422);
-    expect((await register({ url }, key)).status).toBe(201);
-    const { status, body } = await register({ url, format: 'github' }, key);
-    expect([status, body.type]).toEqual([422, 'urn:workspace-automation:problem:idempotency-key-reused']);
+    expect(await hooksIn(id)).toHaveLength(1);
   });
 
   test('two registrations of one address at the same moment are one hook', async () => {
@@ -223,6 +186,6 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => register({ url })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1);
-    expect((await hooksIn(id)).rows).toBe(1);
+    expect(await hooksIn(id)).toHaveLength(1);
   });
 });

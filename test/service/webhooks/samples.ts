@@ -1,6 +1,9 @@
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import type { Lock, Sync } from '../../../src/interface/resources.ts';
+import type { HookFormat, Lock, Sync } from '../../../src/interface/resources.ts';
 import type { LockOccurrence, SyncOccurrence } from '../../../src/service/webhooks/event.ts';
+import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
+import type { HookRow } from '../../../src/service/webhooks/hooks.ts';
+import { newSecret } from '../../../src/service/webhooks/signature.ts';
 
 export function valueIn<T>(parsed: Parsed<T>): T {
   if (!parsed.ok) throw new Error(parsed.why);
@@ -51,3 +54,28 @@ export const released: LockOccurrence = {
   occurredAt: '2026-01-02T03:30:00.000Z',
   data: { lock, released_by: 'admin', forced: true },
 };
+
+interface GivenHook {
+  readonly url?: string;
+  readonly format?: HookFormat;
+  readonly secret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A hook as it is stored. */
+export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHook): HookRow => ({
+  id: 'hook_1',
+  workspace_id: 'game',
+  url: 'https://a.example.com/',
+  events: '[]',
+  branches: null,
+  format,
+  secret: newSecret(),
+  headers: JSON.stringify(valueIn(parseExtraHeaders(headers))),
+  active: 1,
+  inactive_why: null,
+  resumed_at: null,
+  created_at: 0,
+  updated_at: 0,
+  ...given,
+});

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { ask } from '../../support/running-service.ts';
@@ -10,20 +8,6 @@ import { patient } from './patience.ts';
 
 const silentReceivers = 100;
 const others = 10;
-
-/** A receiver that takes what it is sent, and never answers. */
-async function silentReceiver(connected: (socket: Socket) => void): Promise<string> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined).resume();
-    connected(socket);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as { port: number };
-  return `http://127.0.0.1:${port}/`;
-}
 
 test('a hundred silent receivers of one workspace, with older deliveries, keep those of another waiting for no second', async () => {
   const service = await startServiceProcess({ args: ['--log-level', 'error'] });
@@ -40,18 +24,16 @@ test('a hundred silent receivers of one workspace, with older deliveries, keep t
   };
   const lock = (workspace: string, path: string) => post(workspace, 'locks', { path, type: 'exclusive', ttl: '1h' });
 
-  const connections = new Set<Socket>();
-  onTestFinished(() => {
-    for (const socket of connections) socket.destroy();
-  });
-  for (let index = 0; index < silentReceivers; index += 1) {
-    const url = await silentReceiver((socket) => connections.add(socket));
-    await post(service.workspace, 'hooks', { url, events: ['lock.acquired'] });
+  const silent = await Promise.all(Array.from({ length: silentReceivers }, () => receiver()));
+  for (const { url, behave } of silent) {
+    behave({ does: 'hang' });
+    await post(service.workspace, 'hooks', { url: url(), events: ['lock.acquired'] });
   }
   const honest = await receiver();
   await post('other', 'hooks', { url: honest.url(), events: ['lock.acquired'] });
   for (const path of ['a', 'b', 'c', 'd']) await lock(service.workspace, path);
-  await expect.poll(() => connections.size, patient).toBeGreaterThanOrEqual(12);
+  const reached = () => silent.filter(({ deliveries }) => deliveries.length > 0).length;
+  await expect.poll(reached, patient).toBeGreaterThanOrEqual(12);
 
   const latencies: number[] = [];
   for (let index = 0; index < others; index += 1) {

@@ -3,12 +3,12 @@ import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createListBranches } from '../../../src/service/workspaces/branches.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
-  const [kind] = databaseKinds;
+  const [kind] = realDatabaseKinds;
   if (kind === undefined) throw new Error('There is no database.');
   database = await kind.open();
 });

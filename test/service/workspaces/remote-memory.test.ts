@@ -3,10 +3,10 @@ import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 
-describe.each(databaseKinds)('what is remembered of remotes on $name', ({ open }) => {
+describe.each(realDatabaseKinds)('what is remembered of remotes on $name', ({ open }) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await open();
@@ -65,21 +65,13 @@ describe.each(databaseKinds)('what is remembered of remotes on $name', ({ open }
     expect((await third).failure).toBeUndefined();
   });
 
-  test('asks once for all who ask at the same time', async () => {
+  test('asks once for all who ask at the same time, and takes it for the remote of no other workspace of that name', async () => {
     const { memory, asked, next } = setUp();
     const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
     await next(1);
     asked[0]?.reply.resolve(answer('1'));
     await all;
     expect(asked).toHaveLength(1);
-  });
-
-  test('does not take the remote of a removed workspace for that of another by its name', async () => {
-    const { memory, asked, next } = setUp();
-    const first = memory.ask(game);
-    await next(1);
-    asked[0]?.reply.resolve(answer('1'));
-    await first;
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
+import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
-import { shownUrl } from '../../webhooks/shown-request.ts';
 import { Failure } from '../failure.ts';
 import { operatorActor } from '../operator.ts';
 import { table } from '../output/table.ts';

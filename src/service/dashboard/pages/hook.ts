@@ -8,10 +8,10 @@ import {
   deliveryFilters,
   listDeliveries,
 } from '../../webhooks/delivery-list.ts';
+import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
 import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';
-import { shownUrl } from '../../webhooks/shown-request.ts';
 import { plural } from '../assets/text.js';
 import {
   deliveryState,

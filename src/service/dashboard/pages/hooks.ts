@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { App } from '../../http/context.ts';
+import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { shownUrl } from '../../webhooks/shown-request.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';

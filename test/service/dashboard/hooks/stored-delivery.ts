@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
 import type { Storage } from '../../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../../src/service/storage/tables.ts';
-import { changeBacklog } from '../../../../src/service/webhooks/backlog.ts';
+import { changeBacklogs } from '../../../../src/service/webhooks/backlog.ts';
 import { lock } from '../../webhooks/samples.ts';
 
 type Given = Partial<Insertable<Tables['deliveries']>> & { readonly path?: string };
@@ -13,7 +13,7 @@ export async function storeDelivery(storage: Storage, hook: string, { path = 'a'
   const data = { lock: { ...lock, path } };
   const event = { id, type: 'lock.acquired', workspace: 'game', occurredAt: lock.acquired_at, data };
   await storage.commit('global', async (db) => {
-    if (given.finished_at === null) await changeBacklog(db, storage.now, hook, { added: 1, dropped: 0 });
+    if (given.finished_at === null) await changeBacklogs(db, storage.now, [{ hookId: hook, added: 1, dropped: 0 }]);
     await db
       .insertInto('deliveries')
       .values({
