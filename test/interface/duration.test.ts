@@ -61,10 +61,6 @@ describe('a duration', () => {
     );
   });
 
-  test('may have zeros in front', () => {
-    expect(parseDuration('01h')).toEqual({ ok: true, value: { seconds: 3_600 } });
-  });
-
   test('is refused when it is not a whole number and a unit', () => {
     const almost = ['', '1', 'h', '1w', '1ms', '1H', '1.5h', '-1h', '+1h', '1e3s', '0x1h', ' 1h', '1h ', '1 h', '1h\n'];
     for (const text of [...almost, '1h30m', '１h', '1ｈ', '١h', 'PT1H', 'NaNs', 'Infinitys']) {
@@ -94,7 +90,7 @@ describe('the lifetime of a lock', () => {
       }),
       { numRuns: runs(300, 5_000) },
     );
-    for (const text of ['1s', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
+    for (const text of ['1s', '01h', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
     for (const text of ['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d']) {
       expect(parseTtl(text), text).toEqual({ ok: false, why: limits });
     }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
+import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService, words } from './shared-service.ts';
 
 /** Addresses are sent as they stand here: `fetch` would resolve and encode them first. */
@@ -38,28 +39,20 @@ describe.each(realDatabaseKinds)('a bad address on $name', (kind) => {
     expect(detail).toContain('percent-encoded');
   });
 
-  test.each([
-    ['/v1/workspaces', 'GET, HEAD'],
-    ['/v1/workspaces/w/branches', 'GET, HEAD'],
-    ['/v1/workspaces/w/sync', 'POST'],
-    ['/v1/workspaces/w/syncs/s', 'GET, HEAD'],
-    ['/v1/workspaces/w/locks', 'GET, HEAD, POST'],
-    ['/v1/workspaces/w/locks/a%2Fb', 'DELETE'],
-    ['/v1/workspaces/w/locks/a/b', 'DELETE'],
-    ['/v1/workspaces/w/hooks', 'POST'],
-    ['/v1/openapi.json', 'GET, HEAD'],
-    ['/healthz', 'GET, HEAD'],
-    ['/metrics', 'GET, HEAD'],
-  ])('%s allows %s, and any other method is 405', async (target, allowed) => {
-    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
-    for (const method of methods.filter((name) => !allowed.split(', ').includes(name))) {
-      const answer = await requestRaw(service.port, { method, target });
-      expectProblem(answer, 'method-not-allowed');
-      expect(answer.headers.get('allow')).toBe(allowed);
-    }
-    const head = await ask('HEAD', target);
-    expect([head.status === 405, head.text]).toEqual([!allowed.includes('HEAD'), '']);
-  });
+  test.each([...Map.groupBy(expectedOperations, ({ path }) => path)])(
+    'any other method than those of %s is 405',
+    async (_path, operations) => {
+      const known = operations.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).sort();
+      for (const target of operations.map((operation) => addressIn(operation, 'w'))) {
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+          const answer = await requestRaw(service.port, { method, target });
+          expect(answer.status === 405, method).toBe(!known.includes(method));
+          if (answer.status === 405) expect(answer.headers.get('allow')).toBe(known.join(', '));
+          if (answer.status === 405 && method !== 'HEAD') expectProblem(answer, 'method-not-allowed');
+        }
+      }
+    },
+  );
 
   test('HEAD is answered like GET, without the body', async () => {
     for (const target of ['/v1/workspaces', locks('?limit=2'), '/healthz', '/v1/openapi.json']) {

@@ -86,15 +86,6 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
     expect((await lock('a', key)).text).toBe(done[0]?.text);
   });
 
-  test('a renewal is remembered too', async () => {
-    const { lock } = await newWorkspace();
-    const { headers } = await lock('a', randomUUID());
-    const [key, condition] = [randomUUID(), { 'if-match': headers.get('etag') ?? '' }];
-    const first = await lock('a', key, condition);
-    expect(first.status).toBe(200);
-    expect((await lock('a', key, condition)).text).toBe(first.text);
-  });
-
   test('a key is free again after 24 hours, and what was remembered is forgotten', async () => {
     const { lock } = await newWorkspace();
     const key = randomUUID();
