@@ -131,9 +131,12 @@ describe('bad input on the wire', () => {
 
     test('that ends too early changes nothing', async () => {
       const connection = await connectRaw(service.port);
-      await connection.send(postLock('{"path":"early","type":"exclusive","ttl":"1h"', 'Content-Length: 100'));
+      await connection.send(postLock('', 'Expect: 100-continue', 'Content-Length: 100'));
+      // It would not be begun for a client that is gone by its turn.
+      expect((await connection.answer()).status).toBe(100);
+      await connection.send('{"path":"early","type":"exclusive","ttl":"1h"');
       connection.close();
-      await expect.poll(() => service.log()).toContain('"status":408');
+      await expect.poll(() => service.log(), { timeout: 20_000 }).toContain('"status":408');
       const { body } = await service.ask('GET', `${locksTarget()}?path=early`, { token: service.secret });
       expect(body.locks).toEqual([]);
     });

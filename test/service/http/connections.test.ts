@@ -121,7 +121,7 @@ describe('a server among clients that do what they like', () => {
       expect((await connection.answer()).status).toBe(200);
       connection.close();
     }
-    await expect.poll(() => status().catch(() => 'closed')).toBe(200);
+    await expect.poll(() => status().catch(() => 'closed'), { timeout: 20_000 }).toBe(200);
   });
 
   test('a header behind thousands of others counts like any other', async () => {
