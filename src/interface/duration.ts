@@ -45,12 +45,9 @@ export const durationUpTo =
       : refused(`It must be from 1s to ${named}.`);
   };
 
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
-
 /** A span of time as people say it: "40 s", "12 min", "3 h 20 min", "2 d 4 h". */
 export function span(seconds: number): string {
+  const { m: minute, h: hour, d: day } = secondsIn;
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 2 * minute) return `${whole} s`;
   const minutes = Math.round(whole / minute);

@@ -12,16 +12,13 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   admin: 'make and revoke tokens, read the audit, and all that the others allow',
 };
 
-const implied: Readonly<Record<Scope, readonly Scope[]>> = {
-  sync: [],
-  'locks:read': [],
+const implied: Readonly<Partial<Record<Scope, readonly Scope[]>>> = {
   'locks:write': ['locks:read'],
   'locks:admin': ['locks:write', 'locks:read'],
-  'hooks:write': [],
-  admin: scopes.filter((scope) => scope !== 'admin'),
+  admin: scopes,
 };
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);
 
 export const grants = (held: readonly Scope[], needed: Scope): boolean =>
-  held.some((scope) => scope === needed || implied[scope].includes(needed));
+  held.some((scope) => scope === needed || implied[scope]?.includes(needed));

@@ -8,7 +8,7 @@ import {
   span,
   spanOfMs,
 } from '../../src/interface/duration.ts';
-import { maxTtl, minTtl, parseTtl } from '../../src/interface/ttl.ts';
+import { parseTtl } from '../../src/interface/ttl.ts';
 import { runs } from '../support/runs.ts';
 import { codeUnits } from './texts.ts';
 
@@ -34,17 +34,6 @@ describe('a duration', () => {
     );
   });
 
-  test('is a number of its unit', () => {
-    fc.assert(
-      fc.property(fc.nat({ max: 1_000_000 }), unit, (count, name) => {
-        expect(parseDuration(`${count}${name}`)).toEqual({
-          ok: true,
-          value: { seconds: count * (secondsIn[name] ?? 0) },
-        });
-      }),
-    );
-  });
-
   test('is written in the largest unit that leaves a whole number', () => {
     fc.assert(
       fc.property(duration, (value) => {
@@ -58,16 +47,8 @@ describe('a duration', () => {
         }
       }),
     );
-    expect([0, 1, 60, 90, 3_600, 5_400, 86_400, 90_000].map((seconds) => formatDuration({ seconds }))).toEqual([
-      '0s',
-      '1s',
-      '1m',
-      '90s',
-      '1h',
-      '90m',
-      '1d',
-      '25h',
-    ]);
+    const written = [0, 60, 90, 5_400, 86_400, 90_000].map((seconds) => formatDuration({ seconds }));
+    expect(written).toEqual(['0s', '1m', '90s', '90m', '1d', '25h']);
   });
 
   test('has an exact number of milliseconds', () => {
@@ -80,59 +61,19 @@ describe('a duration', () => {
     );
   });
 
-  test('may have zeros in front', () => {
-    expect(parseDuration('01h')).toEqual({ ok: true, value: { seconds: 3_600 } });
-  });
-
-  test.each([
-    '',
-    '1',
-    'h',
-    '1w',
-    '1y',
-    '1ms',
-    '1H',
-    '1.5h',
-    '1,5h',
-    '-1h',
-    '+1h',
-    '1e3s',
-    '0x1h',
-    ' 1h',
-    '1h ',
-    '1 h',
-    '1h\n',
-    '1h30m',
-    '１h',
-    '1ｈ',
-    '١h',
-    'PT1H',
-    'NaNs',
-    'Infinitys',
-  ])('is refused when it is not a whole number and a unit: %j', (text) => {
-    expect(parseDuration(text)).toEqual({ ok: false, why: syntax });
-  });
-
-  test('is refused when nothing could count it', () => {
-    for (const text of [`${'9'.repeat(15)}s`, `${'9'.repeat(400)}d`]) {
-      expect(parseDuration(text)).toEqual({ ok: false, why: 'It is longer than can be counted.' });
+  test('is refused when it is not a whole number and a unit', () => {
+    const almost = ['', '1', 'h', '1w', '1ms', '1H', '1.5h', '-1h', '+1h', '1e3s', '0x1h', ' 1h', '1h ', '1 h', '1h\n'];
+    for (const text of [...almost, '1h30m', '１h', '1ｈ', '١h', 'PT1H', 'NaNs', 'Infinitys']) {
+      expect(parseDuration(text), text).toEqual({ ok: false, why: syntax });
     }
   });
 
   test('is read from nothing but ASCII digits and one unit', () => {
-    const almost = fc.array(fc.constantFrom('0', '1', '9', 's', 'm', 'h', 'd', 'w', ' ', '.', '-', '１'), {
-      maxLength: 5,
-    });
+    const almost = fc.string({ unit: fc.constantFrom(...'019smhdw .-１'), maxLength: 5 });
     fc.assert(
-      fc.property(
-        fc.oneof(
-          codeUnits,
-          almost.map((parts) => parts.join('')),
-        ),
-        (text) => {
-          expect(parseDuration(text).ok).toBe(/^[0-9]+[smhd]$/.test(text));
-        },
-      ),
+      fc.property(fc.oneof(codeUnits, almost), (text) => {
+        expect(parseDuration(text).ok).toBe(/^[0-9]+[smhd]$/.test(text));
+      }),
       { numRuns: runs(300, 5_000) },
     );
   });
@@ -140,39 +81,20 @@ describe('a duration', () => {
 
 describe('the lifetime of a lock', () => {
   test('is a duration from one second to thirty days', () => {
+    const nearLimits = fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds }));
+    const allowed = ({ seconds }: Duration) => seconds >= 1 && seconds <= 30 * 86_400;
     fc.assert(
-      fc.property(
-        fc.oneof(
-          duration,
-          fc.nat({ max: 31 * 86_400 }).map((seconds) => ({ seconds })),
-        ),
-        (value) => {
-          const ttl = parseTtl(formatDuration(value));
-          const allowed = value.seconds >= 1 && value.seconds <= 30 * 86_400;
-          expect(ttl).toEqual(allowed ? { ok: true, value } : { ok: false, why: limits });
-        },
-      ),
+      fc.property(fc.oneof(duration, nearLimits), (value) => {
+        const expected = allowed(value) ? { ok: true, value } : { ok: false, why: limits };
+        expect(parseTtl(formatDuration(value))).toEqual(expected);
+      }),
       { numRuns: runs(300, 5_000) },
     );
-  });
-
-  test.each(['1s', '30d', '720h', '43200m', '2592000s'])('may be at its limit: %s', (text) => {
-    expect(parseTtl(text).ok).toBe(true);
-  });
-
-  test.each(['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d'])(
-    'is refused past it: %s',
-    (text) => {
-      expect(parseTtl(text)).toEqual({ ok: false, why: limits });
-    },
-  );
-
-  test.each(['1w', '1.5h', ' 1h', '', '１h', '-1h'])('is refused when it is no duration: %j', (text) => {
-    expect(parseTtl(text)).toEqual({ ok: false, why: syntax });
-  });
-
-  test('tells its limits to whoever has to check them elsewhere', () => {
-    expect([minTtl, maxTtl].map(formatDuration)).toEqual(['1s', '30d']);
+    for (const text of ['1s', '01h', '30d', '720h', '43200m', '2592000s']) expect(parseTtl(text).ok, text).toBe(true);
+    for (const text of ['0s', '0h', '000d', '31d', '721h', '43201m', '2592001s', '99999999d']) {
+      expect(parseTtl(text), text).toEqual({ ok: false, why: limits });
+    }
+    expect(parseTtl('1.5h')).toEqual({ ok: false, why: syntax });
   });
 });
 
@@ -183,13 +105,11 @@ const day = 24 * hour;
 describe('a span of time', () => {
   test.each([
     [-5, '0 s'],
-    [0, '0 s'],
     [0.4, '0 s'],
     [119, '119 s'],
     [119.6, '2 min'],
     [12 * minute + 20, '12 min'],
     [59 * minute + 40, '1 h'],
-    [hour, '1 h'],
     [3 * hour + 20 * minute, '3 h 20 min'],
     [47 * hour + 59.7 * minute, '48 h'],
     [2 * day + 4 * hour, '2 d 4 h'],
@@ -219,11 +139,6 @@ describe('a span of time', () => {
   });
 });
 
-test.each([
-  [0.2, '1 ms'],
-  [300, '300 ms'],
-  [1_001, '2 s'],
-  [600_000, '10 min'],
-])('a span of %d ms is %j', (ms, text) => {
-  expect(spanOfMs(ms)).toBe(text);
+test('a span of milliseconds is rounded up', () => {
+  expect([0.2, 300, 1_001, 600_000].map(spanOfMs)).toEqual(['1 ms', '300 ms', '2 s', '10 min']);
 });

@@ -59,18 +59,11 @@ test('of a secret with several lines, no line is left', () => {
   expect(redact(key)).toBe('***');
 });
 
-test('of secrets that begin alike, the longer one is taken out as a whole', () => {
-  expect(createRedactor(['geheim', 'geheimnis'])('a geheimnis b geheim')).toBe('a *** b ***');
+test('a secret of 60,000 characters is taken out like any other, and so is a short one beside it', () => {
+  const long = 'abcdefghij'.repeat(6_000);
+  const redact = createRedactor(['geheim', long]);
+  expect(redact(`x ${long} y ${Buffer.from(long).toString('hex')} z geheim`)).toBe('x *** y *** z ***');
 });
-
-test.each([20_000, 60_000])(
-  'a secret of %i characters is taken out like any other, and so is a short one beside it',
-  (length) => {
-    const long = 'abcdefghij'.repeat(length / 10);
-    const redact = createRedactor(['geheim', long]);
-    expect(redact(`x ${long} y ${Buffer.from(long).toString('hex')} z geheim`)).toBe('x *** y *** z ***');
-  },
-);
 
 test('many secrets are taken out, the longer of two that begin alike as a whole', () => {
   const many = Array.from({ length: 600 }, (_, number) => `${'geheim'.repeat(10)}${number}`);

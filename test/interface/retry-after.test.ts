@@ -16,9 +16,7 @@ test.each([
   expect(parseRetryAfter(value, now)).toBe(ms);
 });
 
-test.each([undefined, '', 'soon', '-5', '1e3', '2026-03-04', '1e9', 'Wed, 99 Foo 2026 10:01:00 GMT'])(
-  '%j asks for no wait',
-  (value) => {
-    expect(parseRetryAfter(value, now)).toBeUndefined();
-  },
-);
+test('anything else asks for no wait', () => {
+  const values = [undefined, '', 'soon', '-5', '1e3', '2026-03-04', '1e9', 'Wed, 99 Foo 2026 10:01:00 GMT'];
+  expect(values.filter((value) => parseRetryAfter(value, now) !== undefined)).toEqual([]);
+});

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 
 /** Any string of UTF-16 code units: half surrogate pairs too. */
 export const codeUnits: fc.Arbitrary<string> = fc
@@ -6,55 +7,12 @@ export const codeUnits: fc.Arbitrary<string> = fc
   .map((units) => String.fromCharCode(...units));
 
 const awkward = [
-  '.',
-  '..',
-  '...',
-  '%',
-  '%2e',
-  '%2E%2e',
-  '%2F',
-  '%5c',
-  '%00',
-  '%25',
-  ' ',
-  '+',
-  '?',
-  '#',
-  ':',
-  ';',
-  '@',
-  '&',
-  '=',
-  "'",
-  '"',
-  '~',
-  '*',
-  '[',
-  ']',
-  '{',
-  '|',
-  '^',
-  '`',
-  'C:',
-  'http:',
-  '\ufeff',
-  '\u200b',
-  '\u2028',
-  '\u202e',
+  ...'. .. ... % %2e %2E%2e %2F %5c %00 %25 + ? # : ; @ & = " ~ * [ ] { | ^ ` C: http:'.split(' '),
+  ...["'", ' ', '\ufeff', '\u200b', '\u2028', '\u202e', '🗝'],
   // One character that NFC composes, its two halves, and one that NFC takes apart again.
-  'é',
-  'e\u0301',
-  '\u0301',
-  '\u0958',
+  ...['é', 'e\u0301', '\u0301', '\u0958'],
   // Characters that look like, or are compatible with, the ones that have a meaning in a path.
-  '／',
-  '＼',
-  '．',
-  '‥',
-  '\u2215',
-  '\u0338',
-  '\u212a',
-  '🗝',
+  ...['／', '＼', '．', '‥', '\u2215', '\u0338', '\u212a'],
 ];
 
 const forbidden = ['\\', '\0', '\n', '\x1f', '\x7f', '\x85', '\ud83d', '\udddd'];
@@ -83,3 +41,11 @@ export const pathMess: fc.Arbitrary<string> = fc
   .map((parts) => parts.join(''));
 
 export const anyText: fc.Arbitrary<string> = fc.oneof(pathLike, pathMess, codeUnits);
+
+/** Every path that one of the generated texts is accepted as. */
+export const lockPaths: fc.Arbitrary<LockPath> = pathLike
+  .map(parseLockPath)
+  .filter((parsed) => parsed.ok)
+  .map((parsed) => parsed.value);
+
+export const bytesIn = (text: string): number => new TextEncoder().encode(text).length;

@@ -5,8 +5,7 @@ import { addHealthRoutes, type HealthRoutes } from './health.ts';
 import { addHookRoutes, type HookRoutes } from './hooks.ts';
 import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
-import type { Api } from './operation.ts';
-import { commonHeaders } from './response-headers.ts';
+import { type Api, commonHeaders } from './operation.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 

@@ -4,8 +4,7 @@ import { type Answer, jsonAnswer } from '../contract/answer.ts';
 import { unavailable } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
-import { always } from './response-headers.ts';
+import { type Api, addOperation, always, jsonResponse } from './operation.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
@@ -15,84 +14,65 @@ export interface HealthRoutes extends AccessControl {
   readonly version: string;
 }
 
-const describeApi = (api: Api, version: string) =>
-  api.getOpenAPI31Document({
-    openapi: '3.1.0',
-    info: {
-      title: 'Workspace service',
-      version,
-      description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
-      license: { name: 'MIT' },
-    },
-    servers: [{ url: '/' }],
-  });
-
 export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
   const { storage, metrics, isStopping, version } = routes;
+  const info = {
+    title: 'Workspace service',
+    version,
+    description: 'Syncs, locks and build webhooks of workspaces of large binary assets.',
+    license: { name: 'MIT' },
+  };
   let document: Answer | undefined;
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'health',
-      summary: 'Whether the process answers',
-      method: 'get',
-      path: '/healthz',
-      access: 'anyone',
-      responses: { 200: jsonResponse('It does.', statusSchema) },
-    },
-    async () => jsonAnswer(200, { status: 'ok' }),
-  );
+  addOperation(api, routes, {
+    operationId: 'health',
+    summary: 'Whether the process answers',
+    method: 'get',
+    path: '/healthz',
+    access: 'anyone',
+    responses: { 200: jsonResponse('It does.', statusSchema) },
+    handle: async () => jsonAnswer(200, { status: 'ok' }),
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'readiness',
-      summary: 'Whether requests can be served: the database answers and the service is not stopping',
-      method: 'get',
-      path: '/readyz',
-      access: 'anyone',
-      responses: { 200: jsonResponse('They can.', statusSchema) },
-      refusals: { 503: always('Retry-After') },
-    },
-    async () => {
+  addOperation(api, routes, {
+    operationId: 'readiness',
+    summary: 'Whether requests can be served: the database answers and the service is not stopping',
+    method: 'get',
+    path: '/readyz',
+    access: 'anyone',
+    responses: { 200: jsonResponse('They can.', statusSchema) },
+    refusals: { 503: always('Retry-After') },
+    async handle() {
       if (isStopping()) throw unavailable('The service is stopping.');
       await sql`select 1`.execute(storage.read);
       return jsonAnswer(200, { status: 'ok' });
     },
-  );
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'metrics',
-      summary: 'Metrics for Prometheus',
-      method: 'get',
-      path: '/metrics',
-      access: 'any-token',
-      responses: { 200: { description: 'The metrics.', content: { 'text/plain': { schema: z.string() } } } },
-    },
-    async (): Promise<Answer> => ({
+  addOperation(api, routes, {
+    operationId: 'metrics',
+    summary: 'Metrics for Prometheus',
+    method: 'get',
+    path: '/metrics',
+    access: 'any-token',
+    responses: { 200: { description: 'The metrics.', content: { 'text/plain': { schema: z.string() } } } },
+    handle: async (): Promise<Answer> => ({
       status: 200,
       headers: { 'content-type': metrics.registry.contentType },
       body: await metrics.registry.metrics(),
     }),
-  );
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'openapi',
-      summary: 'This document',
-      method: 'get',
-      path: '/v1/openapi.json',
-      access: 'anyone',
-      responses: { 200: jsonResponse('The document.', z.object({ openapi: z.string() }).loose()) },
+  addOperation(api, routes, {
+    operationId: 'openapi',
+    summary: 'This document',
+    method: 'get',
+    path: '/v1/openapi.json',
+    access: 'anyone',
+    responses: { 200: jsonResponse('The document.', z.object({ openapi: z.string() }).loose()) },
+    async handle() {
+      document ??= jsonAnswer(200, api.getOpenAPI31Document({ openapi: '3.1.0', info, servers: [{ url: '/' }] }));
+      return document;
     },
-    async () => (document ??= jsonAnswer(200, describeApi(api, version))),
-  );
+  });
 }

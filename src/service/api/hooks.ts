@@ -3,15 +3,12 @@ import { hookSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { actorOf, addressedWorkspace } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
-import type { Storage } from '../storage/storage.ts';
 import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
 import type { TargetCheck } from '../webhooks/target-address.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
 import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
-import { always, sometimes } from './response-headers.ts';
 
 export interface HookRoutes extends AccessControl {
-  readonly storage: Storage;
   readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
 }
@@ -19,25 +16,21 @@ export interface HookRoutes extends AccessControl {
 export function addHookRoutes(api: Api, routes: HookRoutes): void {
   const { storage, idempotent, targets } = routes;
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'registerHook',
-      summary: 'Register a build webhook, or replace the one with the same url',
-      method: 'post',
-      path: '/v1/workspaces/{id}/hooks',
-      access: 'hooks:write',
-      params: workspaceParameter,
-      headers: keyHeader,
-      body: hookRequestSchema,
-      responses: {
-        200: jsonResponse('Replaced.', hookSchema, sometimes('Idempotency-Replayed')),
-        201: jsonResponse('Registered.', createdHookSchema, sometimes('Idempotency-Replayed')),
-      },
-      refusals: { 404: {}, 409: always('Retry-After') },
+  addOperation(api, routes, {
+    operationId: 'registerHook',
+    summary: 'Register a build webhook, or replace the one with the same url',
+    method: 'post',
+    path: '/v1/workspaces/{id}/hooks',
+    access: 'hooks:write',
+    params: workspaceParameter,
+    headers: keyHeader,
+    body: hookRequestSchema,
+    responses: {
+      200: jsonResponse('Replaced.', hookSchema, sometimes('Idempotency-Replayed')),
+      201: jsonResponse('Registered.', createdHookSchema, sometimes('Idempotency-Replayed')),
     },
-    async ({ c, body }) => {
+    refusals: { 409: always('Retry-After') },
+    async handle({ c, body }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
       return idempotent(
@@ -58,5 +51,5 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
         },
       );
     },
-  );
+  });
 }

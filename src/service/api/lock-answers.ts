@@ -5,6 +5,7 @@ import { Refusal } from '../contract/problem.ts';
 import type { Acquisition } from '../locks/acquire.ts';
 import { entityTag } from '../locks/id-match.ts';
 import type { LockQuotas, QuotaExceeded } from '../locks/lock-quota.ts';
+import type { Renewal, RenewalRequest } from '../locks/renew.ts';
 
 /** Most locks are released long before they expire; a client that slept until then would miss it. */
 export const maxRetryAfterSeconds = 5;
@@ -12,7 +13,7 @@ export const maxRetryAfterSeconds = 5;
 export const heldBy = (lock: Lock): string =>
   `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
 
-export const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
+const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
   jsonAnswer(status, lock, {
     etag: entityTag(lock.id),
     location: `/v1/workspaces/${workspace}/locks/${encodeURIComponent(lock.path)}`,
@@ -24,7 +25,7 @@ export const anotherLock = (lock: Lock): Refusal =>
     headers: { etag: entityTag(lock.id) },
   });
 
-export function held(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
+export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
   return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
     lock,
@@ -41,13 +42,29 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
 
-export function outcomeOf(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
+export function acquisitionAnswer(asked: LockPath, acquisition: Acquisition | QuotaExceeded): Answer | Refusal {
   switch (acquisition.kind) {
     case 'acquired':
       return lockAnswer(201, acquisition.workspace, acquisition.lock);
     case 'held':
-      return held(asked, acquisition.lock, acquisition.remainingSeconds);
+      return locked(asked, acquisition.lock, acquisition.remainingSeconds);
     case 'exceeded':
       return quotaExceeded(acquisition);
+  }
+}
+
+export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: Renewal): Answer {
+  switch (renewal.kind) {
+    case 'renewed':
+      return lockAnswer(200, workspace, renewal.lock);
+    case 'absent':
+      throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
+    case 'another-lock':
+      throw anotherLock(renewal.lock);
+    case 'another-token': {
+      const { lock } = renewal;
+      const detail = `Only the token that took a lock can renew it: ${path} is ${heldBy(lock)}.`;
+      throw new Refusal('lock-of-another-token', detail, { lock });
+    }
   }
 }

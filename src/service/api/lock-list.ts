@@ -12,10 +12,9 @@ import { findCommittedLock } from '../locks/find.ts';
 import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { type LockWaiters, maxWaitSeconds } from '../locks/waiters.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { type Api, addOperation, jsonResponse, sometimes } from './operation.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
-import { sometimes } from './response-headers.ts';
 
 const pageSize = 100;
 const maxPageSize = 1_000;
@@ -122,22 +121,17 @@ async function waitUntilFree(
 export function addLockListRoute(api: Api, route: LockListRoute): void {
   const { storage } = route;
 
-  addOperation(
-    api,
-    route,
-    {
-      operationId: 'listLocks',
-      summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
-      method: 'get',
-      path: '/v1/workspaces/{id}/locks',
-      access: 'locks:read',
-      params: workspaceParameter,
-      query: querySchema,
-      headers: preferHeader,
-      responses: { 200: jsonResponse('A page of locks.', pageSchema, sometimes('Link', 'Vary', 'Preference-Applied')) },
-      refusals: { 404: {} },
-    },
-    async ({ c, query: { cursor, ...filter } }) => {
+  addOperation(api, route, {
+    operationId: 'listLocks',
+    summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
+    method: 'get',
+    path: '/v1/workspaces/{id}/locks',
+    access: 'locks:read',
+    params: workspaceParameter,
+    query: querySchema,
+    headers: preferHeader,
+    responses: { 200: jsonResponse('A page of locks.', pageSchema, sometimes('Link', 'Vary', 'Preference-Applied')) },
+    async handle({ c, query: { cursor, ...filter } }) {
       const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix } = filter;
@@ -153,5 +147,5 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
           : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
       return waited ?? answerWith({ vary: 'Prefer' });
     },
-  );
+  });
 }

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { foldCase, whyNotOnWindows } from '../../interface/windows-path.ts';
-import { type Answer, emptyAnswer } from '../contract/answer.ts';
+import { emptyAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { type AccessControl, insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
@@ -22,15 +22,12 @@ import type { ReleasedLock } from '../locks/waiters.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { anotherLock, held, heldBy, lockAnswer, outcomeOf } from './lock-answers.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { acquisitionAnswer, anotherLock, heldBy, locked, renewalAnswer } from './lock-answers.ts';
+import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
 import { originHeader, originOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
-import { always, sometimes } from './response-headers.ts';
 
 export interface LockRoutes extends AccessControl {
-  readonly storage: Storage;
   readonly idempotent: Idempotent;
   readonly idempotentBatch: IdempotentBatch;
   readonly lockQuota: LockQuota;
@@ -44,8 +41,6 @@ export interface LockRoutes extends AccessControl {
   readonly onRenewed: (place: LockPlace) => void;
 }
 
-type LockBody = z.output<typeof lockRequestSchema>;
-
 const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
   idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
@@ -54,7 +49,7 @@ const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metr
       const why = windowsPaths ? whyNotOnWindows(request.path) : undefined;
       if (why !== undefined) return invalid({ pointer: '#/path', detail: why });
       const found = await findCommittedLock(storage, request);
-      return found?.live ? held(request.path, lockOf(found), found.remainingSeconds) : undefined;
+      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
     },
     async decide(db, requests) {
       const acquisitions = await measureCost(
@@ -65,43 +60,10 @@ const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metr
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
       return requests.flatMap(({ path }, index) => {
         const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [outcomeOf(path, acquisition)];
+        return acquisition === undefined ? [] : [acquisitionAnswer(path, acquisition)];
       });
     },
   });
-
-async function renew(
-  { storage }: LockRoutes,
-  c: Context<Environment>,
-  db: Database,
-  workspace: StoredWorkspace,
-  { path, ttl }: LockBody,
-  ifMatch: string,
-): Promise<Answer> {
-  const renewal = await renewLock(db, storage.now, {
-    path,
-    ttl,
-    workspace: workspace.id,
-    bearer: bearerOf(c),
-    match: parseIfMatch(ifMatch),
-  });
-  switch (renewal.kind) {
-    case 'renewed':
-      return lockAnswer(200, workspace.id, renewal.lock);
-    case 'absent':
-      throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
-    case 'another-lock':
-      throw anotherLock(renewal.lock);
-    case 'another-token':
-      throw new Refusal(
-        'lock-of-another-token',
-        `Only the token that took a lock can renew it: ${path} is ${heldBy(renewal.lock)}.`,
-        {
-          lock: renewal.lock,
-        },
-      );
-  }
-}
 
 /** RFC 9110 section 8.8.3. */
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
@@ -147,79 +109,67 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       ),
   );
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'acquireLock',
-      summary: 'Take a lock on a path, or renew one (If-Match)',
-      method: 'post',
-      path: '/v1/workspaces/{id}/locks',
-      access: 'locks:write',
-      params: workspaceParameter,
-      headers: z.object({ ...keyHeader.shape, ...conditionHeader.shape, ...originHeader.shape }),
-      body: lockRequestSchema,
-      responses: {
-        200: jsonResponse('Renewed.', lockSchema, headersOfLock),
-        201: jsonResponse('Taken.', lockSchema, headersOfLock),
-      },
-      refusals: {
-        403: sometimes('WWW-Authenticate'),
-        404: {},
-        409: always('Retry-After'),
-        412: sometimes('ETag'),
-      },
+  addOperation(api, routes, {
+    operationId: 'acquireLock',
+    summary: 'Take a lock on a path, or renew one (If-Match)',
+    method: 'post',
+    path: '/v1/workspaces/{id}/locks',
+    access: 'locks:write',
+    params: workspaceParameter,
+    headers: z.object({ ...keyHeader.shape, ...conditionHeader.shape, ...originHeader.shape }),
+    body: lockRequestSchema,
+    responses: {
+      200: jsonResponse('Renewed.', lockSchema, headersOfLock),
+      201: jsonResponse('Taken.', lockSchema, headersOfLock),
     },
-    async ({ c, body }) => {
-      const workspace = await addressedWorkspace(c, storage);
+    refusals: { 403: sometimes('WWW-Authenticate'), 409: always('Retry-After'), 412: sometimes('ETag') },
+    async handle({ c, body }) {
+      const { id: workspace } = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
-      const request = keyedRequestOf(c);
-      if (ifMatch === undefined) requireFreeDisk(routes);
-      const answer =
-        ifMatch === undefined
-          ? await acquire(request, {
-              ...body,
-              workspace: workspace.id,
-              foldedPath: windowsPaths ? foldCase(body.path) : undefined,
-              bearer: bearerOf(c),
-              origin: originOf(c.req.header('referer')),
-            })
-          : await idempotent(
-              { workspace: workspace.id },
-              request,
-              async () => undefined,
-              (db) => renew(routes, c, db, workspace, body, ifMatch),
-            );
+      const key = keyedRequestOf(c);
+      const bearer = bearerOf(c);
+      if (ifMatch !== undefined) {
+        const request = { ...body, workspace, bearer, match: parseIfMatch(ifMatch) };
+        const renew = async (db: Database) => renewalAnswer(request, await renewLock(db, storage.now, request));
+        const answer = await idempotent({ workspace }, key, async () => undefined, renew);
+        onLockEvent();
+        onRenewed({ workspace, path: body.path });
+        return answer;
+      }
+      requireFreeDisk(routes);
+      const foldedPath = windowsPaths ? foldCase(body.path) : undefined;
+      const answer = await acquire(key, {
+        ...body,
+        workspace,
+        foldedPath,
+        bearer,
+        origin: originOf(c.req.header('referer')),
+      });
       onLockEvent();
-      if (ifMatch !== undefined) onRenewed({ workspace: workspace.id, path: body.path });
       return answer;
     },
-  );
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'releaseLock',
-      summary: 'Release the lock on a path',
-      description:
-        'Releasing a lock of the same token is never refused with 429 and does not count. A request that releases none counts like any other.',
-      method: 'delete',
-      path: '/v1/workspaces/{id}/locks/{path}',
-      access: 'locks:write',
-      ownReleaseIsFree: true,
-      params: lockPathParameter,
-      query: z.object({
-        force: z
-          .enum(['true', 'false'])
-          .default('false')
-          .openapi({ description: "Release another token's lock. Needs locks:admin, and is audited." }),
-      }),
-      headers: conditionHeader,
-      responses: { 204: { description: 'Released.' } },
-      refusals: { 403: sometimes('WWW-Authenticate'), 404: {}, 412: always('ETag') },
-    },
-    async ({ c, query }) => {
+  addOperation(api, routes, {
+    operationId: 'releaseLock',
+    summary: 'Release the lock on a path',
+    description:
+      'Releasing a lock of the same token is never refused with 429 and does not count. A request that releases none counts like any other.',
+    method: 'delete',
+    path: '/v1/workspaces/{id}/locks/{path}',
+    access: 'locks:write',
+    ownReleaseIsFree: true,
+    params: lockPathParameter,
+    query: z.object({
+      force: z
+        .enum(['true', 'false'])
+        .default('false')
+        .openapi({ description: "Release another token's lock. Needs locks:admin, and is audited." }),
+    }),
+    headers: conditionHeader,
+    responses: { 204: { description: 'Released.' } },
+    refusals: { 403: sometimes('WWW-Authenticate'), 412: always('ETag') },
+    async handle({ c, query }) {
       const admission = c.get('releaseAdmission');
       if (admission.retryAfterSeconds !== null && !(await namesOwnLock(c, storage))) {
         throw tooManyRequests(admission.retryAfterSeconds);
@@ -261,5 +211,5 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           );
       }
     },
-  );
+  });
 }

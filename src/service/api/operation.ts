@@ -4,13 +4,80 @@ import { problemMediaType } from '../../interface/problem.ts';
 import type { Answer } from '../contract/answer.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type Access, type AccessControl, requireAccess, requireReleaseAccess } from '../http/access.ts';
+import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
-import { always, commonHeadersOf, type ResponseHeaders, sometimes } from './response-headers.ts';
 
 export type Api = OpenAPIHono<Environment>;
+
+const text = (description: string, example?: string) => ({
+  description,
+  schema: { type: 'string' as const, ...(example !== undefined && { example }) },
+});
+
+/** The headers of answers beyond those of HTTP itself, as the OpenAPI document describes them. */
+const responseHeaders = {
+  'X-Request-Id': text('Identifies the request in the log of the service; also the request_id of a problem.'),
+  'Cache-Control': text('Answers must not be stored.', 'no-store'),
+  'X-Content-Type-Options': text('Answers must not be interpreted as another type.', 'nosniff'),
+  'RateLimit-Policy': text(
+    'How many requests the token may send at once (q), and the seconds until the quota is full again (w). Absent if the operator has set no limit.',
+    '"token";q=60000;w=60',
+  ),
+  RateLimit: text(
+    'How many requests the token has left (r), and the seconds until there is one (t). Absent if the operator has set no limit.',
+    '"token";r=59999;t=0',
+  ),
+  'Retry-After': {
+    description: 'Seconds to wait before trying again.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'WWW-Authenticate': text(
+    'What is wrong with the token, or which scope it lacks (RFC 6750).',
+    'Bearer realm="workspace-service"',
+  ),
+  'Accept-Encoding': text('The supported Content-Encoding, when the body was refused for its own.', 'identity'),
+  Allow: text('With 405: the supported methods.', 'DELETE'),
+  ETag: text('Identifies the lock, for If-Match.', '"lock_1"'),
+  Location: text(
+    'The address of what was created, or of its status.',
+    '/v1/workspaces/game/locks/Content%2FHero.uasset',
+  ),
+  'Idempotency-Replayed': text(
+    'The request was carried out before under the same Idempotency-Key. This is the original answer.',
+    'true',
+  ),
+  Link: text(
+    'The next page, if there is one (RFC 8288).',
+    '</v1/workspaces/game/locks?limit=100&cursor=YQ>; rel="next"',
+  ),
+  'Preference-Applied': text('The request waited until the path was free, or for this many seconds.', 'wait=30'),
+  Vary: text('Set where Prefer affects the answer.', 'Prefer'),
+} as const;
+
+type HeaderName = keyof typeof responseHeaders;
+
+type ResponseHeader = (typeof responseHeaders)[HeaderName] & { readonly required: boolean };
+
+type ResponseHeaders = Readonly<Partial<Record<HeaderName, ResponseHeader | { readonly $ref: string }>>>;
+
+const named =
+  (required: boolean) =>
+  (...names: readonly HeaderName[]): ResponseHeaders =>
+    Object.fromEntries(names.map((name): [string, ResponseHeader] => [name, { ...responseHeaders[name], required }]));
+
+/** On every answer with the status. */
+export const always = named(true);
+
+/** On some answers: the description says when. */
+export const sometimes = named(false);
+
+const ofEveryAnswer = always('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
+const ofEveryAnswerToAToken = sometimes('RateLimit', 'RateLimit-Policy');
+
+/** Written once in the document, because most answers have them. */
+export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswerToAToken });
 
 interface DescribedResponse {
   readonly description: string;
@@ -21,7 +88,7 @@ interface DescribedResponse {
 
 type Responses = Readonly<Record<string, DescribedResponse>>;
 
-interface Shape<Body, Query> {
+interface Operation<Body, Query> {
   readonly operationId: string;
   readonly summary: string;
   /** Where the summary is not enough. */
@@ -29,26 +96,20 @@ interface Shape<Body, Query> {
   readonly method: 'get' | 'post' | 'delete';
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: `/${string}`;
+  readonly access: Access;
+  /** Counts against the rate limit unless it releases a lock of the same token. */
+  readonly ownReleaseIsFree?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
   readonly responses: Responses;
-  /** Problems beyond those that follow from the shape, by status, with their own headers. */
+  /** Problems beyond those that follow from the rest, by status, with their own headers. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
+  handle(call: Call<Body, Query>): Promise<Answer>;
 }
 
-interface OpenOperation<Body, Query> extends Shape<Body, Query> {
-  readonly access: 'anyone';
-}
-
-interface GuardedOperation<Body, Query> extends Shape<Body, Query> {
-  readonly access: Exclude<Access, 'anyone'>;
-  /** Counts against the rate limit unless it releases a lock of the same token. */
-  readonly ownReleaseIsFree?: true;
-}
-
-export interface Call<Body, Query> {
+interface Call<Body, Query> {
   readonly c: Context<Environment>;
   readonly body: Body;
   readonly query: Query;
@@ -74,11 +135,12 @@ const problemResponse = (description: string, headers: ResponseHeaders = {}) => 
   content: { [problemMediaType]: { schema: problemSchema } },
 });
 
-function refusalsOf({ access, body, query, refusals }: Shape<unknown, unknown> & { access: Access }): Responses {
+function refusalsOf({ access, params, body, query, refusals }: Operation<unknown, unknown>): Responses {
+  const [challenge, retryAfter] = [always('WWW-Authenticate'), always('Retry-After')];
   const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
-    ...(access !== 'anyone' && { 401: always('WWW-Authenticate'), 429: always('Retry-After') }),
-    ...(access !== 'anyone' && { 503: always('Retry-After') }),
-    ...(access !== 'anyone' && access !== 'any-token' && { 403: always('WWW-Authenticate') }),
+    ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
+    ...(access !== 'anyone' && access !== 'any-token' && { 403: challenge }),
+    ...(params && { 404: {} }),
     ...(body && { 400: {}, 413: {}, 415: sometimes('Accept-Encoding'), 422: {} }),
     ...(query && { 422: {} }),
     ...refusals,
@@ -87,25 +149,18 @@ function refusalsOf({ access, body, query, refusals }: Shape<unknown, unknown> &
     status,
     problemResponse(refusalDescriptions[Number(status)] ?? 'Failed.', headers),
   ]);
-  return {
-    ...Object.fromEntries(expected),
-    default: problemResponse('Any other problem.', sometimes('Allow')),
-  };
+  return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', sometimes('Allow')) };
 }
 
-/** Rate limits apply to valid tokens only. */
-function withCommonHeaders(responses: Responses, access: Access): Responses {
-  const described = Object.entries(responses).map(([status, response]) => {
-    const common = commonHeadersOf({ toAToken: access !== 'anyone' && status !== '401' });
-    const headers = { ...common, ...response.headers };
-    return [status, { ...response, headers }];
+function describe(api: Api, operation: Operation<unknown, unknown>): void {
+  const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
+  const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
+    // Rate limits apply to valid tokens only.
+    const isToAToken = access !== 'anyone' && status !== '401';
+    const common = Object.keys({ ...ofEveryAnswer, ...(isToAToken && ofEveryAnswerToAToken) });
+    const references = common.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
+    return [status, { ...response, headers: { ...Object.fromEntries(references), ...response.headers } }];
   });
-  return Object.fromEntries(described);
-}
-
-function describe(api: Api, operation: Shape<unknown, unknown> & { access: Access }): void {
-  const { operationId, summary, description, method, path, access, params, query, headers, body, responses } =
-    operation;
   api.openAPIRegistry.registerPath({
     operationId,
     summary,
@@ -119,7 +174,7 @@ function describe(api: Api, operation: Shape<unknown, unknown> & { access: Acces
       ...(headers && { headers }),
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
     },
-    responses: withCommonHeaders({ ...responses, ...refusalsOf(operation) }, access),
+    responses: Object.fromEntries(responses),
   });
 }
 
@@ -127,25 +182,19 @@ function describe(api: Api, operation: Shape<unknown, unknown> & { access: Acces
  * An endpoint, described in the OpenAPI document by the schemas that validate it, with an access rule that cannot be left
  * out. Checked in this order: token, scope, body, query, rule.
  */
-export function addOperation<Body, Query>(
-  api: Api,
-  control: AccessControl,
-  operation: OpenOperation<Body, Query> | GuardedOperation<Body, Query>,
-  handle: (call: Call<Body, Query>) => Promise<Answer>,
-): void {
+export function addOperation<Body, Query>(api: Api, control: AccessControl, operation: Operation<Body, Query>): void {
   describe(api, operation);
   const path = operation.path.replaceAll(/\{(.+?)\}/g, ':$1');
   const method = operation.method.toUpperCase();
   const queryNames = Object.keys(operation.query?.shape ?? {});
   if (operation.access !== 'anyone') {
-    const guard = operation.ownReleaseIsFree ? requireReleaseAccess : requireAccess;
-    api.on(method, path, guard(control, operation.access));
+    api.on(method, path, requireAccess(control, operation.access, operation.ownReleaseIsFree));
   }
   if (operation.body !== undefined) api.on(method, path, readJsonBody);
   api.on(method, path, async (c) => {
     const body = parseRequestPart(operation.body, () => c.get('body'));
     const query = parseRequestPart(operation.query, () => readQuery(c.env.incoming.url ?? '', queryNames));
-    return send(c, await handle({ c, body, query }));
+    return send(c, await operation.handle({ c, body, query }));
   });
 }
 

@@ -5,16 +5,12 @@ import { branchField, syncSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { addressedWorkspace, bearerOf } from '../http/context.ts';
 import type { Idempotent } from '../idempotency/idempotency.ts';
-import type { Storage } from '../storage/storage.ts';
 import { findSync, isSyncId } from '../syncs/queue.ts';
-import type { PrepareSync } from '../syncs/trigger.ts';
-import { startPrepared } from '../syncs/trigger.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { type PrepareSync, startPrepared } from '../syncs/trigger.ts';
+import { type Api, addOperation, always, jsonResponse, sometimes } from './operation.ts';
 import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
-import { always, sometimes } from './response-headers.ts';
 
 export interface SyncRoutes extends AccessControl {
-  readonly storage: Storage;
   readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
   /** A sync was queued. */
@@ -26,27 +22,23 @@ const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest
 export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
   const { storage, idempotent, prepareSync, onQueued } = routes;
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'startSync',
-      summary: 'Sync a branch, or join its queued sync',
-      method: 'post',
-      path: '/v1/workspaces/{id}/sync',
-      access: 'sync',
-      params: workspaceParameter,
-      headers: keyHeader,
-      body: syncRequestSchema,
-      responses: {
-        202: jsonResponse('Queued. Location has its status.', syncSchema, {
-          ...always('Location'),
-          ...sometimes('Idempotency-Replayed'),
-        }),
-      },
-      refusals: { 404: {}, 409: always('Retry-After') },
+  addOperation(api, routes, {
+    operationId: 'startSync',
+    summary: 'Sync a branch, or join its queued sync',
+    method: 'post',
+    path: '/v1/workspaces/{id}/sync',
+    access: 'sync',
+    params: workspaceParameter,
+    headers: keyHeader,
+    body: syncRequestSchema,
+    responses: {
+      202: jsonResponse('Queued. Location has its status.', syncSchema, {
+        ...always('Location'),
+        ...sometimes('Idempotency-Replayed'),
+      }),
     },
-    async ({ c, body: { branch } }) => {
+    refusals: { 409: always('Retry-After') },
+    async handle({ c, body: { branch } }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
       const answer = await idempotent(
@@ -64,27 +56,22 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       onQueued();
       return answer;
     },
-  );
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'getSync',
-      summary: 'Get the status of a sync',
-      method: 'get',
-      path: '/v1/workspaces/{id}/syncs/{sync_id}',
-      access: 'sync',
-      params: syncParameter,
-      responses: { 200: jsonResponse('The sync.', syncSchema) },
-      refusals: { 404: {} },
-    },
-    async ({ c }) => {
+  addOperation(api, routes, {
+    operationId: 'getSync',
+    summary: 'Get the status of a sync',
+    method: 'get',
+    path: '/v1/workspaces/{id}/syncs/{sync_id}',
+    access: 'sync',
+    params: syncParameter,
+    responses: { 200: jsonResponse('The sync.', syncSchema) },
+    async handle({ c }) {
       const workspace = await addressedWorkspace(c, storage);
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
       return jsonAnswer(200, sync);
     },
-  );
+  });
 }

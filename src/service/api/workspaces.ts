@@ -17,37 +17,28 @@ export interface WorkspaceRoutes extends AccessControl {
 export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
   const { storage, listBranches } = routes;
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'listWorkspaces',
-      summary: 'List the workspaces that the token can see',
-      method: 'get',
-      path: '/v1/workspaces',
-      access: 'any-token',
-      responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
-    },
-    async ({ c }) => {
+  addOperation(api, routes, {
+    operationId: 'listWorkspaces',
+    summary: 'List the workspaces that the token can see',
+    method: 'get',
+    path: '/v1/workspaces',
+    access: 'any-token',
+    responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
+    async handle({ c }) {
       const workspaces = await listWorkspaces(storage.read);
       return jsonAnswer(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
     },
-  );
+  });
 
-  addOperation(
-    api,
-    routes,
-    {
-      operationId: 'listBranches',
-      summary: 'List the branches of the remote and their last sync',
-      method: 'get',
-      path: '/v1/workspaces/{id}/branches',
-      access: 'any-token',
-      params: workspaceParameter,
-      responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
-      refusals: { 404: {} },
-    },
-    async ({ c }) => {
+  addOperation(api, routes, {
+    operationId: 'listBranches',
+    summary: 'List the branches of the remote and their last sync',
+    method: 'get',
+    path: '/v1/workspaces/{id}/branches',
+    access: 'any-token',
+    params: workspaceParameter,
+    responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
+    async handle({ c }) {
       const listing = await listBranches(await addressedWorkspace(c, storage));
       switch (listing.kind) {
         case 'listed':
@@ -58,5 +49,5 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
           throw unavailable(`The remote of the workspace did not answer. ${listing.why}`);
       }
     },
-  );
+  });
 }

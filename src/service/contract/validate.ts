@@ -20,17 +20,6 @@ function sentence(issue: z.core.$ZodIssue): string {
   }
 }
 
-const fieldError = (issue: z.core.$ZodIssue): FieldError => ({
-  pointer: pointerTo(issue.path),
-  detail: sentence(issue),
-});
-
-/** Further errors of a field mostly follow from its first. */
-function oneOfEachField(errors: readonly FieldError[]): readonly FieldError[] {
-  const seen = new Set<string>();
-  return errors.filter(({ pointer }) => !seen.has(pointer) && seen.add(pointer));
-}
-
 /** All wrong fields are reported, up to this many. */
 const maxErrors = 20;
 
@@ -40,6 +29,12 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   if (schema === undefined) return undefined as Output;
   const parsed = schema.safeParse(read(), { reportInput: true });
   if (parsed.success) return parsed.data;
-  const [first, ...more] = oneOfEachField(parsed.error.issues.map(fieldError));
-  throw invalid(first ?? { pointer: '#', detail: 'It is not valid.' }, ...more.slice(0, maxErrors - 1));
+  const errors = new Map<string, FieldError>();
+  for (const issue of parsed.error.issues) {
+    const pointer = pointerTo(issue.path);
+    // Further errors of a field mostly follow from its first.
+    if (!errors.has(pointer)) errors.set(pointer, { pointer, detail: sentence(issue) });
+  }
+  const [first = { pointer: '#', detail: 'It is not valid.' }, ...more] = errors.values();
+  throw invalid(first, ...more.slice(0, maxErrors - 1));
 }

@@ -14,11 +14,9 @@ export type Access = 'anyone' | 'any-token' | Scope;
 
 const realm = 'Bearer realm="workspace-service"';
 
+/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
-
-/** RFC 6750 section 3.1: no error is named to a request that brings no token, or a credential of another scheme. */
-const tokenMissing = (detail: string): Refusal => unauthorized(detail, realm);
 
 const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}, error="invalid_token"`);
 
@@ -29,19 +27,10 @@ export function insufficientScope(needed: Scope, held: readonly Scope[]): Refusa
   });
 }
 
-const howToSend = 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".';
-
 /** What stands where a token does; undefined where there is no such header, or one of another scheme. */
 export function bearerTokenIn(authorization: string | undefined): string | undefined {
   const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
   return scheme.toLowerCase() === 'bearer' ? token : undefined;
-}
-
-function tokenFrom(authorization: string | undefined): string {
-  const token = bearerTokenIn(authorization);
-  if (token === undefined) throw tokenMissing(howToSend);
-  if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
-  return token;
 }
 
 export interface AccessControl {
@@ -100,32 +89,27 @@ export async function authenticateRequest(
   c: Context<Environment>,
   { storage }: Pick<AccessControl, 'storage'>,
 ): Promise<Bearer> {
-  const authentication = await authenticate(storage, tokenFrom(c.req.header('authorization')));
+  const token = bearerTokenIn(c.req.header('authorization'));
+  if (token === undefined) {
+    throw unauthorized('Send an API token in the header "Authorization: Bearer <API_TOKEN>".');
+  }
+  if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
+  const authentication = await authenticate(storage, token);
   if (authentication.kind === 'refused') throw tokenRefused(authentication.why);
   return authentication.bearer;
 }
 
+/** What releasing a lock of its own token costs is known only when it is answered: see rate-limit.ts. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
+  ownReleaseIsFree = false,
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
-    admitBearer(c, control, bearer, access);
-    await next();
-  };
-}
-
-/** The same for releasing a lock. What it costs is known only when it is answered: see rate-limit.ts. */
-export function requireReleaseAccess(
-  control: AccessControl,
-  access: Exclude<Access, 'anyone'>,
-): MiddlewareHandler<Environment> {
-  return async (c, next) => {
-    const bearer = await authenticateRequest(c, control);
-    if (access !== 'any-token' && !grants(bearer.scopes, access)) {
+    if (!ownReleaseIsFree || (access !== 'any-token' && !grants(bearer.scopes, access))) {
       admitBearer(c, control, bearer, access);
-      return;
+      return next();
     }
     c.set('bearer', bearer);
     control.noteUse(bearer.id);

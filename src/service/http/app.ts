@@ -48,13 +48,10 @@ export const answerErrors =
 
 /** After all routes of an app: a known address with another method is 405. */
 export function refuseOtherMethods(app: App): void {
-  const methodsOf = new Map<string, Set<string>>();
-  for (const { method, path } of app.routes) {
-    if (method === 'ALL') continue;
-    methodsOf.set(path, (methodsOf.get(path) ?? new Set()).add(method));
-  }
-  for (const [path, methods] of methodsOf) {
-    const allow = [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort().join(', ');
+  const routes = app.routes.filter(({ method }) => method !== 'ALL');
+  for (const [path, ofPath] of Map.groupBy(routes, (route) => route.path)) {
+    const methods = new Set(ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
+    const allow = [...methods].sort().join(', ');
     app.all(path, (c) => {
       throw new Refusal('method-not-allowed', `This address does not support ${c.req.method}, only ${allow}.`, {
         headers: { allow },

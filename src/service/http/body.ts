@@ -16,9 +16,6 @@ const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
 const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
-/** The client left, or ran out of time. */
-const cutShort = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
-
 async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
   const chunks: Buffer[] = [];
@@ -34,7 +31,9 @@ async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<B
   } catch (error) {
     // Read and drop the rest: some clients send everything before they read.
     incoming.resume();
-    throw error instanceof Refusal ? error : cutShort();
+    if (error instanceof Refusal) throw error;
+    // The client left, or ran out of time.
+    throw new Refusal('request-timeout', 'The request body did not arrive in full.');
   }
   return Buffer.concat(chunks);
 }
@@ -42,22 +41,12 @@ async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<B
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A byte order mark is kept, and so is not JSON: RFC 8259 section 8.1 forbids it. */
-function decode(bytes: Buffer): string {
+export async function readText(incoming: IncomingMessage, limit: BodyLimit): Promise<string> {
+  const bytes = await readBytes(incoming, limit);
   try {
     return strictUtf8.decode(bytes);
   } catch {
     throw new Refusal('malformed-request', 'The request body is not valid UTF-8.');
-  }
-}
-
-export const readText = async (incoming: IncomingMessage, limit: BodyLimit): Promise<string> =>
-  decode(await readBytes(incoming, limit));
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
   }
 }
 
@@ -78,6 +67,10 @@ export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   }
   const text = await readText(c.env.incoming, jsonLimit);
   c.set('bodyText', text);
-  c.set('body', parse(text));
+  try {
+    c.set('body', JSON.parse(text));
+  } catch {
+    throw new Refusal('malformed-request', 'The request body is not valid JSON.');
+  }
   await next();
 };

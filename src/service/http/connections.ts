@@ -83,10 +83,10 @@ export function createDrain(server: Server): (withinMs: number) => Promise<void>
   });
 
   return async (withinMs) => {
+    // That closes idle connections as well.
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Otherwise their connections would stay open for another request.
     for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
-    server.closeIdleConnections();
     // Node counts a connection that has not sent anything yet as busy.
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
     const cut = setTimeout(() => server.closeAllConnections(), withinMs);

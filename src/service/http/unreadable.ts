@@ -14,24 +14,16 @@ export interface Unreadable {
   readonly address: string | undefined;
 }
 
-function whatIsWrong(code: string): readonly [ProblemName, string] {
-  switch (code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return ['request-timeout', 'The request did not arrive in time.'];
-    case 'HPE_HEADER_OVERFLOW':
-      return ['headers-too-large', 'The request headers are too large.'];
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return ['body-too-large', 'The chunk extensions of the body are too large.'];
-    case 'HPE_INVALID_METHOD':
-      return ['malformed-request', 'The request is not HTTP, or its method is unknown.'];
-    case 'HPE_INVALID_URL':
-      return ['malformed-request', 'The request target has characters that must be percent-encoded.'];
-    case 'CONNECT':
-      return ['malformed-request', 'CONNECT is for proxies, and this is not one.'];
-    default:
-      return ['malformed-request', 'The request is not valid HTTP.'];
-  }
-}
+const malformed = (detail: string): readonly [ProblemName, string] => ['malformed-request', detail];
+
+const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
+  HPE_HEADER_OVERFLOW: ['headers-too-large', 'The request headers are too large.'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body-too-large', 'The chunk extensions of the body are too large.'],
+  HPE_INVALID_METHOD: malformed('The request is not HTTP, or its method is unknown.'),
+  HPE_INVALID_URL: malformed('The request target has characters that must be percent-encoded.'),
+  CONNECT: malformed('CONNECT is for proxies, and this is not one.'),
+};
 
 /**
  * How long a client may take to read its refusal. Until then, what it still sends is dropped: closing a connection with
@@ -56,7 +48,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
   server.on('checkExpectation', remember);
 
   function refuse(socket: Socket, code: string): void {
-    const [name, detail] = whatIsWrong(code);
+    const [name, detail] = refusals[code] ?? malformed('The request is not valid HTTP.');
     const requestId = `req_${randomUUID()}`;
     const { remoteAddress } = socket;
     const address = remoteAddress === undefined ? undefined : shownPeer(remoteAddress);

@@ -27,19 +27,14 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
 
   async function recall(db: Database, request: PlacedRequest): Promise<Answer | undefined> {
     const [before] = await recallAll(db, storage, [request]);
-    return before === undefined ? undefined : orThrow(before);
+    return before && orThrow(before);
   }
 
   async function whileNoOtherRuns(request: PlacedRequest, work: () => Promise<Answer>): Promise<Answer> {
     const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
     if (running.has(inFlight)) {
-      throw new Refusal(
-        'request-in-progress',
-        'A request with this Idempotency-Key is still running. Try again in a moment.',
-        {
-          headers: { 'retry-after': '1' },
-        },
-      );
+      const detail = 'A request with this Idempotency-Key is still running. Try again in a moment.';
+      throw new Refusal('request-in-progress', detail, { headers: { 'retry-after': '1' } });
     }
     running.add(inFlight);
     try {
@@ -78,29 +73,17 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
 
   /** The same for requests that are decided together, as many as are waiting. */
   function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
-    interface Waiting {
-      readonly request: PlacedRequest | undefined;
-      readonly asked: Asked;
-    }
-
     const commit = storage.batchCommits(
-      ({ asked }: Waiting) => scopeOf(asked),
+      ({ asked }: { readonly asked: Asked; readonly request: PlacedRequest | undefined }) => scopeOf(asked),
       async (db, waiting) => {
-        const before = await recallAll(
-          db,
-          storage,
-          waiting.map(({ request }) => request),
-        );
+        const keyed = waiting.map(({ request }) => request);
+        const before = await recallAll(db, storage, keyed);
         const open = waiting.filter((_, index) => before[index] === undefined);
-        const decided = await decide(
-          db,
-          open.map(({ asked }) => asked),
-        );
+        const asked = open.map((each) => each.asked);
+        const decided = await decide(db, asked);
         const answered = open.flatMap(({ request }, index): Answered[] => {
           const answer = decided[index];
-          return request === undefined || answer === undefined || answer instanceof Refusal
-            ? []
-            : [{ request, answer }];
+          return request && answer && !(answer instanceof Refusal) ? [{ request, answer }] : [];
         });
         onRemembered(await rememberAll(db, storage, answered));
         const outcomes = decided.values();
@@ -112,9 +95,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       const refusal = await refusedBefore(asked);
       if (refusal === undefined) return orThrow(await commit({ request, asked }));
       // What is in the way may be what the same request did before.
-      const before = request === undefined ? undefined : await recall(storage.read, request);
-      if (before === undefined) throw refusal;
-      return before;
+      const before = request && (await recall(storage.read, request));
+      return before ?? orThrow(refusal);
     }
 
     return (keyed: KeyedRequest | undefined, asked: Asked): Promise<Answer> => {

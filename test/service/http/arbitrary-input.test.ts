@@ -1,34 +1,18 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { codeUnits } from '../../interface/texts.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
-import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { tried } from '../../support/soak/tried.ts';
-import { describedApi } from './described-app.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
-
-const operations = describedApi();
+import { locksOf, sharedService, words } from './shared-service.ts';
 
 /** Of the kinds that make programs stumble, and of any other. */
 const text: fc.Arbitrary<string> = fc.oneof(
   codeUnits,
   fc.string({ unit: 'grapheme' }),
-  fc.constantFrom(
-    '',
-    'main',
-    'a/b',
-    '..',
-    '-x',
-    '1h',
-    '0h',
-    'exclusive',
-    '\0',
-    '\ud800',
-    '__proto__',
-    'a'.repeat(5_000),
-  ),
+  fc.constantFrom('', '\0', '\ud800', 'a'.repeat(5_000), ...words('main a/b .. -x 1h 0h exclusive __proto__')),
 );
 
 const json = fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' });
@@ -60,9 +44,9 @@ const body = fc.oneof(
 );
 
 const pieces = fc.oneof(
-  fc.constantFrom('/', '//', '..', '.', '%2e', '%2F', '%5c', '\\', '%00', '%zz', '%', '%ff', '%c3%bc', '%ed%a0%80'),
-  fc.constantFrom('v1', 'workspaces', 'locks', 'hooks', 'sync', 'syncs', 'openapi.json', 'metrics'),
-  fc.constantFrom('?', '&', '=', '#', ';', ':', '+', 'limit', 'cursor', 'path', 'prefix', 'force', 'true', '1'),
+  fc.constantFrom(...words(String.raw`/ // .. . %2e %2F %5c \ %00 %zz % %ff %c3%bc %ed%a0%80`)),
+  fc.constantFrom(...words('v1 workspaces locks hooks sync syncs openapi.json metrics')),
+  fc.constantFrom(...words('? & = # ; : + limit cursor path prefix force true 1')),
   // Every character that the line of a request can have.
   fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
 );
@@ -71,26 +55,15 @@ const target = fc
   .map(([start, rest]) => start + rest.join(''));
 
 describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
-  let service: RunningService;
-  let token: string;
-  let workspace: string;
-
-  beforeAll(async () => {
-    const resolve = () => Promise.reject(new Error('No name resolves here.'));
-    service = await startTestService(kind, { resolve });
-    token = (await service.token()).secret;
-    // No git process is started for a remote that is none.
-    workspace = await service.workspace('not a remote');
-  });
+  const service = sharedService(kind, { resolve: () => Promise.reject(new Error('No name resolves here.')) });
+  const at = (address: string) => `/v1/workspaces/${service.home}/${address}`;
   afterAll(async () => {
     // After all of it the service does what it is there for.
-    const json = { path: 'after/all', type: 'exclusive', ttl: '1h' };
-    const locks = `/v1/workspaces/${workspace}/locks`;
-    expect((await service.ask('POST', locks, { token, json })).status).toBe(201);
-    expect((await service.ask('DELETE', `${locks}/after/all`, { token })).status).toBe(204);
+    const { take, release } = locksOf(service, service.home, service.secret);
+    expect((await take('after/all')).status).toBe(201);
+    expect((await release('after/all')).status).toBe(204);
     expect((await service.ask('GET', '/readyz')).status).toBe(200);
     expect(service.log()).not.toContain('request failed');
-    await service.stop();
   });
 
   function expectSuccessOrProblem(answer: Answered): void {
@@ -108,9 +81,9 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
       await tried(
         `any JSON sent to ${to}`,
         fc.asyncProperty(body, async (json) => {
-          const answer = await service.ask('POST', `/v1/workspaces/${workspace}/${to}`, { token, json });
+          const answer = await service.ask('POST', at(to), { token: service.secret, json });
           expectSuccessOrProblem(answer);
-          expectDescribed(operations, 'POST', `/v1/workspaces/{id}/${to}`, answer);
+          expectDescribed('POST', `/v1/workspaces/{id}/${to}`, answer);
         }),
       );
     },
@@ -120,9 +93,9 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     await tried(
       'any bytes as a body',
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
-        const raw = new Uint8Array(bytes);
         const headers = { 'content-type': 'application/json' };
-        expectSuccessOrProblem(await service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, raw, headers }));
+        const body = { token: service.secret, raw: new Uint8Array(bytes), headers };
+        expectSuccessOrProblem(await service.ask('POST', at('locks'), body));
       }),
     );
   });
@@ -131,22 +104,22 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
     await tried(
       'any address',
-      fc.asyncProperty(method, target, async (method, target) => {
-        const answer = await requestRaw(service.port, { method, target: target.replace('W', workspace), token });
-        expectSuccessOrProblem(answer);
+      fc.asyncProperty(method, target, async (method, text) => {
+        const target = text.replace('W', service.home);
+        expectSuccessOrProblem(await requestRaw(service.port, { method, target, token: service.secret }));
       }),
     );
   });
 
   test('no address of a lock reaches anything but a lock', async () => {
-    const json = { url: 'https://ci.example.com/hook' };
-    await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token, json });
+    const token = service.secret;
+    await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
     await tried(
       'any address of a lock',
       fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
         const path = rest.join('').replaceAll(/[?#]/g, '');
         fc.pre(path !== '');
-        const target = `/v1/workspaces/${workspace}/locks/${path}`;
+        const target = at(`locks/${path}`);
         const answer = await requestRaw(service.port, { method: 'DELETE', target, token });
         expect([404, 422]).toContain(answer.status);
         const posted = await requestRaw(service.port, { method: 'POST', target, token });

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
-import { anyDatabase } from './any-database.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Reply } from '../../support/running-service.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
+import { sharedService } from './shared-service.ts';
 
 const halfPair = '\ud800';
+const hook = { url: 'https://ci.example.com/hook' };
 
-describe.each(anyDatabase)('a bad request body', (kind) => {
-  let service: RunningService;
-  let token: string;
-  let workspace: string;
-
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    token = (await service.token()).secret;
-    workspace = await service.workspace();
-  });
+/** What each field takes is with its parser, and its limits in openapi-limits.test.ts. */
+describe('a bad request body', () => {
+  const service = sharedService();
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);
-    await service.stop();
   });
 
   const post = (
     collection: string,
     raw: string | Uint8Array<ArrayBuffer>,
     headers: Readonly<Record<string, string>> = { 'content-type': 'application/json' },
-  ): Promise<Reply> => service.ask('POST', `/v1/workspaces/${workspace}/${collection}`, { token, raw, headers });
+  ): Promise<Reply> =>
+    service.ask('POST', `/v1/workspaces/${service.home}/${collection}`, { token: service.secret, raw, headers });
   const postJson = (collection: string, json: unknown): Promise<Reply> => post(collection, JSON.stringify(json));
 
   let paths = 0;
@@ -32,34 +26,21 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
     paths += 1;
     return { path: `free/${paths}`, type: 'exclusive', ttl: '1h' };
   };
-  const hook = { url: 'https://ci.example.com/hook' };
 
-  describe('that is not JSON is 400', () => {
-    test.each([
-      ['nothing', ''],
-      ['white space', ' \n'],
-      ['cut off', '{"path":"a","type":"exclusive","ttl":"1'],
-      ['with more behind it', '{"path":"a","type":"exclusive","ttl":"1h"} x'],
-      ['as JavaScript writes it', "{path:'a',type:'exclusive',ttl:'1h'}"],
-      ['with a comma too many', '{"path":"a",}'],
-      ['with a raw control character', '{"path":"a\u0000","type":"exclusive","ttl":"1h"}'],
-      ['not a number', 'NaN'],
-      ['behind a byte order mark', '\ufeff{"path":"a","type":"exclusive","ttl":"1h"}'],
-      ['a mebibyte of opened lists', '['.repeat(1024 * 1024)],
-      ['a form', 'path=a&type=exclusive&ttl=1h'],
-    ])('%s', async (_name, text) => {
-      expectProblem(await post('locks', text), 'malformed-request');
-    });
-
-    test.each([
-      ['a byte that is never in UTF-8', [0x22, 0xff, 0x22]],
-      ['a character that is cut off', [0x22, 0xc3, 0x22]],
-      ['a character that is longer than it needs to be', [0x22, 0xc0, 0xaf, 0x22]],
-      ['half of a surrogate pair', [0x22, 0xed, 0xa0, 0x80, 0x22]],
-      ['UTF-16', [...Buffer.from('{"path":"a"}', 'utf16le')]],
-    ])('%s', async (_name, bytes) => {
-      expectProblem(await post('locks', new Uint8Array(bytes)), 'malformed-request');
-    });
+  test.each([
+    ['nothing', ''],
+    ['cut off', '{"path":"a","type":"exclusive","ttl":"1'],
+    ['with more behind it', '{"path":"a","type":"exclusive","ttl":"1h"} x'],
+    ['with a raw control character', '{"path":"a\u0000","type":"exclusive","ttl":"1h"}'],
+    ['behind a byte order mark', '\ufeff{"path":"a","type":"exclusive","ttl":"1h"}'],
+    ['a mebibyte of opened lists', '['.repeat(1024 * 1024)],
+    ['a byte that is never in UTF-8', Uint8Array.of(0x22, 0xff, 0x22)],
+    ['a character that is cut off', Uint8Array.of(0x22, 0xc3, 0x22)],
+    ['a character that is longer than it needs to be', Uint8Array.of(0x22, 0xc0, 0xaf, 0x22)],
+    ['half of a surrogate pair', Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22)],
+    ['UTF-16', Uint8Array.from(Buffer.from('{"path":"a"}', 'utf16le'))],
+  ])('that is not JSON is 400: %s', async (_name, text) => {
+    expectProblem(await post('locks', text), 'malformed-request');
   });
 
   test.each([
@@ -68,7 +49,6 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
     ['null', 'null'],
     ['a string', '"a"'],
     ['a number', '1'],
-    ['true', 'true'],
     ['half a million lists in each other', `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
   ])('that is JSON but no object is 422: %s', async (_name, text) => {
     for (const collection of ['locks', 'sync', 'hooks']) expectInvalid(await post(collection, text), '#');
@@ -79,18 +59,13 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
     test.each([
       ['text/plain'],
       ['application/x-www-form-urlencoded'],
-      ['multipart/form-data; boundary=x'],
       ['application/jsonp'],
       ['application/json, text/plain'],
-      ['json'],
       [''],
+      [undefined],
     ])('%j', async (type) => {
-      expectProblem(await post('locks', body, { 'content-type': type }), 'unsupported-media-type');
-    });
-
-    test('no type at all', async () => {
-      // Of bytes fetch does not guess a type, as it does of text.
-      expectProblem(await post('locks', new Uint8Array(Buffer.from(body)), {}), 'unsupported-media-type');
+      const headers: Record<string, string> = type === undefined ? {} : { 'content-type': type };
+      expectProblem(await post('locks', body, headers), 'unsupported-media-type');
     });
 
     test('a coding of the content, which would look like broken JSON', async () => {
@@ -99,14 +74,12 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
       expect(answer.headers.get('accept-encoding')).toBe('identity');
     });
 
-    test.each([
-      ['application/json; charset=utf-8'],
-      ['application/json;charset=UTF-8'],
-      ['APPLICATION/JSON'],
-      ['application/vnd.acme.v1+json'],
-    ])('but not %s', async (type) => {
-      expect((await post('locks', JSON.stringify(freeLock()), { 'content-type': type })).status).toBe(201);
-    });
+    test.each([['application/json;charset=UTF-8'], ['APPLICATION/JSON'], ['application/vnd.acme.v1+json']])(
+      'but not %s',
+      async (type) => {
+        expect((await post('locks', JSON.stringify(freeLock()), { 'content-type': type })).status).toBe(201);
+      },
+    );
   });
 
   describe('names every field that is wrong', () => {
@@ -124,6 +97,17 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
       expectInvalid(await postJson('hooks', { url: value }), '#/url');
     });
 
+    test.each([
+      ['..', 'shared', '0h', '-x'],
+      ['a\u0000b', '', '31d', 'a\u0000b'],
+      [`a${halfPair}`, halfPair, '1h\u0000', `a${halfPair}`],
+      ['a/'.repeat(400_000), 'EXCLUSIVE', `${'9'.repeat(100_000)}h`, 'a'.repeat(500_000)],
+    ])('because it cannot be what it is: %#', async (path, type, ttl, branch) => {
+      expectInvalid(await postJson('locks', { path, type, ttl }), '#/path', '#/type', '#/ttl');
+      expectInvalid(await postJson('sync', { branch }), '#/branch');
+      expectInvalid(await postJson('hooks', { ...hook, branches: ['main', branch] }), '#/branches/1');
+    });
+
     test('inside other fields too, as RFC 6901 writes them', async () => {
       const answer = await postJson('hooks', { ...hook, branches: ['main', '-x'], headers: { 'a/b~ü': 1 } });
       expectInvalid(answer, '#/branches/1', '#/headers/a~1b~0%C3%BC');
@@ -132,8 +116,7 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
 
     test('up to a number that a person can read', async () => {
       const branches = Array.from({ length: 100 }, (_, index) => `not a branch ${index}`);
-      const { errors } = (await postJson('hooks', { ...hook, branches })).body;
-      expect(errors).toHaveLength(20);
+      expect((await postJson('hooks', { ...hook, branches })).body.errors).toHaveLength(20);
     });
 
     test('but where there are more than there may be: then it says so, and looks at none of them', async () => {
@@ -143,23 +126,16 @@ describe.each(anyDatabase)('a bad request body', (kind) => {
     });
   });
 
-  test('no secret comes back in a refusal', async () => {
-    const secret = 'whsec_hunter2hunter2hunter2hunter2hunter2!!';
-    const { text } = await postJson('hooks', {
-      url: 'https://user:hunter2@ci.example.com/hunter2',
-      secret,
-      headers: { authorization: 'Bearer hunter2\n', 'x-token': ['hunter2'] },
-    });
-    expect(text).not.toContain('hunter2');
-    expect(service.log()).not.toContain('hunter2');
+  test('a path of 1,024 bytes is not too long, and percent signs in a body are only that', async () => {
+    for (const path of ['a'.repeat(1_024), 'ü'.repeat(512), '%2e%2e/%2F', '%00', '%zz', '..a', 'a..', '...']) {
+      const { status, body } = await postJson('locks', { ...freeLock(), path });
+      expect([status, body.path]).toEqual([201, path]);
+    }
   });
 
-  test('fields that are not known are ignored', async () => {
+  test('fields that are not known are ignored, __proto__ and its like too', async () => {
     const { status } = await postJson('locks', { ...freeLock(), wait: '5m', nested: { [halfPair]: '\u0000' } });
     expect(status).toBe(201);
-  });
-
-  test('__proto__ and its like are fields that are not known', async () => {
     const inherited = '"path":"a","type":"exclusive","ttl":"1h","polluted":"yes"';
     expectInvalid(await post('locks', `{"__proto__":{${inherited}}}`), '#/path', '#/type', '#/ttl');
     expectInvalid(await post('locks', `{"constructor":{"prototype":{${inherited}}}}`), '#/path', '#/type', '#/ttl');

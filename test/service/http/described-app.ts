@@ -1,14 +1,20 @@
 import pino from 'pino';
+import type { Scope } from '../../../src/interface/scopes.ts';
 import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
 import type { Api } from '../../../src/service/api/operation.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
+import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
+import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
+import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import { type Ask, ask, type Reply } from '../../support/running-service.ts';
+import { anyDatabaseKind } from './shared-service.ts';
 
 const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
@@ -53,4 +59,27 @@ export const describedApi = (): Api => createApi(describedParts({}));
 export function describedApp(given: Partial<Parts> = {}): App {
   const parts = describedParts(given);
   return createApp(parts, [createApi(parts), createDashboard(parts)]);
+}
+
+/** A server with this app and nothing beside it, on a database of its own. */
+export async function serveApp(given: Partial<Parts> = {}, options: ServerOptions = {}) {
+  const { storage, remove } = await anyDatabaseKind().open();
+  const rateLimiter = createRateLimiter(null, () => 0);
+  const { port, close } = await startServer(describedApp({ storage, rateLimiter, ...given }), '127.0.0.1', 0, options);
+  return {
+    port,
+    close,
+    storage,
+    ask: (method: string, path: string, more?: Ask): Promise<Reply> =>
+      ask(`http://127.0.0.1:${port}`, method, path, more),
+    /** The secret of a new one. */
+    async token(...scopes: readonly Scope[]): Promise<string> {
+      const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
+      return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;
+    },
+    async stop(): Promise<void> {
+      await close(0);
+      await remove();
+    },
+  };
 }

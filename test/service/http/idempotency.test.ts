@@ -1,76 +1,64 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { expectInvalid, expectProblem } from './expect-problem.ts';
+import { locksOf, sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
-  let service: RunningService;
-  let token: string;
+  const service = sharedService(kind);
 
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    token = (await service.token({ scopes: ['locks:write', 'sync'] })).secret;
-  });
-  afterAll(() => service.stop());
-
-  const lock = (workspace: string, path: string, key: string, headers: Record<string, string> = {}, by = token) =>
-    service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
-      token: by,
-      headers: { 'idempotency-key': key, ...headers },
-      json: { path, type: 'exclusive', ttl: '1h' },
-    });
-  const release = (workspace: string, path: string) =>
-    service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${path}`, { token });
+  /** Takes locks with keys in an empty workspace. */
+  async function newWorkspace() {
+    const id = await service.workspace();
+    const { take, ...locks } = locksOf(service, id, service.secret);
+    const lock = (path: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
+      take(path, { 'idempotency-key': key, ...headers });
+    return { id, lock, ...locks };
+  }
 
   test('the same request again gets the same answer, and does nothing', async () => {
-    const workspace = await service.workspace();
+    const { lock, release } = await newWorkspace();
     const key = randomUUID();
-    const first = await lock(workspace, 'a', key);
-    const again = await lock(workspace, 'a', key);
+    const first = await lock('a', key);
+    const again = await lock('a', key);
     expect([again.status, again.text]).toEqual([201, first.text]);
-    expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
-    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    for (const name of ['etag', 'location']) expect(again.headers.get(name)).toBe(first.headers.get(name));
     expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
-    await release(workspace, 'a');
-    expect((await lock(workspace, 'a', key)).text).toBe(first.text);
-    expect((await lock(workspace, 'a', randomUUID())).status).toBe(201);
+    await release('a');
+    expect((await lock('a', key)).text).toBe(first.text);
+    expect((await lock('a', randomUUID())).status).toBe(201);
   });
 
   test('an answer that was no success is not remembered', async () => {
-    const workspace = await service.workspace();
-    await lock(workspace, 'a', randomUUID());
+    const { lock, release } = await newWorkspace();
+    await lock('a', randomUUID());
     const key = randomUUID();
-    expect((await lock(workspace, 'a', key)).status).toBe(409);
-    await release(workspace, 'a');
-    expect((await lock(workspace, 'a', key)).status).toBe(201);
+    expect((await lock('a', key)).status).toBe(409);
+    await release('a');
+    expect((await lock('a', key)).status).toBe(201);
   });
 
   test('another body, path or If-Match under the same key is 422', async () => {
-    const workspace = await service.workspace();
+    const { id, lock, list } = await newWorkspace();
     const key = randomUUID();
-    const { body } = await lock(workspace, 'a', key);
-    const replies = [
-      await lock(workspace, 'b', key),
-      await service.ask('POST', `/v1/workspaces/${workspace}/sync`, {
-        token,
-        headers: { 'idempotency-key': key },
-        json: { branch: 'main' },
-      }),
-      await lock(workspace, 'a', key, { 'if-match': `"${body.id}"` }),
-    ];
-    for (const { status, body: problem } of replies) {
-      expect([status, problem.type]).toEqual([422, 'urn:workspace-automation:problem:idempotency-key-reused']);
+    const { body } = await lock('a', key);
+    const sync = { token: service.secret, headers: { 'idempotency-key': key }, json: { branch: 'main' } };
+    for (const answer of [
+      await lock('b', key),
+      await service.ask('POST', `/v1/workspaces/${id}/sync`, sync),
+      await lock('a', key, { 'if-match': `"${body.id}"` }),
+    ]) {
+      expectProblem(answer, 'idempotency-key-reused');
     }
-    const { locks } = (await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token })).body;
-    expect(locks).toEqual([body]);
+    expect((await list()).body.locks).toEqual([body]);
   });
 
   test('the same key in another workspace is another request, and each is answered again as it was', async () => {
-    const workspaces = [await service.workspace(), await service.workspace()];
+    const workspaces = [await newWorkspace(), await newWorkspace()];
     const key = randomUUID();
-    const lockBoth = () => Promise.all(workspaces.map((workspace) => lock(workspace, 'a', key)));
+    const lockBoth = () => Promise.all(workspaces.map(({ lock }) => lock('a', key)));
     const first = await lockBoth();
     expect(first.map(({ status }) => status)).toEqual([201, 201]);
     expect(first[0]?.body.id).not.toBe(first[1]?.body.id);
@@ -78,42 +66,30 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
   });
 
   test('keys of different tokens have nothing to do with each other', async () => {
-    const workspace = await service.workspace();
+    const { id, lock } = await newWorkspace();
     const key = randomUUID();
-    const other = (await service.token({ scopes: ['locks:write'] })).secret;
-    expect((await lock(workspace, 'a', key)).status).toBe(201);
-    expect((await lock(workspace, 'b', key, {}, other)).status).toBe(201);
+    const other = locksOf(service, id, (await service.token()).secret);
+    expect((await lock('a', key)).status).toBe(201);
+    expect((await other.take('b', { 'idempotency-key': key })).status).toBe(201);
   });
 
   test('of many that are sent at once one is done; the others get its answer, or are told that it is running', async () => {
-    const workspace = await service.workspace();
+    const { lock } = await newWorkspace();
     const key = randomUUID();
-    const replies = await Promise.all(Array.from({ length: 20 }, () => lock(workspace, 'a', key)));
+    const replies = await Promise.all(Array.from({ length: 20 }, () => lock('a', key)));
     const done = replies.filter(({ status }) => status === 201);
-    const running = replies.filter(({ status }) => status === 409);
-    expect(done.length + running.length).toBe(20);
     expect(new Set(done.map(({ text }) => text)).size).toBe(1);
-    for (const { body, headers } of running) {
-      expect(body.type).toBe('urn:workspace-automation:problem:request-in-progress');
-      expect(body.lock).toBeUndefined();
-      expect(headers.get('retry-after')).toBe('1');
+    for (const running of replies.filter((reply) => !done.includes(reply))) {
+      expect(expectProblem(running, 'request-in-progress').lock).toBeUndefined();
+      expect(running.headers.get('retry-after')).toBe('1');
     }
-    expect((await lock(workspace, 'a', key)).text).toBe(done[0]?.text);
-  });
-
-  test('a renewal is remembered too', async () => {
-    const workspace = await service.workspace();
-    const { body } = await lock(workspace, 'a', randomUUID());
-    const key = randomUUID();
-    const first = await lock(workspace, 'a', key, { 'if-match': `"${body.id}"` });
-    expect(first.status).toBe(200);
-    expect((await lock(workspace, 'a', key, { 'if-match': `"${body.id}"` })).text).toBe(first.text);
+    expect((await lock('a', key)).text).toBe(done[0]?.text);
   });
 
   test('a key is free again after 24 hours, and what was remembered is forgotten', async () => {
-    const workspace = await service.workspace();
+    const { lock } = await newWorkspace();
     const key = randomUUID();
-    await lock(workspace, 'a', key);
+    await lock('a', key);
     const age = (milliseconds: number) =>
       service.storage.commit('global', (db) =>
         db
@@ -122,23 +98,20 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
           .where('key', '=', key)
           .execute(),
       );
-    const remembered = async () =>
-      (await service.storage.read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute())
-        .length;
     await age(24 * 3_600_000 - 60_000);
     await forgetOldAnswers(service.storage);
-    expect((await lock(workspace, 'a', key)).status).toBe(201);
+    expect((await lock('a', key)).status).toBe(201);
     await age(60_000);
-    expect((await lock(workspace, 'a', key)).status).toBe(409);
+    expect((await lock('a', key)).status).toBe(409);
     await forgetOldAnswers(service.storage);
-    expect(await remembered()).toBe(0);
+    const { read } = service.storage;
+    expect(await read.selectFrom('remembered_answers').select('key').where('key', '=', key).execute()).toEqual([]);
   });
 
   test('a key that cannot be one is refused', async () => {
-    const workspace = await service.workspace();
-    for (const key of ['x'.repeat(256), 'with space', 'umlaut-\u00fc']) {
-      const { status, body } = await lock(workspace, 'a', key);
-      expect([status, body.errors[0].pointer]).toEqual([422, '#/Idempotency-Key']);
+    const { lock } = await newWorkspace();
+    for (const key of ['', 'x'.repeat(256), 'with space', 'umlaut-\u00fc']) {
+      expectInvalid(await lock('a', key), '#/Idempotency-Key');
     }
   });
 });

@@ -1,38 +1,27 @@
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startServer } from '../../../src/service/http/server.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { requestRaw } from '../../support/raw-http.ts';
-import { ask, type RunningService, startTestService } from '../../support/running-service.ts';
-import { anyDatabase } from './any-database.ts';
-import { describedApi, describedApp } from './described-app.ts';
-import { expectDescribedHeaders } from './described-operations.ts';
+import { serveApp } from './described-app.ts';
+import { expectDescribed } from './described-operations.ts';
 import { expectProblem } from './expect-problem.ts';
+import { sharedService } from './shared-service.ts';
 
-describe.each(anyDatabase)('operating the service', (kind) => {
-  let service: RunningService;
-  let token: string;
-  let tokenId: string;
-  let workspace: string;
+describe('operating the service', () => {
+  const service = sharedService();
+  const locks = (rest = '') => `/v1/workspaces/${service.home}/locks${rest}`;
+  const lock = (path: string, token = service.secret) =>
+    service.ask('POST', locks(), { token, json: { path, type: 'exclusive', ttl: '1h' } });
 
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    ({ secret: token, id: tokenId } = await service.token({ name: 'ada' }));
-    workspace = await service.workspace();
-  });
-  afterAll(() => service.stop());
-
-  const locks = () => `/v1/workspaces/${workspace}/locks`;
-  const lock = (path: string) => service.ask('POST', locks(), { token, json: { path, type: 'exclusive', ttl: '1h' } });
-
-  test('every answer has a request id of its own', async () => {
+  test('every answer has a request id of its own, and none that a client makes up', async () => {
+    const token = service.secret;
     const answers = [
-      await service.ask('GET', '/healthz'),
+      await service.ask('GET', '/healthz', { headers: { 'x-request-id': 'req_mine' } }),
       await service.ask('GET', '/metrics', { token }),
       await service.ask('GET', '/v1/openapi.json'),
       await lock('ids'),
       await lock('ids'),
-      await service.ask('DELETE', `${locks()}/ids`, { token }),
-      await service.ask('DELETE', `${locks()}/ids`, { token }),
+      await service.ask('DELETE', locks('/ids'), { token }),
+      await service.ask('DELETE', locks('/ids'), { token }),
       await service.ask('GET', locks()),
       await service.ask('PUT', locks()),
       await service.ask('POST', locks(), { token, raw: 'a' }),
@@ -45,53 +34,34 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('an id that a client makes up is not taken over', async () => {
-    const { headers } = await service.ask('GET', '/healthz', { headers: { 'x-request-id': 'req_mine' } });
-    expect(headers.get('x-request-id')).not.toBe('req_mine');
-  });
-
   test('health and readiness need no token, and readiness ends when the service begins to stop', async () => {
     for (const path of ['/healthz', '/readyz']) {
       const { status, body } = await service.ask('GET', path);
       expect([status, body]).toEqual([200, { status: 'ok' }]);
     }
-    const stopping = await startServer(describedApp({ isStopping: () => true }), '127.0.0.1', 0);
-    const base = `http://127.0.0.1:${stopping.port}`;
-    const notReady = await ask(base, 'GET', '/readyz');
+    const stopping = await serveApp({ isStopping: () => true });
+    onTestFinished(stopping.stop);
+    const notReady = await stopping.ask('GET', '/readyz');
     expectProblem(notReady, 'unavailable');
     expect(notReady.headers.get('retry-after')).toBe('2');
-    expectDescribedHeaders(describedApi(), 'GET', '/readyz', notReady);
-    expect((await ask(base, 'GET', '/healthz')).status).toBe(200);
-    await stopping.close(0);
+    expectDescribed('GET', '/readyz', notReady);
+    expect((await stopping.ask('GET', '/healthz')).status).toBe(200);
   });
 
   describe('the metrics', () => {
-    const series = async (name: string) => {
-      const { text } = await service.ask('GET', '/metrics', { token });
-      return text.split('\n').filter((line) => line.startsWith(name));
-    };
+    const metrics = () => service.ask('GET', '/metrics', { token: service.secret });
 
-    test('need a token, and are in the format of Prometheus', async () => {
+    test('need a token, are in the format of Prometheus, and have what an operator looks for', async () => {
       expectProblem(await service.ask('GET', '/metrics'), 'unauthorized');
-      const { status, headers } = await service.ask('GET', '/metrics', { token });
-      expect([status, headers.get('content-type')]).toEqual([
-        200,
-        expect.stringMatching(/^text\/plain; version=0\.0\.4/),
-      ]);
-    });
-
-    test('have what an operator looks for', async () => {
-      await lock('metrics');
-      const { text } = await service.ask('GET', '/metrics', { token });
+      const { status, headers, text } = await metrics();
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
       const names = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`);
       expect(names).toEqual(
         expect.arrayContaining([
           'workspace_http_request_duration_seconds histogram',
-          'workspace_commit_changes histogram',
           'workspace_syncs_total counter',
-          'workspace_syncs_running gauge',
           'workspace_webhook_attempts_total counter',
-          'workspace_locks_expired_total counter',
           'process_cpu_seconds_total counter',
           'nodejs_eventloop_lag_seconds gauge',
         ]),
@@ -99,10 +69,10 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     });
 
     test('count requests by the pattern of their address, so that no client adds a series', async () => {
-      const paths = Array.from({ length: 20 }, (_, index) => `path-${index}`);
-      for (const path of paths) {
-        await service.ask('DELETE', `${locks()}/${path}`, { token });
-        await service.ask('DELETE', `${locks()}/folder/${path}`, { token });
+      const token = service.secret;
+      for (const path of Array.from({ length: 20 }, (_, index) => `path-${index}`)) {
+        await service.ask('DELETE', locks(`/${path}`), { token });
+        await service.ask('DELETE', locks(`/folder/${path}`), { token });
         await service.ask('GET', `/${path}`);
         await service.ask('GET', `/v1/workspaces/${path}/branches`, { token });
         await service.ask('GET', `/v1/workspaces/${path}/locks`);
@@ -110,7 +80,10 @@ describe.each(anyDatabase)('operating the service', (kind) => {
       }
       for (const method of ['PROPFIND', 'TRACE', 'LOCK'])
         await requestRaw(service.port, { method, target: '/healthz' });
-      const counted = await series('workspace_http_request_duration_seconds_count');
+      const { text } = await metrics();
+      const counted = text
+        .split('\n')
+        .filter((line) => line.startsWith('workspace_http_request_duration_seconds_count'));
       expect(counted).toEqual(
         expect.arrayContaining([
           expect.stringMatching(/\{method="DELETE",route="\/v1\/workspaces\/:id\/locks\/:path",status="404"\} 4\d$/),
@@ -122,7 +95,7 @@ describe.each(anyDatabase)('operating the service', (kind) => {
         ]),
       );
       expect(counted.join('\n')).not.toMatch(/path-|PROPFIND/);
-      expect(counted.join('\n')).not.toContain(workspace);
+      expect(counted.join('\n')).not.toContain(service.home);
     });
   });
 
@@ -130,41 +103,38 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     const lines = () =>
       service
         .log()
+        .trim()
         .split('\n')
-        .filter((line) => line !== '')
         .map((line) => JSON.parse(line));
 
     test('has one line for a request, with the id of its answer', async () => {
-      const answer = await lock('log/a b');
-      const refused = await service.ask('DELETE', `${locks()}/log%2Fnothing`, { token });
-      const unknown = await service.ask('GET', '/log');
-      const impossible = await requestRaw(service.port, { target: '/log', headers: ['Host: a b'] });
-      const lineOf = ({ headers }: { headers: { get(name: string): string | null | undefined } }) => {
-        const id = headers.get('x-request-id');
-        return lines().filter((line) => line.msg === 'request' && line.request_id === id);
-      };
-      const common = {
-        level: 30,
-        time: expect.any(Number),
-        duration_ms: expect.any(Number),
-        origin_address: '127.0.0.1',
-      };
-      expect(lineOf(answer)).toEqual([
-        expect.objectContaining({ ...common, method: 'POST', path: locks(), status: 201, token: tokenId }),
-      ]);
-      expect(lineOf(refused)).toEqual([
-        expect.objectContaining({ ...common, path: `${locks()}/log%2Fnothing`, status: 404, token: tokenId }),
-      ]);
-      expect(lineOf(unknown)).toEqual([expect.objectContaining({ ...common, path: '/log', status: 404 })]);
-      expect(lineOf(impossible)).toEqual([expect.objectContaining({ ...common, path: '/log', status: 400 })]);
-      for (const [line] of [unknown, impossible].map(lineOf)) expect(line).not.toHaveProperty('token');
+      const { id: token, secret } = await service.token();
+      const common = { level: 30, time: expect.any(Number), duration_ms: expect.any(Number) };
+      for (const [{ headers }, expected] of [
+        [await lock('log/a b', secret), { method: 'POST', path: locks(), status: 201, token }],
+        [
+          await service.ask('DELETE', locks('/log%2Fnothing'), { token: secret }),
+          { method: 'DELETE', path: locks('/log%2Fnothing'), status: 404, token },
+        ],
+        [await service.ask('GET', '/log'), { method: 'GET', path: '/log', status: 404 }],
+        [
+          await requestRaw(service.port, { target: '/log', headers: ['Host: a b'] }),
+          { method: 'GET', path: '/log', status: 400 },
+        ],
+      ] as const) {
+        const request_id = headers.get('x-request-id');
+        const own = lines().filter((line) => line.msg === 'request' && line.request_id === request_id);
+        expect(own).toMatchObject([{ ...common, origin_address: '127.0.0.1', ...expected }]);
+        expect('token' in own[0]).toBe('token' in expected);
+      }
     });
 
     test('has no token, no credentials, no query and no body', async () => {
       const secret = 'keep-this-to-yourself';
       const headers = { 'content-type': 'application/json', cookie: secret, 'x-secret': secret };
-      await service.ask('GET', `${locks()}?prefix=${secret}&${secret}`, { token });
-      await service.ask('POST', `${locks()}?${secret}`, { token, headers, raw: `{"path":"${secret}` });
+      const token = service.secret;
+      await service.ask('GET', locks(`?prefix=${secret}&${secret}`), { token });
+      await service.ask('POST', locks(`?${secret}`), { token, headers, raw: `{"path":"${secret}` });
       await service.ask('POST', locks(), { token, headers, raw: `{"path":"..","ttl":"${secret}"}` });
       await service.ask('GET', locks(), { token: secret });
       await service.ask('GET', locks(), { headers: { authorization: `Basic ${secret}` } });
@@ -178,8 +148,9 @@ describe.each(anyDatabase)('operating the service', (kind) => {
 
     test('cannot be given lines by a request', async () => {
       const before = lines().length;
-      await requestRaw(service.port, { target: `${locks()}/a%0A{"level":50}%0A`, method: 'DELETE', token });
-      await requestRaw(service.port, { target: '/"}{"level":50,"msg":"' });
+      const { secret: token, port } = service;
+      await requestRaw(port, { target: locks('/a%0A{"level":50}%0A'), method: 'DELETE', token });
+      await requestRaw(port, { target: '/"}{"level":50,"msg":"' });
       const added = lines().slice(before);
       expect(added.map(({ level, msg }) => [level, msg])).toEqual([
         [30, 'request'],
@@ -190,14 +161,16 @@ describe.each(anyDatabase)('operating the service', (kind) => {
     test('tells the operator, and not the client, what the service did not foresee', async () => {
       const written: string[] = [];
       const log = pino({}, { write: (line: string) => written.push(line) });
-      const broken = await startServer(describedApp({ log }), '127.0.0.1', 0);
-      const answer = await ask(`http://127.0.0.1:${broken.port}`, 'GET', '/v1/workspaces', { token });
-      const { detail, request_id } = expectProblem(answer, 'internal-error');
+      const isStopping = (): never => {
+        throw new TypeError('Nobody foresaw this.');
+      };
+      const broken = await serveApp({ log, isStopping });
+      onTestFinished(broken.stop);
+      const { detail, request_id } = expectProblem(await broken.ask('GET', '/readyz'), 'internal-error');
       const [mistake, request] = written.map((line) => JSON.parse(line));
       expect(mistake).toMatchObject({ level: 50, request_id, err: { type: 'TypeError', stack: expect.any(String) } });
       expect(request).toMatchObject({ level: 30, request_id, status: 500 });
-      expect(detail).not.toContain(mistake.err.message);
-      await broken.close(0);
+      expect(detail).not.toContain('foresaw');
     });
   });
 });

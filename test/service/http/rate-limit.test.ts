@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseRateLimit } from '../../../src/service/cli/values.ts';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { Scope } from '../../../src/interface/scopes.ts';
 import { createRateLimiter, type RateLimit } from '../../../src/service/http/rate-limit.ts';
-import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
-import { createToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
-import { ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
-import { anyDatabase } from './any-database.ts';
-import { describedApp } from './described-app.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { ask, type Reply } from '../../support/running-service.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
+import { shippedRateLimit } from '../../support/shipped-settings.ts';
+import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
+import { type Locks, locksOf, sharedService, words } from './shared-service.ts';
 
 /** A limiter, and the clock that it reads. */
 function limiter(limit: RateLimit) {
@@ -31,36 +31,9 @@ function limiter(limit: RateLimit) {
   };
 }
 
+type Limiter = ReturnType<typeof limiter>;
+
 describe('the rate limiter', () => {
-  test('admits a burst, then as many a second as the rate says', () => {
-    const { admit, wait } = limiter({ perSecond: 2, burst: 3 });
-    const admitted = (times: number) => Array.from({ length: times }, () => admit('a').kind === 'admitted');
-    expect(admitted(5)).toEqual([true, true, true, false, false]);
-    wait(0.5);
-    expect(admitted(2)).toEqual([true, false]);
-    wait(1);
-    expect(admitted(3)).toEqual([true, true, false]);
-    wait(3_600);
-    expect(admitted(4)).toEqual([true, true, true, false]);
-  });
-
-  test('counts each token for itself', () => {
-    const { admit } = limiter({ perSecond: 1, burst: 1 });
-    expect([admit('a').kind, admit('a').kind, admit('b').kind]).toEqual(['admitted', 'refused', 'admitted']);
-  });
-
-  test('says what is left, and when there is more', () => {
-    const { admit } = limiter({ perSecond: 0.5, burst: 2 });
-    const policy = '"token";q=2;w=4';
-    expect(admit('a').headers).toEqual({ 'ratelimit-policy': policy, ratelimit: '"token";r=1;t=0' });
-    expect(admit('a').headers).toEqual({ 'ratelimit-policy': policy, ratelimit: '"token";r=0;t=2' });
-    expect(admit('a')).toEqual({
-      kind: 'refused',
-      headers: { 'ratelimit-policy': policy, ratelimit: '"token";r=0;t=2' },
-      retryAfterSeconds: 2,
-    });
-  });
-
   test('without a limit admits everything and says nothing', () => {
     const { admit } = limiter(null);
     for (let asked = 0; asked < 1_000; asked += 1) expect(admit('a')).toEqual({ kind: 'admitted', headers: {} });
@@ -78,8 +51,7 @@ describe('the rate limiter', () => {
   });
 
   test('is not met by eight jobs of 3,000 paths that share a token, however quick they are', () => {
-    const shipped = parseRateLimit('1000/s');
-    const { admit, release } = limiter(shipped.ok ? shipped.value : null);
+    const { admit, release } = limiter(shippedRateLimit);
     for (let asked = 0; asked < 8 * 3_000; asked += 1) {
       expect(admit('shared').kind).toBe('admitted');
       expect(release('shared', true)).toBe('admitted');
@@ -124,12 +96,9 @@ describe('the rate limiter', () => {
 
     test('forgets no debt when there are many tokens', () => {
       const { release, wait } = limiter({ perSecond: 1, burst: 2 });
-      const inDebt = (): void => {
-        for (let asked = 0; asked < 4; asked += 1) release('busy', false);
-      };
       for (let token = 0; token < 20_000; token += 1) release(`token ${token}`, true);
       wait(4.1);
-      inDebt();
+      for (let asked = 0; asked < 4; asked += 1) release('busy', false);
       wait(2.5);
       for (let token = 0; token < 20_000; token += 1) release(`other ${token}`, true);
       expect([1, 2, 3].map(() => release('busy', false))).toEqual(['admitted', 'admitted', 'refused']);
@@ -140,98 +109,66 @@ describe('the rate limiter', () => {
     perSecond: fc.double({ min: 0.1, max: 1_000, noNaN: true }),
     burst: fc.integer({ min: 1, max: 100 }),
   });
-  const waits = fc.array(fc.double({ min: 0, max: 5, noNaN: true }), { maxLength: 200 });
+  const waits = fc.array(fc.double({ min: 0, max: 0.5, noNaN: true }), { maxLength: 300 });
 
-  test('never admits more than the burst and the rate together', () => {
+  test.each([
+    ['requests', 1, () => false],
+    ['requests and vain releases', 2, (index: number) => index % 3 > 0],
+  ])('never lets more %s in than %d times the burst, and the rate', (_, bursts, isRelease) => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
-        const { admit, wait } = limiter(limit);
-        let admitted = 0;
-        let seconds = 0;
-        for (const pause of pauses) {
-          wait(pause);
-          seconds += pause;
-          if (admit('a').kind === 'admitted') admitted += 1;
-          expect(admitted).toBeLessThanOrEqual(limit.burst + seconds * limit.perSecond + 1e-6);
-        }
-      }),
-    );
-  });
-
-  test('never lets more in vain releases and other requests in than twice the burst and the rate together', () => {
-    const asked = fc.array(fc.tuple(fc.double({ min: 0, max: 0.5, noNaN: true }), fc.boolean()), { maxLength: 300 });
-    fc.assert(
-      fc.property(limits, asked, (limit, requests) => {
         const { admit, release, wait } = limiter(limit);
         let [admitted, seconds] = [0, 0];
-        for (const [pause, isRelease] of requests) {
+        for (const [index, pause] of pauses.entries()) {
           wait(pause);
           seconds += pause;
-          if ((isRelease ? release('a', false) : admit('a').kind) === 'admitted') admitted += 1;
-          expect(admitted).toBeLessThanOrEqual(2 * limit.burst + seconds * limit.perSecond + 1e-6);
+          if ((isRelease(index) ? release('a', false) : admit('a').kind) === 'admitted') admitted += 1;
+          expect(admitted).toBeLessThanOrEqual(bursts * limit.burst + seconds * limit.perSecond + 1e-6);
           expect(release('a', true)).toBe('admitted');
         }
       }),
     );
   });
 
-  test('lets a request to release in that waits as long as it was told', () => {
+  test.each([
+    ['a request', ({ admit }: Limiter) => ({ retryAfterSeconds: null, ...admit('a') }).retryAfterSeconds],
+    [
+      'a request to release',
+      ({ rateLimiter }: Limiter) => {
+        const { retryAfterSeconds, settle } = rateLimiter.admitRelease('a');
+        settle();
+        return retryAfterSeconds;
+      },
+    ],
+  ])('lets %s in that waits as long as it was told', (_, ask) => {
     fc.assert(
       fc.property(limits, waits, (limit, pauses) => {
-        const { rateLimiter, release, wait } = limiter(limit);
+        const limited = limiter(limit);
         for (const pause of pauses) {
-          wait(pause / 10);
-          const { retryAfterSeconds, settle } = rateLimiter.admitRelease('a');
-          settle();
+          limited.wait(pause);
+          const retryAfterSeconds = ask(limited);
           if (retryAfterSeconds === null) continue;
-          wait(retryAfterSeconds);
-          expect(release('a', false)).toBe('admitted');
-        }
-      }),
-    );
-  });
-
-  test('admits whoever waits as long as Retry-After says', () => {
-    fc.assert(
-      fc.property(limits, waits, (limit, pauses) => {
-        const { admit, wait } = limiter(limit);
-        for (const pause of pauses) {
-          wait(pause);
-          const admission = admit('a');
-          if (admission.kind === 'admitted') continue;
-          expect(admission.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          wait(admission.retryAfterSeconds);
-          expect(admit('a').kind).toBe('admitted');
+          expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
+          limited.wait(retryAfterSeconds);
+          expect(ask(limited)).toBeNull();
         }
       }),
     );
   });
 });
 
-describe.each(anyDatabase)('a token that asks too much', (kind) => {
-  let database: TestDatabase;
-  let server: ListeningServer;
+describe('a token that asks too much', () => {
   const { rateLimiter, wait } = limiter({ perSecond: 1, burst: 3 });
-
+  let server: Awaited<ReturnType<typeof serveApp>>;
   beforeAll(async () => {
-    database = await kind.open();
-    server = await startServer(describedApp({ storage: database.storage, rateLimiter }), '127.0.0.1', 0);
+    server = await serveApp({ rateLimiter });
   });
-  afterAll(async () => {
-    await server.close(0);
-    await database.remove();
-  });
+  afterAll(() => server.stop());
 
-  const token = async (scopes: readonly ['sync'] | readonly [] = []): Promise<string> => {
-    const { storage } = database;
-    const made = { name: 'ada', scopes, workspaces: null, lifetime: null };
-    return (await storage.commit('global', (db) => createToken(db, storage.now, made))).secret;
-  };
-  const get = (path: string, secret?: string): Promise<Reply> =>
-    ask(`http://127.0.0.1:${server.port}`, 'GET', path, { token: secret });
+  const get = (path: string, token: string): Promise<Reply> => server.ask('GET', path, { token });
 
   test('is told to wait, and is let in again after that; others are not affected', async () => {
-    const [busy, other] = [await token(), await token()];
+    const [busy, other] = [await server.token(), await server.token()];
     for (const left of [2, 1, 0]) {
       const { status, headers } = await get('/v1/workspaces', busy);
       expect(status).toBe(200);
@@ -249,94 +186,93 @@ describe.each(anyDatabase)('a token that asks too much', (kind) => {
     expectProblem(await get('/v1/workspaces', busy), 'rate-limited');
   });
 
-  test('gains nothing by asking for what it may not have, or for figures', async () => {
-    const secret = await token(['sync']);
-    const statuses = ['/v1/workspaces/w/locks', '/metrics', '/v1/workspaces/w/branches', '/v1/workspaces'].map(
-      async (path) => (await get(path, secret)).status,
-    );
-    expect((await Promise.all(statuses)).filter((status) => status === 429)).toHaveLength(1);
-  });
-
-  test('every answer to it has the fields, a problem too', async () => {
-    const answer = await get('/v1/workspaces/w/locks', await token(['sync']));
-    expectProblem(answer, 'insufficient-scope');
-    expect(answer.headers.get('ratelimit')).toBe('"token";r=2;t=0');
+  test('gains nothing by asking for what it may not have, or for figures, and is told so in a problem too', async () => {
+    const secret = await server.token('sync');
+    const first = await get('/v1/workspaces/w/locks', secret);
+    expectProblem(first, 'insufficient-scope');
+    expect(first.headers.get('ratelimit')).toBe('"token";r=2;t=0');
+    const statuses: number[] = [];
+    for (const path of ['/metrics', '/v1/workspaces/w/branches', '/v1/workspaces']) {
+      statuses.push((await get(path, secret)).status);
+    }
+    expect(statuses).toEqual([200, 404, 429]);
   });
 
   test('is still told whether the service is there', async () => {
-    const secret = await token();
+    const secret = await server.token();
     const answers = await Promise.all(Array.from({ length: 10 }, () => get('/healthz', secret)));
     expect(answers.every(({ status, headers }) => status === 200 && headers.get('ratelimit') === null)).toBe(true);
   });
 });
 
 describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
-  let service: RunningService;
-  let workspace: string;
   /** Too slow to fill up while a test runs. */
-  const rateLimit = { perSecond: 0.001, burst: 6 };
-
-  beforeAll(async () => {
-    service = await startTestService(kind, { rateLimit });
-    workspace = await service.workspace();
-  });
-  afterAll(() => service.stop());
-
-  const take = (token: string, path: string): Promise<Reply> =>
-    service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } });
-  const release = (token: string, path: string, headers: Record<string, string> = {}): Promise<Reply> =>
-    service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${path}`, { token, headers });
-  const token = async (): Promise<string> => (await service.token({ scopes: ['locks:write'] })).secret;
+  const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 6 } });
+  const ofNewToken = async (scope: Scope = 'locks:write'): Promise<Locks> =>
+    locksOf(service, service.home, (await service.token({ scopes: [scope] })).secret);
 
   test('releases its own locks all the same, and is told so when it asks a second time', async () => {
-    const own = await token();
+    const { take, release } = await ofNewToken();
     const paths = ['1', '2', '3', '4', '5', '6'].map((name) => `own-${name}`);
-    for (const path of paths) expect((await take(own, path)).status).toBe(201);
-    expectProblem(await take(own, 'one-too-many'), 'rate-limited');
+    for (const path of paths) expect((await take(path)).status).toBe(201);
+    expectProblem(await take('one-too-many'), 'rate-limited');
     for (const path of paths) {
-      const first = await release(own, path);
+      const first = await release(path);
       expect(first.status).toBe(204);
       expect(first.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d+$/);
-      expectProblem(await release(own, path), 'not-found');
+      expectProblem(await release(path), 'not-found');
     }
   });
 
   test('is refused what releases nothing of its own, and never what does', async () => {
-    const [guest, other] = [await token(), await token()];
-    expect((await take(other, 'others')).status).toBe(201);
-    const held = [(await take(guest, 'kept')).body, (await take(guest, 'named')).body];
+    const { secret } = await service.token({ scopes: ['locks:write'] });
+    const guest = locksOf(service, service.home, secret);
+    const other = await ofNewToken();
+    expect((await other.take('others')).status).toBe(201);
+    await guest.take('kept');
+    const { body: named } = await guest.take('named');
+    const another = { 'if-match': '"another"' };
     // The rest of its limit, and as many again.
     const statuses: number[] = [];
-    for (const path of ['absent', 'others', 'named', '%01', 'absent', 'others', 'absent', 'others', 'absent', 'x']) {
-      statuses.push((await release(guest, path, { 'if-match': '"another"' })).status);
+    for (const path of words('absent others named \u0001 absent others absent others absent x')) {
+      statuses.push((await guest.release(path, another)).status);
     }
     expect(statuses).toEqual([404, 412, 412, 422, 404, 412, 404, 412, 404, 404]);
-    const refused = await release(guest, 'absent');
+    const refused = await guest.release('absent');
     expectProblem(refused, 'rate-limited');
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(900);
     expect(refused.headers.get('ratelimit')).toMatch(/^"token";r=0;t=\d{4}$/);
-    for (const path of ['others', 'absent', '%01']) expectProblem(await release(guest, path), 'rate-limited');
-    expectProblem(await release(guest, 'named', { 'if-match': '"another"' }), 'rate-limited');
-    expectProblem(await service.ask('DELETE', '/v1/workspaces/nowhere/locks/named', { token: guest }), 'rate-limited');
-    expect((await release(guest, 'named', { 'if-match': `"${held[1].id}"` })).status).toBe(204);
-    expect((await release(guest, 'kept')).status).toBe(204);
-    expect((await release(other, 'others')).status).toBe(204);
+    for (const answer of [
+      await guest.release('others'),
+      await guest.release('\u0001'),
+      await guest.release('named', another),
+      await locksOf(service, 'nowhere', secret).release('named'),
+    ]) {
+      expectProblem(answer, 'rate-limited');
+    }
+    expect((await guest.release('named', { 'if-match': `"${named.id}"` })).status).toBe(204);
+    expect((await guest.release('kept')).status).toBe(204);
+    expect((await other.release('others')).status).toBe(204);
   });
 
   test('gains nothing by a scope that it does not have', async () => {
-    const { secret } = await service.token({ scopes: ['locks:read'] });
+    const { release } = await ofNewToken('locks:read');
     const statuses: number[] = [];
-    for (let asked = 0; asked < 8; asked += 1) statuses.push((await release(secret, 'a')).status);
+    for (let asked = 0; asked < 8; asked += 1) statuses.push((await release('a')).status);
     expect(statuses).toEqual([403, 403, 403, 403, 403, 403, 429, 429]);
   });
 
   test('pays for a lock of others that it takes away by force', async () => {
-    const { secret } = await service.token({ scopes: ['locks:admin'] });
-    const other = await token();
-    await take(other, 'forced');
-    const answer = await service.ask('DELETE', `/v1/workspaces/${workspace}/locks/forced?force=true`, {
-      token: secret,
-    });
+    await (await ofNewToken()).take('forced');
+    const answer = await (await ofNewToken('locks:admin')).release('forced', {}, '?force=true');
     expect([answer.status, answer.headers.get('ratelimit')]).toEqual([204, '"token";r=5;t=0']);
   });
+});
+
+test('tests meet the rate limit that the command has by default', async () => {
+  const command = await startServiceProcess();
+  onTestFinished(async () => void (await command.stop()));
+  const { headers } = await ask(command.baseUrl, 'GET', '/workspaces', { token: command.token });
+  const { admit } = createRateLimiter(shippedRateLimit, () => 0);
+  expect(headers.get('ratelimit-policy')).toBe(admit('a').headers['ratelimit-policy']);
 });

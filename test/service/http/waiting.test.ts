@@ -1,15 +1,13 @@
 import type { KyselyPlugin } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
-import { startServer } from '../../../src/service/http/server.ts';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type LockWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
-import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
-import { ask as askOnce, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
-import { anyDatabase } from './any-database.ts';
-import { describedApp } from './described-app.ts';
+import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
+import { type Locks, locksOf, pathsIn, sharedService } from './shared-service.ts';
 
 /** Asks without end how many wait, until it is so many. */
 async function untilWaiting(service: RunningService, token: string, count: number): Promise<void> {
@@ -20,158 +18,116 @@ async function untilWaiting(service: RunningService, token: string, count: numbe
   await expect.poll(waiting, { timeout: 20_000, interval: 10 }).toBe(String(count));
 }
 
-function asker(service: RunningService, token: string, workspace: string) {
-  const locks = `/v1/workspaces/${workspace}/locks`;
-  return {
-    take: async (path: string, ttl = '1h', headers: Record<string, string> = {}): Promise<Reply> => {
-      const taken = await service.ask('POST', locks, { token, headers, json: { path, type: 'exclusive', ttl } });
-      expect(taken.status).toBeLessThan(300);
-      return taken;
-    },
-    release: async (path: string): Promise<void> => {
-      expect((await service.ask('DELETE', `${locks}/${path}`, { token })).status).toBe(204);
-    },
-    list: (query: string, prefer?: string, signal?: AbortSignal): Promise<Reply> =>
-      service.ask('GET', locks + query, {
-        token,
-        ...(prefer !== undefined && { headers: { prefer } }),
-        ...(signal && { signal }),
-      }),
-  };
-}
-
-const pathsIn = ({ body }: Reply): readonly string[] => body.locks.map(({ path }: { path: string }) => path);
+const waitFor = ({ list }: Locks, path: string, prefer = 'wait=30', signal?: AbortSignal): Promise<Reply> =>
+  list(`?path=${path}`, { headers: { prefer }, ...(signal && { signal }) });
 
 describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
-  let service: RunningService;
-  let token: string;
-  let workspace: string;
-  let ask: ReturnType<typeof asker>;
-
-  beforeAll(async () => {
-    service = await startTestService(kind);
-    token = (await service.token()).secret;
-    workspace = await service.workspace();
-    ask = asker(service, token, workspace);
+  const service = sharedService(kind);
+  let locks: Locks;
+  beforeAll(() => {
+    locks = locksOf(service, service.home, service.secret);
   });
-  afterAll(() => service.stop());
+
+  const wait = (path: string, prefer?: string) => waitFor(locks, path, prefer);
+  const waiting = (count: number) => untilWaiting(service, service.secret, count);
 
   test('that is free is over at once, and says that it was done', async () => {
-    const answer = await ask.list('?path=free', 'wait=30');
+    const answer = await wait('free');
     expect([answer.status, answer.body]).toEqual([200, { locks: [], next_cursor: null }]);
     expect(answer.headers.get('preference-applied')).toBe('wait=30');
     expect(answer.headers.get('vary')).toBe('Prefer');
   });
 
   test('ends for the first when it is released, and for the next when it is free again', async () => {
-    await ask.take('one');
+    await locks.take('one');
     const answered: string[] = [];
-    const wait = async (name: string): Promise<Reply> => {
-      const answer = await ask.list('?path=one', 'wait=30');
+    const waitAs = async (name: string): Promise<Reply> => {
+      const answer = await wait('one');
       answered.push(name);
       return answer;
     };
-    const first = wait('first');
-    await untilWaiting(service, token, 1);
-    const second = wait('second');
-    await untilWaiting(service, token, 2);
-    await ask.release('one');
+    const first = waitAs('first');
+    await waiting(1);
+    const second = waitAs('second');
+    await waiting(2);
+    await locks.release('one');
     expect(pathsIn(await first)).toEqual([]);
-    await ask.take('one');
+    await locks.take('one');
     expect(answered).toEqual(['first']);
-    await ask.release('one');
+    await locks.release('one');
     expect(pathsIn(await second)).toEqual([]);
-  });
-
-  test('ends for the next where the first does not take it', async () => {
-    await ask.take('left');
-    const waits = [ask.list('?path=left', 'wait=30'), ask.list('?path=left', 'wait=30')];
-    await untilWaiting(service, token, 2);
-    await ask.release('left');
-    for (const answer of await Promise.all(waits)) expect(pathsIn(answer)).toEqual([]);
   });
 
   test('ends with its time, and shows who still holds it', async () => {
-    const { body: held } = await ask.take('held');
+    const { body: held } = await locks.take('held');
     const began = performance.now();
-    const answer = await ask.list('?path=held', 'wait=1');
+    const answer = await wait('held', 'wait=1');
     expect(performance.now() - began).toBeGreaterThan(900);
     expect(answer.body).toEqual({ locks: [held], next_cursor: null });
     expect(answer.headers.get('preference-applied')).toBe('wait=1');
-    expect((await ask.list('?path=held', 'wait=0')).headers.get('preference-applied')).toBe('wait=0');
+    expect((await wait('held', 'wait=0')).headers.get('preference-applied')).toBe('wait=0');
   });
 
-  test('ends with the ttl of the lock, and not before where that was renewed', async () => {
-    const { headers } = await ask.take('short', '1s');
-    await ask.take('short', '2s', { 'if-match': headers.get('etag') ?? '' });
-    const { expires_at } = (await ask.list('?path=short')).body.locks[0];
-    const answer = await ask.list('?path=short', 'wait=30');
+  test('ends with the ttl of the lock, also where it was renewed meanwhile', async () => {
+    const { headers } = await locks.take('short');
+    const began = performance.now();
+    const waits = wait('short');
+    await waiting(1);
+    const renewed = await locks.take('short', { ttl: '1s', 'if-match': headers.get('etag') ?? '' });
+    const answer = await waits;
     expect(pathsIn(answer)).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(20_000);
     const answeredAt = Date.parse(answer.headers.get('date') ?? '');
     // The header has no milliseconds.
-    expect(answeredAt).toBeGreaterThanOrEqual(Math.floor(Date.parse(expires_at) / 1_000) * 1_000);
-  });
-
-  test('ends as soon as nobody listens, and the next is told', async () => {
-    await ask.take('gone');
-    const leaving = new AbortController();
-    const first = ask.list('?path=gone', 'wait=30', leaving.signal).catch(() => 'gone');
-    await untilWaiting(service, token, 1);
-    const second = ask.list('?path=gone', 'wait=30');
-    await untilWaiting(service, token, 2);
-    leaving.abort();
-    expect(await first).toBe('gone');
-    await untilWaiting(service, token, 1);
-    await ask.release('gone');
-    expect(pathsIn(await second)).toEqual([]);
+    expect(answeredAt).toBeGreaterThanOrEqual(Math.floor(Date.parse(renewed.body.expires_at) / 1_000) * 1_000);
   });
 
   test('lasts 30 s at most, and none of it is counted for how long requests take', async () => {
-    await ask.take('log');
-    const waiting = ask.list('?path=log', 'wait=3600');
-    await untilWaiting(service, token, 1);
-    await ask.release('log');
-    const answer = await waiting;
-    expect(answer.headers.get('preference-applied')).toBe('wait=30');
-    const line = service
-      .log()
-      .split('\n')
-      .find((text) => text.includes(answer.headers.get('x-request-id') ?? ''));
+    await locks.take('log');
+    const longest = wait('log', 'wait=3600');
+    await waiting(1);
+    await locks.release('log');
+    const { headers } = await longest;
+    expect(headers.get('preference-applied')).toBe('wait=30');
+    const lines = service.log().split('\n');
+    const line = lines.find((text) => text.includes(headers.get('x-request-id') ?? ''));
     expect(JSON.parse(line ?? '')).toMatchObject({ status: 200, waited_ms: expect.any(Number), msg: 'request' });
   });
 
-  test.each([
-    ['without a path', '', 'wait=30'],
-    ['with a prefix', '?path=kept&prefix=k', 'wait=30'],
-    ['with a cursor', `?path=kept&cursor=${Buffer.from('a').toString('base64url')}`, 'wait=30'],
-    ['that cannot be read', '?path=kept', 'wait=soon'],
-    ['of another kind', '?path=kept', 'respond-async'],
-  ])('%s is none', async (_, query, prefer) => {
-    const found = await ask.list('?path=kept');
-    if (pathsIn(found).length === 0) await ask.take('kept');
-    const answer = await ask.list(query, prefer);
-    expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
-    expect(pathsIn(answer)).toContain('kept');
+  test('is none without a path, with a prefix or a cursor, or where Prefer asks for another thing', async () => {
+    await locks.take('kept');
+    for (const [query, prefer] of [
+      ['', 'wait=30'],
+      ['?path=kept&prefix=k', 'wait=30'],
+      [`?path=kept&cursor=${Buffer.from('a').toString('base64url')}`, 'wait=30'],
+      ['?path=kept', 'wait=soon'],
+      ['?path=kept', 'respond-async'],
+    ] as const) {
+      const answer = await locks.list(query, { headers: { prefer } });
+      expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
+      expect(pathsIn(answer)).toContain('kept');
+    }
   });
 
   test('is for those who may see the locks, and ends where their token is revoked', async () => {
-    await ask.take('secret');
-    const elsewhere = (await service.token({ workspaces: [await service.workspace()] })).secret;
-    const withoutScope = (await service.token({ scopes: ['sync'] })).secret;
-    expectProblem(await asker(service, elsewhere, workspace).list('?path=secret', 'wait=30'), 'not-found');
-    expectProblem(await asker(service, withoutScope, workspace).list('?path=secret', 'wait=30'), 'insufficient-scope');
+    await locks.take('secret');
+    const waitWith = ({ secret }: { readonly secret: string }) =>
+      waitFor(locksOf(service, service.home, secret), 'secret');
+    const elsewhere = await service.token({ workspaces: [await service.workspace()] });
+    expectProblem(await waitWith(elsewhere), 'not-found');
+    expectProblem(await waitWith(await service.token({ scopes: ['sync'] })), 'insufficient-scope');
     const revoked = await service.token();
-    const waiting = asker(service, revoked.secret, workspace).list('?path=secret', 'wait=30');
-    await untilWaiting(service, token, 1);
+    const refused = waitWith(revoked);
+    await waiting(1);
     const { storage } = service;
     await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.id));
-    await ask.release('secret');
-    expectProblem(await waiting, 'unauthorized');
+    await locks.release('secret');
+    expectProblem(await refused, 'unauthorized');
   });
 });
 
 describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (kind) => {
-  test('ask nothing of the database, and one that comes later is answered at once', async () => {
+  test('ask nothing of the database, one that comes later is answered at once, and stopping answers all', async () => {
     let looks = 0;
     const counting: KyselyPlugin = {
       transformQuery: ({ node }) => node,
@@ -189,79 +145,51 @@ describe.each(realDatabaseKinds)('a thousand who wait for a path, on $name', (ki
       },
     };
     const service = await startTestService(counted);
-    const token = (await service.token()).secret;
-    const workspace = await service.workspace();
-    const ask = asker(service, token, workspace);
-    await ask.take('a');
+    const { secret } = await service.token();
+    const locks = locksOf(service, await service.workspace(), secret);
+    await locks.take('a');
     const leaving = new AbortController();
-    const wait = (): Promise<string> =>
-      ask.list('?path=a', 'wait=30', leaving.signal).then(
-        ({ status }) => `answered with ${status}`,
-        () => 'gone',
-      );
-    const waits: Promise<string>[] = [];
+    const wait = () => waitFor(locks, 'a', 'wait=30', leaving.signal).catch(() => 'gone');
+    const waits: Promise<Reply | string>[] = [];
     // A few at a time: this process is at both ends of all these connections.
     while (waits.length < maxWaitersOfToken) {
       waits.push(...Array.from({ length: 100 }, wait));
-      await untilWaiting(service, token, waits.length);
+      await untilWaiting(service, secret, waits.length);
     }
     // On PostgreSQL a second time, for what may have happened until it was listened to.
     expect(looks).toBeLessThanOrEqual(2);
     const before = looks;
-    const late = await ask.list('?path=a', 'wait=30');
+    const late = await waitFor(locks, 'a');
     expect([pathsIn(late), late.headers.get('preference-applied')]).toEqual([['a'], null]);
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(looks).toBe(before);
     leaving.abort();
     expect(await Promise.all(waits)).toEqual(waits.map(() => 'gone'));
-    await untilWaiting(service, token, 0);
+    await untilWaiting(service, secret, 0);
     expect(looks).toBe(before);
-    await service.stop();
-  });
-});
 
-describe.each(anyDatabase)('a server that waits for nobody to send a request', (kind) => {
-  test('lets one that has been sent wait for a path', async () => {
-    const { storage, remove } = await kind.open();
-    const newToken = { name: 'ada', scopes: ['locks:read'], workspaces: null, lifetime: null } as const;
-    const { secret } = await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' });
-      return createToken(db, storage.now, newToken);
-    });
-    const lockWaiters: LockWaiters = {
-      wait: () => new Promise((resolve) => setTimeout(resolve, 600, 'free')),
-      released: () => undefined,
-      renewed: () => undefined,
-      stop: () => undefined,
-    };
-    const app = describedApp({ storage, lockWaiters, rateLimiter: createRateLimiter(null, () => 0) });
-    const server = await startServer(app, '127.0.0.1', 0, {
-      patience: { headersMs: 100, requestMs: 100, checkEveryMs: 20 },
-    });
-    const answer = await askOnce(`http://127.0.0.1:${server.port}`, 'GET', '/v1/workspaces/game/locks?path=a', {
-      token: secret,
-      headers: { prefer: 'wait=30' },
-    });
-    expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
-    await server.close(0);
-    await remove();
-  });
-});
-
-describe.each(anyDatabase)('stopping', (kind) => {
-  test('answers those who wait at once', async () => {
-    const service = await startTestService(kind);
-    const token = (await service.token()).secret;
-    const workspace = await service.workspace();
-    const ask = asker(service, token, workspace);
-    await ask.take('a');
-    const waits = Array.from({ length: 20 }, () => ask.list('?path=a', 'wait=30'));
-    await untilWaiting(service, token, 20);
+    const last = Array.from({ length: 20 }, () => waitFor(locks, 'a'));
+    await untilWaiting(service, secret, 20);
     const began = performance.now();
     await service.stop();
-    for (const answer of await Promise.all(waits)) {
-      expect([answer.status, pathsIn(answer)]).toEqual([200, ['a']]);
-    }
+    for (const answer of await Promise.all(last)) expect([answer.status, pathsIn(answer)]).toEqual([200, ['a']]);
     expect(performance.now() - began).toBeLessThan(8_000);
   });
+});
+
+test('a server that waits for nobody to send a request lets one that has been sent wait for a path', async () => {
+  const lockWaiters: LockWaiters = {
+    wait: () => new Promise((resolve) => setTimeout(resolve, 600, 'free')),
+    released: () => undefined,
+    renewed: () => undefined,
+    stop: () => undefined,
+  };
+  const server = await serveApp({ lockWaiters }, { patience: { headersMs: 100, requestMs: 100, checkEveryMs: 20 } });
+  onTestFinished(server.stop);
+  const { storage } = server;
+  await storage.commit('global', (db) =>
+    addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
+  );
+  const answer = await waitFor(locksOf(server, 'game', await server.token('locks:read')), 'a');
+  expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, 'wait=30']);
 });

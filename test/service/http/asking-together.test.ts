@@ -1,0 +1,94 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Answer } from '../../../src/service/contract/answer.ts';
+import { Refusal } from '../../../src/service/contract/problem.ts';
+import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { locksOf, sharedService } from './shared-service.ts';
+
+describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
+  const service = sharedService(kind);
+  const newWorkspace = async () => {
+    const id = await service.workspace();
+    return { id, ...locksOf(service, id, service.secret) };
+  };
+  /** A change that is under way until the test ends it. */
+  async function change() {
+    const end = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    onTestFinished(() => end.resolve());
+    const changing = service.storage.commit('global', () => {
+      begun.resolve();
+      return end.promise;
+    });
+    await begun.promise;
+    return async () => {
+      end.resolve();
+      await changing;
+    };
+  }
+
+  test('that somebody holds is refused while a change is under way, and does not wait for it', async () => {
+    const { take } = await newWorkspace();
+    const key = { 'idempotency-key': 'first' };
+    const { body: taken } = await take('a', key);
+    const endChange = await change();
+    const refused = await take('a');
+    expect([refused.status, refused.body.lock.id]).toEqual([409, taken.id]);
+    const again = await take('a', key);
+    expect([again.status, again.body.id]).toEqual([201, taken.id]);
+    const free = take('b');
+    await endChange();
+    expect((await free).status).toBe(201);
+  });
+
+  test('is decided in its turn when it was free at the look of several', async () => {
+    const { take } = await newWorkspace();
+    const endChange = await change();
+    const asked = ['a', 'a', 'b'].map((path) => take(path));
+    await endChange();
+    const [one, other, third] = (await Promise.all(asked)).map(({ status }) => status);
+    expect([[one, other].sort(), third]).toEqual([[201, 409], 201]);
+  });
+
+  test('together with others shares their commits', async () => {
+    const { take } = await newWorkspace();
+    const endChange = await change();
+    const commits = async () => {
+      const { text } = await service.ask('GET', '/metrics', { token: service.secret });
+      return Number(/^workspace_commit_changes_count (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await commits();
+    const asked = Array.from({ length: 64 }, (_, index) => take(`asset-${index}`));
+    // Meanwhile they arrive.
+    for (let turn = 0; turn < 20; turn += 1) await service.ask('GET', '/healthz');
+    await endChange();
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(201);
+    expect((await commits()) - before).toBeLessThan(32);
+  });
+});
+
+describe.each(realDatabaseKinds)('a key that two instances see at once, on $name', (kind) => {
+  test('is answered by both with what one of them has done, though that stands in the way of the other', async () => {
+    const { storage, remove } = await kind.open();
+    onTestFinished(remove);
+    let taken = false;
+    const one = (): Promise<Answer> => {
+      const ask = createIdempotency(storage).idempotentBatch<Answer>({
+        scopeOf: () => 'global',
+        refusedBefore: async () => undefined,
+        decide: async (_, asked) =>
+          asked.map((answer) => {
+            if (taken) return new Refusal('locked', 'It is taken.');
+            taken = true;
+            return answer;
+          }),
+      });
+      return ask({ tokenId: 't', key: 'k', fingerprint: 'f' }, { status: 201, headers: {}, body: '{}' });
+    };
+    const answers = await Promise.all([one(), one()]);
+    expect(answers.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([
+      [201, undefined],
+      [201, 'true'],
+    ]);
+  });
+});

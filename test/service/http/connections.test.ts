@@ -1,0 +1,238 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { maxConnections, openFilesLimit } from '../../../src/service/http/connections.ts';
+import { reportEvents } from '../../../src/service/http/report-events.ts';
+import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { askRaw, connectRaw, type RawConnection, requestRaw, writeRequest } from '../../support/raw-http.ts';
+import { startTestService } from '../../support/running-service.ts';
+import { seedManyLocks } from '../dashboard/locked-service.ts';
+import { describedApp, serveApp } from './described-app.ts';
+import { expectProblem } from './expect-problem.ts';
+import { anyDatabaseKind, sharedService } from './shared-service.ts';
+
+/** Sends, and then neither reads on nor closes: what a client does that wants to hold on to a connection. */
+async function hold(port: number, text: string): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  onTestFinished(() => void socket.destroy());
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+describe('a server among clients that do what they like', () => {
+  const metrics = createMetrics();
+  let server: ListeningServer;
+  let written: string[];
+
+  beforeEach(async () => {
+    written = [];
+    metrics.registry.resetMetrics();
+    const log = pino({}, { write: (line: string) => written.push(line) });
+    server = await startServer(describedApp({ log, metrics }), '127.0.0.1', 0, {
+      patience: { headersMs: 5_000, requestMs: 5_000, checkEveryMs: 100, silenceMs: 300 },
+      events: reportEvents(log, metrics, () => 0),
+      openFiles: 40,
+    });
+  });
+  afterEach(() => server.close(0));
+
+  const lines = () => written.map((line) => JSON.parse(line));
+  const unreadable = () => lines().filter(({ msg }) => msg === 'unreadable request');
+  const counted = async (name: string, status?: number) => {
+    const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
+    return values.find(({ labels }) => status === undefined || labels['status'] === status)?.value;
+  };
+  const status = async (): Promise<number> => (await requestRaw(server.port, { target: '/healthz' })).status;
+
+  test('a connection that was reset after CONNECT is no end of the process', async () => {
+    for (let index = 0; index < 100; index += 1) {
+      const socket = await hold(server.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+      if (index % 2 === 0) await new Promise(setImmediate);
+      socket.resetAndDestroy();
+    }
+    expect(await status()).toBe(200);
+  });
+
+  test.each([
+    'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n',
+    'nonsense\r\n\r\n',
+    `GET / HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(100_000)}\r\n\r\n`,
+  ])('the connection of a client that keeps it open after a refusal is closed: %#', async (text) => {
+    const socket = await hold(server.port, text);
+    let answered = '';
+    socket.on('data', (more) => {
+      answered += more;
+    });
+    await once(socket, 'end');
+    expect(answered).toMatch(/^HTTP\/1\.1 4(00|31) /);
+    const sendMore = (): boolean => {
+      socket.write('more');
+      return socket.destroyed;
+    };
+    // What is sent to a connection that is gone is answered with a reset.
+    await expect.poll(sendMore, { timeout: 20_000 }).toBe(true);
+  });
+
+  test('a client that never reads its answers is let go', async () => {
+    const socket = await hold(server.port, '');
+    socket.pause();
+    const document = writeRequest({ target: '/v1/openapi.json' });
+    const asked = setInterval(() => socket.write(document), 1);
+    await new Promise((resolve) => socket.once('close', resolve)).finally(() => clearInterval(asked));
+  });
+
+  test('each refusal is counted, and has a line with its request id', async () => {
+    const bad = await askRaw(server.port, 'nonsense\r\n\r\n');
+    const large = await requestRaw(server.port, { target: '/healthz', headers: [`X-A: ${'a'.repeat(20_000)}`] });
+    const proxy = await askRaw(server.port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
+    expectProblem(bad, 'malformed-request');
+    expectProblem(large, 'headers-too-large');
+    expectProblem(proxy, 'malformed-request');
+    const common = { level: 30, origin_address: '127.0.0.1' };
+    expect(unreadable()).toMatchObject([
+      { ...common, status: 400, code: 'HPE_INVALID_METHOD', request_id: bad.body.request_id },
+      { ...common, status: 431, code: 'HPE_HEADER_OVERFLOW', request_id: large.body.request_id },
+      { ...common, status: 400, code: 'CONNECT', request_id: proxy.body.request_id },
+    ]);
+    expect(await counted('workspace_http_unreadable_total', 400)).toBe(2);
+    expect(await counted('workspace_http_unreadable_total', 431)).toBe(1);
+  });
+
+  test('refusals without end are all counted, and not all logged', async () => {
+    for (let index = 0; index < 250; index += 1) await askRaw(server.port, '\u001b[2Jnonsense\r\n\r\n');
+    expect(await counted('workspace_http_unreadable_total', 400)).toBe(250);
+    expect(unreadable().length).toBe(100);
+    expect(written.join('')).not.toContain('nonsense');
+  });
+
+  test('as many connections as there may be are served, those beyond are closed and counted, and there is room again', async () => {
+    const open = [];
+    while (open.length < maxConnections(40)) open.push(await connectRaw(server.port));
+    await (await connectRaw(server.port)).closed;
+    expect(await counted('workspace_http_connections_dropped_total')).toBe(1);
+    expect(lines().filter(({ msg }) => String(msg).includes('too many')).length).toBe(1);
+    for (const connection of open) {
+      await connection.send(writeRequest({ target: '/healthz', headers: ['Connection: close'] }));
+      expect((await connection.answer()).status).toBe(200);
+      connection.close();
+    }
+    await expect.poll(() => status().catch(() => 'closed'), { timeout: 20_000 }).toBe(200);
+  });
+
+  test('a header behind thousands of others counts like any other', async () => {
+    const many = Array.from({ length: 2_500 }, () => 'a:');
+    const headers = [...many, 'Authorization: Bearer nonsense'];
+    const answer = await requestRaw(server.port, { target: '/v1/workspaces', headers });
+    expect(expectProblem(answer, 'unauthorized').detail).toBe('The API token is not known here.');
+  });
+
+  test('a path is no longer in the log than it may be', async () => {
+    await requestRaw(server.port, { target: `/${'a'.repeat(12_000)}` });
+    expect(lines().at(-1).path).toHaveLength(4_096);
+  });
+});
+
+test('most of the open files that a process may have are connections, up to a limit', () => {
+  const openFiles = [64, 1_024, 20_000, 1_048_576, Number.POSITIVE_INFINITY];
+  expect(openFiles.map(maxConnections)).toEqual([16, 768, 19_744, 20_000, 20_000]);
+  expect(openFilesLimit()).toBeGreaterThanOrEqual(64);
+});
+
+describe('a client that sends many requests at once', () => {
+  const service = sharedService();
+
+  const requestOf = (target: string) =>
+    `GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.secret}\r\n\r\n`;
+
+  const begun = (marker: string): number => {
+    const lines = service.log().split('\n');
+    return lines.filter((line) => line.includes('"request"') && line.includes(marker)).length;
+  };
+
+  test('what a client sends before it has read is answered in its order, all of it', async () => {
+    const connection = await connectRaw(service.port);
+    onTestFinished(() => connection.close());
+    const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+    await connection.send(names.map((name) => requestOf(`/v1/${name}`)).join(''));
+    const details: string[] = [];
+    for (const _ of names) details.push((await connection.answer()).body.detail);
+    expect(details).toEqual(names.map((name) => `There is nothing at "/v1/${name}".`));
+  });
+
+  test('of a client that does not read no more than a few requests are begun', async () => {
+    const workspace = await service.workspace();
+    await seedManyLocks(service, workspace, 1_000);
+    const socket = connect({ port: service.port, host: '127.0.0.1' });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    // Nobody listens for data, and so nothing is read.
+    const target = `/v1/workspaces/${workspace}/locks`;
+    const { promise: isStuck, resolve } = Promise.withResolvers<void>();
+    void (async () => {
+      while (socket.write(requestOf(`${target}?limit=1000`).repeat(10))) await pause(1);
+      resolve();
+    })();
+    await Promise.race([isStuck, once(socket, 'close')]);
+    // Others have their turn, many times over, while it could go on.
+    for (let turn = 0; turn < 50; turn += 1) expect((await service.ask('GET', '/healthz')).status).toBe(200);
+    // As many answers as the buffers of the operating system take, a few MB, and one that waits to be sent.
+    expect(begun(target)).toBeLessThanOrEqual(16);
+  });
+
+  test('a connection with far more requests than answers is closed', async () => {
+    const connection = await connectRaw(service.port);
+    await connection.send(requestOf('/v1/x').repeat(2_000)).catch(() => undefined);
+    await connection.closed;
+    expect(begun('"/v1/x"')).toBeLessThan(200);
+    expect((await service.ask('GET', '/healthz')).status).toBe(200);
+  });
+});
+
+/** Sends a request but for its body, and waits until the service asks for that. */
+async function beginLock(port: number, token: string, target: string) {
+  const body = JSON.stringify({ path: 'a', type: 'exclusive', ttl: '1h' });
+  const connection = await connectRaw(port);
+  const headers = ['Content-Type: application/json', 'Expect: 100-continue', `Content-Length: ${body.length}`];
+  await connection.send(writeRequest({ method: 'POST', target, token, headers }));
+  expect((await connection.answer()).status).toBe(100);
+  return { connection, body };
+}
+
+const idle = async (port: number): Promise<RawConnection> => {
+  const connection = await connectRaw(port);
+  await connection.send(writeRequest({ target: '/healthz' }));
+  expect((await connection.answer()).status).toBe(200);
+  return connection;
+};
+
+test('stopping lets a running request finish, ends all other connections and takes no new ones', async () => {
+  const service = await startTestService(anyDatabaseKind());
+  const { secret } = await service.token();
+  const workspace = await service.workspace();
+  const { connection, body } = await beginLock(service.port, secret, `/v1/workspaces/${workspace}/locks`);
+  const others = [await idle(service.port), await connectRaw(service.port)];
+
+  const stopped = service.stop();
+  await Promise.all(others.map(({ closed }) => closed));
+  await expect(connectRaw(service.port)).rejects.toThrow('ECONNREFUSED');
+  await connection.send(body);
+  const answer = await connection.answer();
+  expect(answer.status).toBe(201);
+  expect(answer.headers.get('connection')).toBe('close');
+  await connection.closed;
+  await stopped;
+});
+
+test('stopping does not wait for ever: what has not ended by then is cut', async () => {
+  const server = await serveApp();
+  const { connection } = await beginLock(server.port, await server.token('locks:write'), '/v1/workspaces/w/locks');
+  await server.close(20);
+  await connection.closed;
+  await server.stop();
+});

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll } from 'vitest';
+import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import {
+  type Ask,
+  type Reply,
+  type RunningService,
+  type RunningServiceOptions,
+  startTestService,
+} from '../../support/running-service.ts';
+
+export interface SharedService extends RunningService {
+  /** Of a token that may do everything. */
+  readonly secret: string;
+  /** A workspace, for tests that need no empty one. */
+  readonly home: string;
+}
+
+/** The words of a table, which is easier to read so than as an array with a line for each. */
+export const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/** For tests in which the database has no part. */
+export function anyDatabaseKind(): DatabaseKind {
+  const [kind] = databaseKinds;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  return kind;
+}
+
+/** One service for the tests of a file, from before the first until after the last. */
+export function sharedService(kind = anyDatabaseKind(), options: RunningServiceOptions = {}): SharedService {
+  // Nobody looks at it before it is started.
+  const shared = {} as SharedService;
+  beforeAll(async () => {
+    const service = await startTestService(kind, options);
+    // No git process is started for a remote that is none.
+    const home = await service.workspace('not a remote');
+    Object.assign(shared, service, { secret: (await service.token()).secret, home });
+  });
+  afterAll(() => shared.stop());
+  return shared;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The locks of a workspace, as whoever has the token takes, releases and sees them: by default for an hour. */
+export function locksOf({ ask }: Pick<RunningService, 'ask'>, workspace: string, token: string) {
+  const address = `/v1/workspaces/${workspace}/locks`;
+  const list = (query = '', more: Ask = {}): Promise<Reply> => ask('GET', address + query, { token, ...more });
+  return {
+    list,
+    paths: async (query = ''): Promise<string[]> => pathsIn(await list(query)),
+    take: (path: string, { ttl = '1h', ...headers }: Headers = {}): Promise<Reply> =>
+      ask('POST', address, { token, headers, json: { path, type: 'exclusive', ttl } }),
+    release: (path: string, headers: Headers = {}, query = ''): Promise<Reply> =>
+      ask('DELETE', `${address}/${encodeURIComponent(path)}${query}`, { token, headers }),
+  };
+}
+
+export type Locks = ReturnType<typeof locksOf>;
+
+export const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
