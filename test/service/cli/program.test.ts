@@ -107,6 +107,13 @@ describe('a command line', () => {
     ]);
   });
 
+  test('does not miss an argument that may have been taken for the value of an unknown flag', async () => {
+    const [place = '', ...flags] = enough;
+    expect(await read(['--nam', place, ...flags])).toEqual([
+      '"--nam" is not a flag of "game play". Did you mean --name?',
+    ]);
+  });
+
   test('does not take the next flag for a value', async () => {
     expect(await read(['here', '--remote=x', '--name', '--toys', 'ball'])).toEqual([
       '--name needs a value: who plays. Write it as --name=X.',
