@@ -28,7 +28,7 @@ import { repeat } from './runtime/repeat.ts';
 import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
 import { forgetEndedSessions } from './sessions/sessions.ts';
-import { removeAnswersBeyond } from './storage/remove-beyond.ts';
+import { removeAnswersBeyond } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { claimSync, removeOldSyncs } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
@@ -87,21 +87,7 @@ const failedWork = { max: 5, everyMs: 30_000 };
 
 /** One instance: it answers requests, and works at syncs and deliveries together with all others on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const {
-    storage,
-    git,
-    targets,
-    metrics,
-    log,
-    host,
-    port,
-    version,
-    rateLimit,
-    parallelSyncs,
-    freeDisk,
-    trustedProxies,
-    windowsPaths,
-  } = options;
+  const { storage, git, metrics, log, freeDisk, windowsPaths } = options;
   const throttleErrors = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void => {
     const entry = throttleErrors();
@@ -132,61 +118,51 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onError,
   });
   const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
-  const syncSlots = createSyncSlots(parallelSyncs);
+  const syncSlots = createSyncSlots(options.parallelSyncs);
   const syncs = startWorker({
-    parallel: maxParallelSyncs(parallelSyncs),
+    parallel: maxParallelSyncs(options.parallelSyncs),
     pollMs,
     onError,
     claim: async () => (freeDisk.isLow() ? undefined : syncSlots.claim((except) => claimSync(storage, { except }))),
     run: (sync, stopping) => runSync(syncRun, sync, stopping).finally(() => syncSlots.free(sync.workspace)),
   });
-  const stopExpiry = repeat(
-    expiryEveryMs,
-    async () => {
+  // What an earlier process has left is not known.
+  let rememberedBytes = Number.POSITIVE_INFINITY;
+  const lastUse = createLastUse(storage, () => performance.now());
+  const every = (ms: number, work: () => Promise<void>) => repeat(ms, work, onError);
+  const stopRepeating = [
+    every(expiryEveryMs, async () => {
       for (let expired = 1; expired > 0; ) {
         expired = await removeExpiredLocks(storage);
         if (expired > 0) onLockEvent();
         metrics.expiredLocks.inc(expired);
       }
-    },
-    onError,
-  );
-  // What an earlier process has left is not known.
-  let rememberedBytes = Number.POSITIVE_INFINITY;
-  const stopForgetting = repeat(
-    forgetEveryMs,
-    async () => {
+    }),
+    every(forgetEveryMs, async () => {
       if (rememberedBytes < options.maxRememberedBytes * uncounted) return;
       rememberedBytes = 0;
       metrics.droppedAnswers.inc(await removeAnswersBeyond(storage, options.maxRememberedBytes));
-    },
-    onError,
-  );
-  const lastUse = createLastUse(storage, () => performance.now());
-  const stopNotingUse = repeat(lastUseEveryMs, lastUse.write, onError);
-  const stopTidying = repeat(
-    tidyEveryMs,
-    async () => {
+    }),
+    every(lastUseEveryMs, lastUse.write),
+    every(tidyEveryMs, async () => {
       await forgetOldAnswers(storage);
       await removeOldDeliveries(storage);
       await recountBacklogs(storage);
       await removeOldSyncs(storage);
       await forgetEndedSessions(storage);
-    },
-    onError,
-  );
-
-  const stopWatchingBacklogs = repeat(backlogsEveryMs, createBacklogWatch(storage, metrics, log), onError);
+    }),
+    every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
+  ];
 
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const turns = createRequestTurns({
     credentialOf: (incoming) => bearerTokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
-    addressOf: createClientAddress(trustedProxies),
+    addressOf: createClientAddress(options.trustedProxies),
   });
   const parts = {
     storage,
-    rateLimiter: createRateLimiter(rateLimit, () => performance.now()),
+    rateLimiter: createRateLimiter(options.rateLimit, () => performance.now()),
     turns,
     freeDisk,
     noteUse: lastUse.note,
@@ -198,11 +174,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     prepareSync: createPrepareSync({ storage, git, remotes }),
     listBranches: createListBranches(storage, remotes),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),
-    targets,
+    targets: options.targets,
     metrics,
     log,
-    trustedProxies,
-    version,
+    trustedProxies: options.trustedProxies,
+    version: options.version,
     onQueued: syncs.wake,
     onLockEvent,
     onReleased(lock: ReleasedLock) {
@@ -218,21 +194,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const app = createApp(parts, [createApi(parts), createDashboard(parts)]);
 
   const stopWork = async () => {
-    await Promise.all([
-      syncs.stop(),
-      deliveries.stop(),
-      lockWatch.stop(),
-      freeDisk.stop(),
-      stopExpiry(),
-      stopForgetting(),
-      stopTidying(),
-      stopWatchingBacklogs(),
-      stopNotingUse(),
-    ]);
+    const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, ...stopRepeating];
+    await Promise.all(stopAll.map((stop) => stop()));
     await lastUse.write().catch(onError);
   };
   try {
-    const server = await startServer(app, host, port, {
+    const server = await startServer(app, options.host, options.port, {
       turns,
       events: reportEvents(log, metrics, () => performance.now()),
     });

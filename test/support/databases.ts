@@ -155,11 +155,20 @@ export async function createPostgresDatabase(
   return { url: url.href, remove: () => onServer(server, `drop database ${name} with (force)`) };
 }
 
-const postgres = (server: string): DatabaseKind => ({
+/** A database that is there already, and stays: for several instances, each with connections of its own. */
+export const postgresAt = (url: string): DatabaseKind => ({
   name: 'PostgreSQL',
   async open(onCommit = () => undefined) {
-    const { url, remove } = await createPostgresDatabase(server);
     const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
+    return { storage, remove: storage.close };
+  },
+});
+
+const postgres = (server: string): DatabaseKind => ({
+  name: 'PostgreSQL',
+  async open(onCommit) {
+    const { url, remove } = await createPostgresDatabase(server);
+    const { storage } = await postgresAt(url).open(onCommit);
     return {
       storage,
       async remove() {

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { type BranchName, parseBranchName } from '../../src/service/git/branch-name.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
 import type { MinTransferSpeed } from '../../src/service/git/transfer-speed.ts';
+import { temporaryFolder } from './git-folders.ts';
+import { createRepository } from './git-repository.ts';
 
 /** What an operator's environment has at the least, and nothing of the one the tests run in but the path. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
@@ -28,6 +31,21 @@ export function branchNamed(name: string): BranchName {
   const branch = parseBranchName(name);
   if (!branch.ok) throw new Error(`${name}: ${branch.why}`);
   return branch.value;
+}
+
+/** A repository, and a service beside it that has not mirrored it yet. */
+export async function gitSetUp() {
+  const folder = await temporaryFolder();
+  const repository = createRepository(folder);
+  const data = join(folder, 'data');
+  return {
+    folder,
+    repository,
+    data,
+    git: gitIn(data),
+    remote: remoteAt(repository.path),
+    mirror: join(data, 'mirrors', 'game.git'),
+  };
 }
 
 /** What a promise that has to fail failed with. */

@@ -1,42 +1,35 @@
-import type { Parsed } from '../../interface/parsed.ts';
-import { type Flags, type FlagValues, variableOf } from './flags.ts';
+import { type Flags, type FlagValues, flagName, type Reading, variableOf } from './flags.ts';
 import { quoted } from './output/print.ts';
 import type { ProcessIo } from './process-io.ts';
 
-export interface Argument<T> {
-  /** Stands for it in the usage line. */
-  readonly placeholder: string;
-  readonly what: string;
-  readonly parse: (text: string) => Parsed<T>;
+/** An expected failure of a command. The message is a sentence for a person and holds no secret. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
 }
 
-export type Arguments = Readonly<Record<string, Argument<unknown>>>;
-export type ArgumentValues<A extends Arguments> = {
-  readonly [N in keyof A]: A[N] extends Argument<infer T> ? T : never;
-};
+/** Where a command takes no flags or no arguments. */
+export type None = Readonly<Record<never, never>>;
 
-/** All that the help tells of a command. */
-export interface Description<F extends Flags = Flags, A extends Arguments = Arguments> {
-  /** The words, such as `token create`. */
-  readonly name: string;
-  readonly flags: F;
-  readonly arguments: A;
-  /** In one line, without a full stop. */
-  readonly summary: string;
-  /** More to know, a line each. */
-  readonly details: readonly string[];
-  /** Arguments and flags, without the words of the command. */
-  readonly example: string;
-}
-
-export interface Call<F extends Flags, A extends Arguments> {
+export interface Call<F extends Flags, A extends Flags> {
   readonly flags: FlagValues<F>;
-  readonly arguments: ArgumentValues<A>;
+  readonly arguments: FlagValues<A>;
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
 }
 
-export interface Definition<F extends Flags, A extends Arguments> extends Description<F, A> {
+export interface Definition<F extends Flags, A extends Flags> {
+  /** The words, such as `token create`. */
+  readonly name: string;
+  /** In one line, without a full stop. */
+  readonly summary: string;
+  /** More to know, a line each. */
+  readonly details?: readonly string[];
+  /** Arguments and flags, without the words of the command. */
+  readonly example: string;
+  /** By their names in the code: see flagName(). */
+  readonly flags?: F;
+  /** In their order. */
+  readonly arguments?: A;
   /** What is wrong with flags that are right one by one. */
   check?(flags: FlagValues<F>): readonly string[];
   /** Throws a Failure when it cannot be done. */
@@ -51,74 +44,61 @@ export interface Line {
   readonly problems: readonly string[];
 }
 
-export type Prepared =
-  | { readonly ok: true; run(io: ProcessIo): Promise<void> }
-  | { readonly ok: false; readonly problems: readonly string[] };
-
-export interface Command extends Description {
-  prepare(line: Line, environment: NodeJS.ProcessEnv): Prepared;
+export interface Command extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'example'> {
+  /** As they are typed, without the dashes. */
+  readonly flags: Flags;
+  readonly arguments: Flags;
+  /** What to run, where the line is right. */
+  prepare(line: Line, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 
-interface Found {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly problems: readonly string[];
-}
-
-/** The command line wins over the environment, where an empty variable counts as none. */
-function readFlags(flags: Flags, line: Line, environment: NodeJS.ProcessEnv): Found {
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  for (const [name, flag] of Object.entries(flags)) {
-    const written = line.flags.get(name);
-    if (written?.length === 0) continue;
-    const variable = variableOf(name);
-    const inherited = written === undefined ? environment[variable] || undefined : undefined;
-    const reading = inherited === undefined ? flag.read(written ?? [], `--${name}`) : flag.read([inherited], variable);
-    if (reading.ok) values[name] = reading.value;
-    else problems.push(...reading.problems);
-  }
-  return { values, problems };
-}
-
-function readArguments({ name: command, arguments: takes }: Description, line: Line): Found {
-  const values: Record<string, unknown> = {};
-  const problems: string[] = [];
-  const places = Object.entries(takes);
-  for (const [index, [name, { placeholder, what, parse }]] of places.entries()) {
-    const text = line.arguments[index];
-    if (text === undefined) {
-      // It may have been taken for the value of an unknown flag.
-      if (line.problems.length === 0) problems.push(`${placeholder} is missing: ${what}.`);
-      continue;
-    }
-    const parsed = parse(text);
-    if (parsed.ok) values[name] = parsed.value;
-    else problems.push(`${placeholder} is ${quoted(text)}. ${parsed.why}`);
-  }
-  const all = places.map(([, { placeholder }]) => placeholder).join(' ') || 'only flags';
-  for (const text of line.arguments.slice(places.length)) {
-    problems.push(`${quoted(text)} is an unexpected argument: "${command}" takes ${all}.`);
-  }
-  return { values, problems };
+/** Undefined for a flag without the value that it needs. The command line wins, and an empty variable counts as none. */
+function readFlag(
+  name: string,
+  flag: Flags[string],
+  line: Line,
+  environment: NodeJS.ProcessEnv,
+): Reading<unknown> | undefined {
+  const typed = line.flags.get(name);
+  if (typed !== undefined) return typed.length === 0 ? undefined : flag.read(typed, `--${name}`);
+  const inherited = environment[variableOf(name)] || undefined;
+  return inherited === undefined ? flag.read([], `--${name}`) : flag.read([inherited], variableOf(name));
 }
 
 /** Keeps the types of a command's flags between its definition and its work. All that is wrong is told at once. */
-export function defineCommand<F extends Flags, A extends Arguments>(definition: Definition<F, A>): Command {
+export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
+  const flags: Flags = definition.flags ?? {};
+  const takes: Flags = definition.arguments ?? {};
   return {
     ...definition,
+    flags: Object.fromEntries(Object.entries(flags).map(([key, flag]) => [flagName(key), flag])),
+    arguments: takes,
     prepare(line, environment) {
-      const readings = {
-        flags: readFlags(definition.flags, line, environment),
-        arguments: readArguments(definition, line),
-      };
-      const problems = [...line.problems, ...readings.flags.problems, ...readings.arguments.problems];
+      const problems = [...line.problems];
+      function take(values: Record<string, unknown>, key: string, reading: Reading<unknown> | undefined): void {
+        if (reading?.ok) values[key] = reading.value;
+        else problems.push(...(reading?.problems ?? []));
+      }
+      const given: Record<string, unknown> = {};
+      for (const [key, flag] of Object.entries(flags))
+        take(given, key, readFlag(flagName(key), flag, line, environment));
+      const places = Object.values(takes).map(({ placeholder }) => placeholder);
+      const values: Record<string, unknown> = {};
+      for (const [index, [key, argument]] of Object.entries(takes).entries()) {
+        const texts = line.arguments.slice(index, index + 1);
+        // One that is missing may have been taken for the value of an unknown flag.
+        const isUnclear = texts.length === 0 && line.problems.length > 0;
+        take(values, key, isUnclear ? undefined : argument.read(texts, argument.placeholder));
+      }
+      for (const text of line.arguments.slice(places.length)) {
+        const all = places.join(' ') || 'only flags';
+        problems.push(`${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all}.`);
+      }
+      // Where nothing is wrong, each name has the value that its own reader made: no type can follow that.
+      const call = { flags: given as FlagValues<F>, arguments: values as FlagValues<A> };
+      if (problems.length === 0) problems.push(...(definition.check?.(call.flags) ?? []));
       if (problems.length > 0) return { ok: false, problems };
-      // Nothing was wrong, so each name has the value that its own reader made: no type can follow that.
-      const flags = readings.flags.values as FlagValues<F>;
-      const values = readings.arguments.values as ArgumentValues<A>;
-      const contradictions = definition.check?.(flags) ?? [];
-      if (contradictions.length > 0) return { ok: false, problems: contradictions };
-      return { ok: true, run: (io) => definition.run({ flags, arguments: values, environment, io }) };
+      return { ok: true, value: (io) => definition.run({ ...call, environment, io }) };
     },
   };
 }

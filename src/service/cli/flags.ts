@@ -19,62 +19,60 @@ export interface Flag<T> {
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [N in keyof F]: F[N] extends Flag<infer T> ? T : never };
 
+/** As it is typed: `syncTimeout` is --sync-timeout. */
+export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 export const variableOf = (flag: string): string => `WORKSPACE_SERVICE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
 type Parse<T> = (text: string) => Parsed<T>;
-
-interface FlagText {
-  readonly placeholder: string;
-  readonly what: string;
-  /** The value may hold a secret and is never repeated. */
-  readonly secret?: boolean;
-}
 
 const value = <T>(read: T): Reading<T> => ({ ok: true, value: read });
 
 const problem = (sentence: string): Reading<never> => ({ ok: false, problems: [sentence] });
 
-const wrongValue = (source: string, text: string, why: string, secret = false): string =>
-  `${source} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${why}`;
+const wrongValue = (source: string, text: string, why: string): string => `${source} is ${quoted(text)}. ${why}`;
 
-const missing = ({ what }: FlagText, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
+const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);
 
-function oneValue<T, D>(
-  text: FlagText,
-  otherwise: string,
-  parse: Parse<T>,
-  absent: (source: string) => Reading<D>,
-): Flag<T | D> {
-  const { placeholder, what, secret } = text;
-  return {
-    placeholder,
-    what,
-    otherwise,
-    read([first, ...more], source) {
-      if (first === undefined) return absent(source);
-      if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
-      const parsed = parse(first);
-      return parsed.ok ? parsed : problem(wrongValue(source, first, parsed.why, secret));
-    },
+/** Of a flag that takes one value. `absent` is what it is without one. */
+const readOne =
+  <T, D>(parse: Parse<T>, absent: (source: string) => Reading<D>, whyNot = wrongValue): Flag<T | D>['read'] =>
+  ([text, ...more], source) => {
+    if (text === undefined) return absent(source);
+    if (more.length > 0) return problem(`${source} is set more than once, and takes one value.`);
+    const parsed = parse(text);
+    return parsed.ok ? parsed : problem(whyNot(source, text, parsed.why));
   };
+
+export function required<T>(
+  placeholder: string,
+  what: string,
+  parse: Parse<T>,
+  /** The value may hold a secret and is never repeated. */
+  { secret = false } = {},
+): Flag<T> {
+  const whyNot = secret
+    ? (source: string, _text: string, why: string) => `${source} cannot be used. ${why}`
+    : wrongValue;
+  const read = readOne(parse, (source) => missing(what, source), whyNot);
+  return { placeholder, what, otherwise: 'required', read };
 }
 
-export const required = <T>(text: FlagText, parse: Parse<T>): Flag<T> =>
-  oneValue(text, 'required', parse, (source) => missing(text, source));
-
-/** Null when it is absent. */
-export const optional = <T>(text: FlagText, otherwise: string, parse: Parse<T>): Flag<T | null> =>
-  oneValue<T, null>(text, otherwise, parse, () => value(null));
+export const optional = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>) => ({
+  ...required(placeholder, what, parse),
+  otherwise,
+  read: readOne(parse, () => value(undefined)),
+});
 
 /** Its default is written as a person would write the value. */
-export const withDefault = <T>(text: FlagText, usual: string, parse: Parse<T>): Flag<T> =>
-  oneValue(text, `default ${usual}`, parse, (source) => {
-    const parsed = parse(usual);
-    return parsed.ok ? parsed : problem(wrongValue(source, usual, parsed.why));
-  });
+export function withDefault<T>(placeholder: string, what: string, usual: string, parse: Parse<T>): Flag<T> {
+  const { read } = required(placeholder, what, parse);
+  const readOrUsual: typeof read = (texts, source) => read(texts.length === 0 ? [usual] : texts, source);
+  return { placeholder, what, otherwise: `default ${usual}`, read: readOrUsual };
+}
 
 /** Separated by commas, and may be given several times. */
-export const list = <T>({ placeholder, what }: FlagText, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
+export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   placeholder,
   what,
   otherwise,
@@ -90,12 +88,9 @@ export const list = <T>({ placeholder, what }: FlagText, otherwise: string, pars
   },
 });
 
-export function requiredList<T>(text: FlagText, parse: Parse<T>): Flag<readonly T[]> {
-  const flag = list(text, 'required', parse);
-  return {
-    ...flag,
-    read: (texts, source) => (texts.length === 0 ? missing(text, source) : flag.read(texts, source)),
-  };
+export function requiredList<T>(placeholder: string, what: string, parse: Parse<T>): Flag<readonly T[]> {
+  const flag = list(placeholder, what, 'required', parse);
+  return { ...flag, read: (texts, source) => (texts.length === 0 ? missing(what, source) : flag.read(texts, source)) };
 }
 
 function parseSwitch(text: string): Parsed<boolean> {
@@ -104,5 +99,9 @@ function parseSwitch(text: string): Parsed<boolean> {
   return refused('It must be true, false, 1 or 0.');
 }
 
-export const toggle = (what: string): Flag<boolean> =>
-  oneValue({ placeholder: '', what }, 'default false', parseSwitch, () => value(false));
+export const toggle = (what: string): Flag<boolean> => ({
+  placeholder: '',
+  what,
+  otherwise: 'default false',
+  read: readOne(parseSwitch, () => value(false)),
+});

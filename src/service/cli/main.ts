@@ -1,19 +1,16 @@
 import { GitError } from '../git/git-error.ts';
 import { databaseTrouble } from '../storage/unavailable.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './command.ts';
 import { printLines } from './output/print.ts';
 import { type ProcessIo, processIo } from './process-io.ts';
 import { programName, runProgram } from './program.ts';
 
-function explain({ stderr }: ProcessIo, error: unknown): void {
+function explain(error: unknown): string[] {
   const isExpected = error instanceof Failure || error instanceof GitError;
   const sentence = isExpected ? error.message : databaseTrouble(error);
-  if (sentence !== undefined) {
-    printLines(stderr, [`${programName}: ${sentence}`]);
-    return;
-  }
+  if (sentence !== undefined) return [sentence];
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  printLines(stderr, [`${programName}: Unexpected error. This is a fault of the service:`, ...trace.split('\n')]);
+  return ['Unexpected error. This is a fault of the service:', ...trace.split('\n')];
 }
 
 /** The whole command: gives the exit code, 0 done, 1 failed, 2 wrong usage. */
@@ -25,7 +22,8 @@ export async function main(
   try {
     return await runProgram(args, { environment, io });
   } catch (error) {
-    explain(io, error);
+    const [first, ...more] = explain(error);
+    printLines(io.stderr, [`${programName}: ${first}`, ...more]);
     return 1;
   }
 }

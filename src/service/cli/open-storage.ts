@@ -1,28 +1,23 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { sqliteErrorText, systemErrorText } from '../platform/system-errors.ts';
 import { makeFolder } from '../storage/make-folder.ts';
 import { NewerSchemaError } from '../storage/migrations.ts';
-import { databaseFile, openSqlite } from '../storage/sqlite.ts';
+import { openSqlite } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
-import { databaseUrl, postgresFailure } from './database-url.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './command.ts';
 import { quoted } from './output/print.ts';
 
-function reasonOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return sqliteErrorText(error) ?? systemErrorText(code);
-}
+const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
 
 /** What to tell when the folder, or the database in it, cannot be used. */
 export function folderFailure(folder: string, error: unknown): unknown {
-  const reason = reasonOf(error);
-  if (reason !== undefined) {
-    return new Failure(
-      `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
-    );
-  }
-  return error instanceof NewerSchemaError ? new Failure(error.message) : error;
+  if (!(error instanceof Error)) return error;
+  if (error instanceof NewerSchemaError) return new Failure(error.message);
+  const reason = sqliteErrorText(error) ?? systemErrorText(codeOf(error));
+  if (reason === undefined) return error;
+  return new Failure(
+    `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
+  );
 }
 
 /** Makes the folder where there is none, for this user alone. */
@@ -35,58 +30,54 @@ export function prepareDataFolder(folder: string): void {
   }
 }
 
-/** Where the service keeps what it stores. */
-export interface StorageLocation {
-  readonly data: string;
-  readonly environment: NodeJS.ProcessEnv;
+const urlForm = 'It must be postgres://user:password@host:port/database.';
+
+/** Null: there is none, and SQLite is used. The address holds a password, so no sentence repeats any of it. */
+export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
+  const url = environment['DATABASE_URL'] ?? '';
+  if (url === '') return null;
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw new Failure(`DATABASE_URL is not the address of a PostgreSQL database. ${urlForm}`);
+  return url;
 }
 
-export interface StorageEvents {
-  readonly onCommit?: (changes: number) => void;
-  readonly onIdleError?: (error: Error) => void;
-}
+/** By the codes of PostgreSQL (SQLSTATE, its manual, appendix A) and of Node. */
+const databaseErrors: Readonly<Record<string, string>> = {
+  ERR_INVALID_URL: `DATABASE_URL is not a valid address. ${urlForm} Percent-encode the special characters in it`,
+  ENOENT: 'a file or socket that the address names does not exist',
+  '28000': 'it does not let this user in',
+  '28P01': 'it refuses the user or the password',
+  '3D000': 'there is no such database',
+  '42501': 'this user may not make or change tables there',
+  '53300': 'it has no connection left',
+  '57P03': 'it is starting or stopping',
+};
 
-async function openDatabase(url: string, { onCommit, onIdleError = () => {} }: StorageEvents): Promise<Storage> {
-  // Only who uses PostgreSQL has to wait for its driver to be read.
-  const { openPostgres } = await import('../storage/postgres.ts');
-  try {
-    return await openPostgres({ url, onIdleError, ...(onCommit && { onCommit }) });
-  } catch (error) {
-    throw postgresFailure(error);
-  }
+function whyNoDatabase(error: unknown): string {
+  if (!(error instanceof Error)) return 'it fails';
+  const code = codeOf(error);
+  if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
+  // The driver's own errors carry no code, and quote settings: what they mean is told, not what they say.
+  if (/timeout|terminated/i.test(error.message)) return 'it does not answer in time';
+  if (/\bSSL\b/.test(error.message)) return 'it does not speak TLS as the address asks';
+  return 'its driver does not accept the address, or the server does not accept the connection';
 }
 
 /** The database of the service, brought to the schema of this version. */
 export async function openStorage(
-  { data, environment }: StorageLocation,
-  events: StorageEvents = {},
+  data: string,
+  environment: NodeJS.ProcessEnv,
+  onCommit: (changes: number) => void = () => undefined,
+  onIdleError: (error: Error) => void = () => undefined,
 ): Promise<Storage> {
   const url = databaseUrl(environment);
-  if (url !== null) return openDatabase(url, events);
   try {
-    return await openSqlite({ folder: data, ...(events.onCommit && { onCommit: events.onCommit }) });
+    if (url === null) return await openSqlite({ folder: data, onCommit });
+    // Only who uses PostgreSQL has to wait for its driver to be read.
+    const { openPostgres } = await import('../storage/postgres.ts');
+    return await openPostgres({ url, onIdleError, onCommit });
   } catch (error) {
-    throw folderFailure(data, error);
-  }
-}
-
-/** `there`: the database has to exist, so that a mistyped folder is not taken for an empty service. */
-export type Needs = 'there' | 'there or new';
-
-export async function withStorage<T>(
-  location: StorageLocation,
-  needs: Needs,
-  work: (storage: Storage) => Promise<T>,
-): Promise<T> {
-  if (needs === 'there' && databaseUrl(location.environment) === null && !existsSync(databaseFile(location.data))) {
-    throw new Failure(
-      `No service has stored anything in the folder ${quoted(location.data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
-    );
-  }
-  const storage = await openStorage(location);
-  try {
-    return await work(storage);
-  } finally {
-    await storage.close();
+    if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
+    throw new Failure(`The database that DATABASE_URL names cannot be used: ${whyNoDatabase(error)}.`);
   }
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { logOutput, type Output } from './output/log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
@@ -11,16 +12,12 @@ export interface ProcessIo {
   endAtOnce(exitCode: number): void;
 }
 
-/** A reader that has gone away, such as `head`, is no error. */
-function ignoreGoneReader(stream: NodeJS.WriteStream): void {
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
-
 export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
-  ignoreGoneReader(stdout);
+  // A reader that has gone away, such as `head`, is no error.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   return {
     stdout,
     stderr: logOutput(stderr, 2),
@@ -30,4 +27,11 @@ export function processIo(): ProcessIo {
     },
     endAtOnce: (exitCode) => process.exit(exitCode),
   };
+}
+
+/** From package.json, which is equally far above the sources and the build. */
+export function version(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  // The package's own file, which the tests of the package read too.
+  return (JSON.parse(text) as { readonly version: string }).version;
 }

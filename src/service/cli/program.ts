@@ -4,19 +4,19 @@ import { commands as allCommands } from './commands.ts';
 import { nearest } from './did-you-mean.ts';
 import { type Flags, variableOf } from './flags.ts';
 import { printLines, quoted, withoutTypedSecrets } from './output/print.ts';
-import type { ProcessIo } from './process-io.ts';
-import { version } from './version.ts';
+import { type ProcessIo, version } from './process-io.ts';
 
 export const programName = 'workspace-service';
 
 const isHelp = (text: string): boolean => text === '--help' || text === '-h';
 
 function unknownFlag(text: string, { name, flags }: Command): string {
+  const typed = text.replace(/=.*/s, '');
   const names = Object.keys(flags);
-  const meant = nearest(text.replace(/^-+/, '').replace(/=.*/s, ''), names);
+  const meant = nearest(typed.replace(/^-+/, ''), names);
   const hint =
     meant === undefined ? `Its flags are ${names.map((flag) => `--${flag}`).join(', ')}.` : `Did you mean --${meant}?`;
-  return `${quoted(text.replace(/=.*/s, ''))} is not a flag of "${name}". ${hint}`;
+  return `${quoted(typed)} is not a flag of "${name}". ${hint}`;
 }
 
 /** `--dev=false`, which `commander` does not know. */
@@ -87,7 +87,7 @@ function addCommand(
   command: Command,
   { environment, io, run = (work) => work(io) }: ProgramContext,
 ): void {
-  const { name, summary, details, example, arguments: takes } = command;
+  const { name, summary, details = [], example, arguments: takes } = command;
   const places = Object.values(takes).map(({ placeholder }) => `<${placeholder}>`);
   const commander = parent
     .command(name.split(' ').at(-1) ?? name)
@@ -100,7 +100,7 @@ function addCommand(
   const line = collectLine(commander, command);
   commander.action(async () => {
     const prepared = command.prepare(line(), environment);
-    if (prepared.ok) await run(prepared.run, io);
+    if (prepared.ok) await run(prepared.value, io);
     else commander.error(prepared.problems.join(`\n${programName}: `));
   });
 }

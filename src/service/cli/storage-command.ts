@@ -1,68 +1,81 @@
+import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import type { Actor } from '../audit/audit.ts';
+import { databaseFile } from '../storage/sqlite.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { findWorkspace, listWorkspaces, type StoredWorkspace } from '../workspaces/workspaces.ts';
-import { type Argument, type Arguments, type Call, type Command, type Definition, defineCommand } from './command.ts';
+import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
+import { type Call, type Command, type Definition, defineCommand, Failure, type None } from './command.ts';
 import { didYouMean } from './did-you-mean.ts';
-import { Failure } from './failure.ts';
-import { type Flags, type FlagValues, toggle, withDefault } from './flags.ts';
-import { type Needs, withStorage } from './open-storage.ts';
-import { printJson, printLines } from './output/print.ts';
+import { type Flags, type FlagValues, required, toggle, withDefault } from './flags.ts';
+import { databaseUrl, openStorage } from './open-storage.ts';
+import { printJson, printLines, quoted } from './output/print.ts';
 import { parseFolder } from './values.ts';
 
 /** Those of every command that looks at what the service has stored. */
 export const commonFlags = {
-  data: withDefault(
-    { placeholder: 'FOLDER', what: 'the folder that the service keeps its data in' },
-    './workspace-data',
-    parseFolder,
-  ),
+  data: withDefault('FOLDER', 'the folder that the service keeps its data in', './workspace-data', parseFolder),
   json: toggle('print one JSON document instead of text'),
 } as const;
 
 /** What a command says at its end: one document for a program, or lines for a person. */
-export interface Answer {
+interface Answer {
   readonly document: unknown;
   readonly lines: readonly string[];
 }
 
-interface StorageDefinition<F extends Flags, A extends Arguments>
+interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
-  readonly flags: F;
-  /** By default the database has to exist. */
-  readonly needs?: Needs;
+  readonly flags?: F;
+  /** Otherwise the database has to exist, so that a mistyped folder is not taken for an empty service. */
+  readonly mayBeNew?: boolean;
   run(call: Omit<Call<F & typeof commonFlags, A>, 'io'>, storage: Storage): Promise<Answer>;
 }
 
 /** A command on what the service has stored. */
-export function defineStorageCommand<F extends Flags, A extends Arguments>({
-  needs = 'there',
+export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
+  mayBeNew = false,
+  flags,
   ...definition
 }: StorageDefinition<F, A>): Command {
   return defineCommand<F & typeof commonFlags, A>({
     ...definition,
-    flags: { ...definition.flags, ...commonFlags },
+    // Where there are none of its own, F is none.
+    flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
     async run({ io, ...call }) {
       // They are among the flags, whatever the others are: no type can follow that.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      const location = { data, environment: call.environment };
-      const { document, lines } = await withStorage(location, needs, (storage) => definition.run(call, storage));
+      if (!mayBeNew && databaseUrl(call.environment) === null && !existsSync(databaseFile(data))) {
+        throw new Failure(
+          `No service has stored anything in the folder ${quoted(data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
+        );
+      }
+      const storage = await openStorage(data, call.environment);
+      const { document, lines } = await definition.run(call, storage).finally(storage.close);
       if (json) printJson(io.stdout, document);
       else printLines(io.stdout, lines);
     },
   });
 }
 
-export const workspaceArgument: Argument<string> = {
-  placeholder: 'WORKSPACE',
-  what: 'the id of the workspace',
-  parse: parseWorkspaceId,
-};
+export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 
 /** Fails with the ids that there are. */
-export async function existingWorkspace({ read }: Storage, id: string): Promise<StoredWorkspace> {
-  const workspace = await findWorkspace(read, id);
-  if (workspace !== undefined) return workspace;
+export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
+  if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
   const hint = didYouMean(id, ids) || 'The command "workspace-service workspace list" shows those that there are. ';
   throw new Failure(`There is no workspace "${id}". ${hint.trim()}`);
 }
+
+/** In a container, a user may have a number and no name. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+/** Who runs a command: the folder or the database lets them do everything, so there is no token to name. */
+export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });

@@ -1,5 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { isScope, type Scope, scopeMeanings, scopes } from '../../interface/scopes.ts';
+import { scopeMeanings, scopes } from '../../interface/scopes.ts';
+import { auditActions } from '../audit/audit.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../platform/ip-address.ts';
 import { didYouMean } from './did-you-mean.ts';
@@ -63,20 +64,20 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 
 export type LogLevel = (typeof logLevels)[number];
 
-export function parseLogLevel(text: string): Parsed<LogLevel> {
-  const level = logLevels.find((name) => name === text);
-  return level === undefined
-    ? refused(`${didYouMean(text, logLevels)}It must be one of ${logLevels.join(', ')}.`)
-    : accepted(level);
-}
+const oneOf =
+  <Name extends string>(names: readonly Name[], allowed: string) =>
+  (text: string): Parsed<Name> => {
+    const found = names.find((name) => name === text);
+    return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
+  };
+
+export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.join(', ')}.`);
 
 export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
 
-export function parseScope(text: string): Parsed<Scope> {
-  return isScope(text)
-    ? accepted(text)
-    : refused(`${didYouMean(text, scopes)}The scopes are ${scopeLines.join(', ')}.`);
-}
+export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
+
+export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
 
 /** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
 export const idOf =

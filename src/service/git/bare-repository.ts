@@ -10,10 +10,32 @@ export const isRepository = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-export async function createBareRepository(git: GitCommand, folder: string): Promise<void> {
-  await git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--end-of-options', folder], {
-    purpose: `create a repository in ${folder}`,
-    limits: localLimits,
+/** A bare repository that holds what was fetched from a remote, and keeps it. */
+export interface Mirror {
+  readonly repository: string;
+  /** Where work in progress is kept: on the same disk, so that what is done can be moved in at once. */
+  readonly scratch: string;
+}
+
+/** Makes a repository where there is none, complete or not at all, also when several do this at once. */
+export async function makeRepository(
+  git: GitCommand,
+  { repository, scratch }: Mirror,
+  fill: (fresh: string) => Promise<unknown> = async () => undefined,
+): Promise<void> {
+  if (await isRepository(repository)) return;
+  await inScratchFolder(scratch, async (folder) => {
+    const fresh = join(folder, 'fresh.git');
+    await git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--end-of-options', fresh], {
+      purpose: `create a repository in ${fresh}`,
+      limits: localLimits,
+    });
+    await fill(fresh);
+    await mkdir(dirname(repository), { recursive: true });
+    await rename(fresh, repository).catch(async (error: unknown) => {
+      // One that got there first stays.
+      if (!(await isRepository(repository))) throw error;
+    });
   });
 }
 
@@ -37,14 +59,6 @@ export async function fetchedHead(folder: string, branch: BranchName): Promise<s
   return head.trim() || undefined;
 }
 
-/** Puts a repository where it belongs, complete or not at all. One that got there first stays. */
-export async function moveInto(fresh: string, folder: string): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true });
-  await rename(fresh, folder).catch(async (error: unknown) => {
-    if (!(await isRepository(folder))) throw error;
-  });
-}
-
 /** The commit that a repository on this disk has for the branch. */
 export async function headOf(git: GitCommand, repository: string, branch: BranchName): Promise<string | undefined> {
   const head = await git(['for-each-ref', '--format=%(objectname)', branchRef(branch)], {
@@ -53,22 +67,4 @@ export async function headOf(git: GitCommand, repository: string, branch: Branch
     repository,
   });
   return head.trim() || undefined;
-}
-
-/** A bare repository that holds what was fetched from a remote, and keeps it. */
-export interface Mirror {
-  readonly repository: string;
-  /** Where work in progress is kept: on the same disk, so that what is done can be moved in at once. */
-  readonly scratch: string;
-}
-
-/** Creates the mirror where there is none, also when several do this at once. */
-export async function openMirror(git: GitCommand, mirror: Mirror): Promise<Mirror> {
-  if (await isRepository(mirror.repository)) return mirror;
-  await inScratchFolder(mirror.scratch, async (folder) => {
-    const fresh = join(folder, 'mirror.git');
-    await createBareRepository(git, fresh);
-    await moveInto(fresh, mirror.repository);
-  });
-  return mirror;
 }

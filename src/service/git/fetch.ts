@@ -1,13 +1,47 @@
-import { fetchedHead, type Mirror, openMirror } from './bare-repository.ts';
-import type { BranchName } from './branch-name.ts';
-import type { GitCommand } from './git-command.ts';
+import { fetchedHead, makeRepository } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
 import { land } from './land.ts';
 import { removeAbandonedPacks } from './maintain.ts';
-import type { Remote } from './remote.ts';
-import type { Limits } from './run-git.ts';
-import { type Progress, transferBeside } from './transfer.ts';
-import type { MinTransferSpeed } from './transfer-speed.ts';
+import { endedBy } from './run-git.ts';
+import { type Transfer, transferBeside } from './transfer.ts';
+
+export interface Estimate {
+  readonly objects: number;
+  /** False where time ran out while the remote was still packing: then it is what the remote had announced so far. */
+  readonly exact: boolean;
+}
+
+/**
+ * How many objects a fetch of the branch would transfer. A fetch beside the mirror is begun, and ended when the pack
+ * arrives: its header has the number. What the remote announces before that is not it (see `Progress`), and stands in
+ * only when time runs out.
+ */
+export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
+  const known = new AbortController();
+  let announced: number | undefined;
+  let total: number | undefined;
+  try {
+    await makeRepository(transfer.git, transfer.mirror);
+    await transferBeside(
+      { ...transfer, limits: endedBy(transfer.limits, known.signal) },
+      (progress) => {
+        if (progress.kind === 'announced') announced = Math.max(announced ?? 0, progress.objects);
+        else {
+          total = progress.total;
+          known.abort();
+        }
+      },
+      async () => {},
+    );
+    return { objects: total ?? 0, exact: true };
+  } catch (error) {
+    if (total !== undefined) return { objects: total, exact: true };
+    if (error instanceof GitError && error.kind === 'timeout' && announced !== undefined) {
+      return { objects: announced, exact: false };
+    }
+    throw error;
+  }
+}
 
 export interface Fetched {
   readonly head: string;
@@ -15,40 +49,29 @@ export interface Fetched {
 }
 
 /** Fetches the branch into the mirror. It is there with all its objects afterwards, or the mirror is as it was. */
-export async function fetchBranch(
-  git: GitCommand,
-  mirror: Mirror,
-  remote: Remote,
-  branch: BranchName,
-  limits: Limits,
-  minSpeed: MinTransferSpeed,
-  onReceived: (objects: number) => void,
-): Promise<Fetched> {
+export async function fetchBranch(transfer: Transfer, onReceived: (objects: number) => void): Promise<Fetched> {
+  const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
-  await openMirror(git, mirror);
+  await makeRepository(git, mirror);
   // Here as well as in the upkeep: that never comes where the disk is full of what an earlier one has left.
   await removeAbandonedPacks(mirror);
-  const transfer = {
-    mirror,
-    remote,
-    branch,
-    limits,
-    minSpeed,
-    onProgress: (progress: Progress) => {
+  return transferBeside(
+    transfer,
+    (progress) => {
       if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
       receivedObjects = progress.received;
       onReceived(receivedObjects);
     },
-  };
-  return transferBeside(git, transfer, async (repository) => {
-    const head = await fetchedHead(repository, branch);
-    if (head === undefined) {
-      throw new GitError(
-        'failed',
-        `git could not fetch the branch ${branch} of ${remote.address}: that repository is a shallow clone and lacks part of its history. Complete it there with git fetch --unshallow.`,
-      );
-    }
-    await land(git, repository, mirror, branch, head);
-    return { head, receivedObjects };
-  });
+    async (repository) => {
+      const head = await fetchedHead(repository, branch);
+      if (head === undefined) {
+        throw new GitError(
+          'failed',
+          `git could not fetch the branch ${branch} of ${remote.address}: that repository is a shallow clone and lacks part of its history. Complete it there with git fetch --unshallow.`,
+        );
+      }
+      await land(git, repository, mirror, branch, head);
+      return { head, receivedObjects };
+    },
+  );
 }

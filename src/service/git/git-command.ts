@@ -4,21 +4,15 @@ import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
-import type { Remote } from './remote.ts';
-import { accessSettings } from './remote-access.ts';
-import { type Limits, runGit } from './run-git.ts';
+import { accessSettings, type Remote } from './remote.ts';
+import { type GitWork, type Limits, runGit } from './run-git.ts';
 
-export interface GitTask {
+export interface GitTask extends GitWork {
   /** What it is for, to complete the sentence "git could not …". */
   readonly purpose: string;
-  readonly limits: Limits;
   readonly repository?: string | undefined;
   /** The remote it talks to; its credentials are given to git and kept out of errors. */
   readonly remote?: Remote | undefined;
-  readonly input?: Uint8Array | undefined;
-  readonly onErrorLine?: ((line: string) => void) | undefined;
-  /** Takes the output line by line as it comes; none of it is given at the end. */
-  readonly onOutputLine?: ((line: string) => void) | undefined;
 }
 
 /** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
@@ -34,13 +28,13 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (args, { purpose, limits, repository, remote, input, onErrorLine, onOutputLine }) => {
+  return async (args, { purpose, repository, remote, ...work }) => {
     const environment = gitEnvironment(setup.environment, {
       allowFile: setup.allowFile,
       repository,
       secretSettings: remote === undefined ? {} : accessSettings(remote),
     });
-    const outcome = await runGit(args, { environment, limits, input, onErrorLine, onOutputLine });
+    const outcome = await runGit(args, environment, work);
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;
@@ -53,7 +47,7 @@ export function gitCommand(setup: {
       case 'timeout':
         throw new GitError(
           'timeout',
-          `git did not ${purpose} within ${spanOfMs(limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
+          `git did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
         );
       case 'aborted':
         throw new GitError('aborted', `git was told to stop before it could ${purpose}.`);

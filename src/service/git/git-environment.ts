@@ -1,29 +1,12 @@
 import { devNull } from 'node:os';
 
 /** What of the operator's environment reaches git. Everything else stays out, so that no stray setting changes what git does. */
-const passedOn = [
-  'PATH',
-  'Path',
-  'HOME',
-  'USERPROFILE',
-  'SystemRoot',
-  'TMPDIR',
-  'TEMP',
-  'TMP',
-  'SSH_AUTH_SOCK',
-  'GIT_SSH_COMMAND',
-  'GIT_SSH',
-  'GIT_SSH_VARIANT',
-  'GIT_SSL_CAINFO',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'https_proxy',
-  'HTTPS_PROXY',
-  'all_proxy',
-  'ALL_PROXY',
-  'no_proxy',
-  'NO_PROXY',
-] as const;
+const passedOn = `
+  PATH Path HOME USERPROFILE SystemRoot TMPDIR TEMP TMP SSH_AUTH_SOCK GIT_SSH_COMMAND GIT_SSH GIT_SSH_VARIANT
+  GIT_SSL_CAINFO SSL_CERT_FILE SSL_CERT_DIR https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
+`
+  .trim()
+  .split(/\s+/);
 
 /** Never asks, gives up on a host that does not answer, and notices within a minute that a connection is dead. */
 const sshCommand = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=4';

@@ -16,15 +16,13 @@ export class GitError extends Error {
   }
 }
 
-/** What a system call failed with, to complete a sentence. */
-export const systemTrouble = (code: string): string => systemErrorText(code) ?? `a call to the system failed (${code})`;
-
 /** Whatever the disk or the system refuse on the way is a GitError as well. `purpose` completes "git could not …". */
 export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
-    throw new GitError('failed', `git could not ${purpose}: ${systemTrouble(String(error.code))}.`);
+    const why = systemErrorText(String(error.code)) ?? `a call to the system failed (${error.code})`;
+    throw new GitError('failed', `git could not ${purpose}: ${why}.`);
   }
 }

@@ -1,14 +1,13 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { headOf, isRepository, type Mirror, openMirror } from './bare-repository.ts';
+import { headOf, isRepository, type Mirror, makeRepository } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
-import { type Estimate, estimateObjects } from './estimate.ts';
-import { type Fetched, fetchBranch } from './fetch.ts';
+import { estimateObjects, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { maintainMirror } from './maintain.ts';
 import type { Remote } from './remote.ts';
-import { listRemoteBranches, type RemoteBranches } from './remote-branches.ts';
+import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
@@ -21,34 +20,6 @@ export interface GitOptions {
   /** The operator's environment. Little of it reaches git: the path, the proxy, and how ssh and TLS are set up. */
   readonly environment: NodeJS.ProcessEnv;
   readonly minSpeed?: MinTransferSpeed | undefined;
-}
-
-/** All that the service does with git. What goes wrong is a GitError. */
-export interface Git {
-  /** The version of the git that is installed. */
-  version(): Promise<string>;
-  branches(remote: Remote, limits: Limits): Promise<RemoteBranches>;
-  /** The commit of the branch when it was last fetched. */
-  head(workspace: string, branch: BranchName): Promise<string | undefined>;
-  estimate(workspace: string, remote: Remote, branch: BranchName, limits: Limits): Promise<Estimate>;
-  fetch(
-    workspace: string,
-    remote: Remote,
-    branch: BranchName,
-    limits: Limits,
-    onReceived?: (objects: number) => void,
-  ): Promise<Fetched>;
-  /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
-  maintain(workspace: string, limits: Limits): Promise<void>;
-  /** Makes a small repository to try the service with, once, and gives its path. Needs `allowFile` to be of use. */
-  sampleRepository(): Promise<string>;
-  /** Removes the mirror of a workspace that was removed. */
-  forget(workspace: string): Promise<void>;
-  /**
-   * Removes the mirrors of all workspaces that no longer exist, and returns their ids. The workspaces are listed when the
-   * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
-   */
-  forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]>;
 }
 
 /** One name of a folder for each identifier, also where a disk takes upper and lower case for the same. */
@@ -74,7 +45,10 @@ async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
   });
 }
 
-export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions): Git {
+export type Git = ReturnType<typeof createGit>;
+
+/** All that the service does with git. What goes wrong is a GitError. */
+export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
@@ -84,6 +58,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
     scratch,
   });
 
+  /** Removes the mirror of a workspace that was removed. */
   const forget = (workspace: string): Promise<void> =>
     asGitErrors(`remove the mirror of ${workspace}`, async () => {
       const { repository } = mirrorOf(workspace);
@@ -96,34 +71,49 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
     });
 
   return {
-    async version() {
+    /** The version of the git that is installed. */
+    async version(): Promise<string> {
       const answer = await git(['version'], { purpose: 'tell its version', limits: localLimits });
       return answer.replace(/^git version /, '').trim();
     },
-    branches: (remote, limits) => listRemoteBranches(git, remote, limits),
-    head: (workspace, branch) =>
+    branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
+    /** The commit of the branch when it was last fetched. */
+    head: (workspace: string, branch: BranchName) =>
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
-        const { repository } = await openMirror(git, mirrorOf(workspace));
-        return headOf(git, repository, branch);
+        const mirror = mirrorOf(workspace);
+        await makeRepository(git, mirror);
+        return headOf(git, mirror.repository, branch);
       }),
-    estimate: (workspace, remote, branch, limits) =>
+    estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
-        estimateObjects(git, mirrorOf(workspace), remote, branch, limits, minSpeed),
+        estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }),
       ),
-    fetch: (workspace, remote, branch, limits, onReceived = () => {}) =>
+    fetch: (
+      workspace: string,
+      remote: Remote,
+      branch: BranchName,
+      limits: Limits,
+      onReceived: (objects: number) => void = () => {},
+    ) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        fetchBranch(git, mirrorOf(workspace), remote, branch, limits, minSpeed, onReceived),
+        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, onReceived),
       ),
-    maintain: (workspace, limits) =>
+    /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
+    maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),
+    /** Makes a small repository to try the service with, once, and gives its path. Needs `allowFile` to be of use. */
     sampleRepository: () =>
       asGitErrors('make the sample repository', async () => {
         const repository = join(root, 'sample.git');
-        await createSampleRepository(git, repository, scratch);
+        await createSampleRepository(git, { repository, scratch });
         return repository;
       }),
     forget,
-    async forgetAllBut(existing) {
+    /**
+     * Removes the mirrors of all workspaces that no longer exist, and returns their ids. The workspaces are listed when the
+     * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
+     */
+    async forgetAllBut(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
       const mirrored = await asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors));
       if (mirrored.length === 0) return [];
       const ids = new Set(await existing());

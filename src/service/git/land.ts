@@ -1,11 +1,12 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
+import { ageOf } from './scratch.ts';
 
 /** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
-const staleLock = 60_000;
+const staleLockMs = 60_000;
 
 async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open a folder as a file, and keeps its own order of writes.
@@ -33,11 +34,7 @@ async function movePacks(from: string, mirror: Mirror): Promise<void> {
 async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<void> {
   for (const file of [branchRef(branch), 'packed-refs']) {
     const lock = join(mirror.repository, `${file}.lock`);
-    const age = await stat(lock).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > staleLock) await rm(lock, { force: true });
+    if ((await ageOf(lock)) > staleLockMs) await rm(lock, { force: true });
   }
 }
 

@@ -1,10 +1,9 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Mirror, openMirror } from './bare-repository.ts';
+import { type Mirror, makeRepository } from './bare-repository.ts';
 import type { GitCommand } from './git-command.ts';
 import type { Limits } from './run-git.ts';
-
-const abandonedAfter = 60 * 60 * 1_000;
+import { abandonedAfterMs, ageOf } from './scratch.ts';
 
 const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');
 
@@ -16,8 +15,7 @@ const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
 export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
   for (const file of await unfinishedPacks(mirror)) {
     const path = join(packsOf(mirror), file);
-    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > abandonedAfter) await rm(path, { force: true });
+    if ((await ageOf(path)) > abandonedAfterMs) await rm(path, { force: true });
   }
 }
 
@@ -42,7 +40,8 @@ async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): P
  * and large packs are left alone. No object is ever dropped, so fetches may go on beside it.
  */
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
-  const { repository } = await openMirror(git, mirror);
+  const { repository } = mirror;
+  await makeRepository(git, mirror);
   await removeAbandonedPacks(mirror);
   await removingWhatIsBegun(mirror, () =>
     git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {

@@ -1,6 +1,5 @@
 import { createRedactor } from '../../interface/redact.ts';
-import type { Remote } from './remote.ts';
-import { basicAuthorization } from './remote-access.ts';
+import { basicAuthorization, type Remote } from './remote.ts';
 
 /** A short user name beside a password is a word such as `git`; a long one, or one that stands alone, may be a token. */
 function mayBeToken(username: string, password: string): boolean {
@@ -11,7 +10,7 @@ function secretsOf({ credentials }: Remote): readonly string[] {
   if (credentials === undefined) return [];
   const { username, password } = credentials;
   const secrets = [password, ...(mayBeToken(username, password) ? [username] : [])];
-  return [basicAuthorization(username, password).slice('Basic '.length), ...secrets];
+  return [basicAuthorization(credentials).slice('Basic '.length), ...secrets];
 }
 
 /** Takes out of a text what would let its reader into the remote, or into any other address it mentions. */

@@ -1,9 +1,8 @@
 import { type BranchName, parseBranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
-import type { Remote } from './remote.ts';
-import { remoteArguments } from './remote-access.ts';
-import type { Limits } from './run-git.ts';
+import { type Remote, remoteArguments } from './remote.ts';
+import { endedBy, type Limits } from './run-git.ts';
 
 export interface RemoteBranches {
   /** The commit each branch is at, in the order of the remote. */
@@ -43,12 +42,11 @@ export function collectBranches(): { add(line: string): void; readonly listed: R
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
   const collected = collectBranches();
   const tooMany = new AbortController();
-  const signals = [tooMany.signal, ...(limits.signal === undefined ? [] : [limits.signal])];
   try {
     await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
       purpose: `list the branches of ${remote.address}`,
       remote,
-      limits: { timeoutMs: limits.timeoutMs, signal: AbortSignal.any(signals) },
+      limits: endedBy(limits, tooMany.signal),
       onOutputLine(line) {
         collected.add(line);
         if (collected.listed.branches.size > maxBranches) tooMany.abort();

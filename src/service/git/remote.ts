@@ -142,3 +142,24 @@ export function shownRemote(text: string): string {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? remote.value.address : '';
 }
+
+/**
+ * git refuses to serve a repository that another user owns, and reads the exception from nowhere but its own command
+ * line and the configuration files that the service shuts out. Only the operator can register a repository on this
+ * disk, and serving one runs nothing that its owner could have put there (git-upload-pack(1), SECURITY).
+ */
+const serveAnyOwner = "--upload-pack=git -c 'safe.directory=*' upload-pack";
+
+/** The arguments that name the remote; nothing behind them is taken for an option. */
+export function remoteArguments({ kind, address }: Remote): readonly string[] {
+  return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
+}
+
+export const basicAuthorization = ({ username, password }: Credentials): string =>
+  `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+
+/** The settings that let git in, for this host alone. They are secrets: they go through the environment of git. */
+export function accessSettings({ address, credentials }: Remote): Readonly<Record<string, string>> {
+  if (credentials === undefined) return {};
+  return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
+}

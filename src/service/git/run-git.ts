@@ -8,16 +8,19 @@ export interface Limits {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface GitProcess {
-  /** The whole environment: nothing is added to it. */
-  readonly environment: NodeJS.ProcessEnv;
+/** The same limits, and one more that ends the work. */
+export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limits => ({
+  timeoutMs,
+  signal: signal === undefined ? also : AbortSignal.any([signal, also]),
+});
+
+export interface GitWork {
   readonly limits: Limits;
   /** What git reads from its standard input, which is empty otherwise. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Takes the output line by line as it comes, instead of all of it at the end. */
   readonly onOutputLine?: ((line: string) => void) | undefined;
-  readonly outputLimit?: number | undefined;
 }
 
 export type GitOutcome =
@@ -33,7 +36,7 @@ export type GitOutcome =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'too-much-output' };
 
-const defaultOutputLimit = 64 * 1_024 * 1_024;
+const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const patienceAfterTerminate = 2_000;
 
@@ -58,14 +61,18 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
 }
 
 /** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
-export function runGit(args: readonly string[], options: GitProcess): Promise<GitOutcome> {
-  const { limits, input, onErrorLine, onOutputLine, outputLimit = defaultOutputLimit } = options;
+export function runGit(
+  args: readonly string[],
+  /** The whole of it: nothing is added. */
+  environment: NodeJS.ProcessEnv,
+  { limits, input, onErrorLine, onOutputLine }: GitWork,
+): Promise<GitOutcome> {
   const { signal } = limits;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
 
   return new Promise((resolve) => {
     const child = spawn('git', args, {
-      env: options.environment,
+      env: environment,
       detached: process.platform !== 'win32',
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
@@ -108,7 +115,7 @@ export function runGit(args: readonly string[], options: GitProcess): Promise<Gi
     let outputSize = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       outputSize += chunk.length;
-      if (outputSize > outputLimit) stop({ kind: 'too-much-output' });
+      if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
       else if (outputLines === undefined) output.push(chunk);
       else {
         outputLines.push(decoder.decode(chunk, { stream: true }));

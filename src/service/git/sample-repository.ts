@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { createBareRepository, isRepository, moveInto } from './bare-repository.ts';
+import { type Mirror, makeRepository } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
-import { inScratchFolder } from './scratch.ts';
 
 interface SampleCommit {
   readonly branch: string;
@@ -56,17 +54,12 @@ function sampleHistory(): Buffer {
 }
 
 /** A small repository of assets to try the service with. One that is there already is left as it is. */
-export async function createSampleRepository(git: GitCommand, repository: string, scratch: string): Promise<void> {
-  if (await isRepository(repository)) return;
-  await inScratchFolder(scratch, async (folder) => {
-    const fresh = join(folder, 'sample.git');
-    await createBareRepository(git, fresh);
-    await git(['fast-import', '--quiet', '--done'], {
+export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
+  makeRepository(git, sample, (repository) =>
+    git(['fast-import', '--quiet', '--done'], {
       purpose: 'make the sample repository',
       limits: localLimits,
-      repository: fresh,
+      repository,
       input: sampleHistory(),
-    });
-    await moveInto(fresh, repository);
-  });
-}
+    }),
+  );

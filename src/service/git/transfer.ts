@@ -4,9 +4,8 @@ import { layOutRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
-import type { Remote } from './remote.ts';
-import { remoteArguments } from './remote-access.ts';
-import type { Limits } from './run-git.ts';
+import { type Remote, remoteArguments } from './remote.ts';
+import { endedBy, type Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
 import { type MinTransferSpeed, watchTransferSpeed } from './transfer-speed.ts';
 
@@ -44,30 +43,23 @@ async function createBorrowing(mirror: Mirror, folder: string): Promise<string> 
 async function sizeOfPacks(repository: string): Promise<number> {
   const folder = join(repository, 'objects', 'pack');
   const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const packs = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
+  return packs.reduce((sum, pack) => sum + (pack?.size ?? 0), 0);
 }
 
 export interface Transfer {
+  readonly git: GitCommand;
   readonly mirror: Mirror;
   readonly remote: Remote;
   readonly branch: BranchName;
   readonly limits: Limits;
   readonly minSpeed: MinTransferSpeed;
-  readonly onProgress: (progress: Progress) => void;
 }
 
 /** Fetches what the mirror lacks of the branch, beside the mirror, and lets `use` have it before it is removed. */
 export async function transferBeside<T>(
-  git: GitCommand,
-  { mirror, remote, branch, limits, minSpeed, onProgress }: Transfer,
+  { git, mirror, remote, branch, limits, minSpeed }: Transfer,
+  onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
   return inScratchFolder(mirror.scratch, async (folder) => {
@@ -75,11 +67,10 @@ export async function transferBeside<T>(
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
     const speed = watchTransferSpeed(() => sizeOfPacks(repository), minSpeed);
-    const signals = [speed.tooSlow, ...(limits.signal === undefined ? [] : [limits.signal])];
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits: { timeoutMs: limits.timeoutMs, signal: AbortSignal.any(signals) },
+        limits: endedBy(limits, speed.tooSlow),
         repository,
         remote,
         onErrorLine: (line) => {

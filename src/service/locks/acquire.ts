@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
@@ -29,57 +29,37 @@ export type Acquisition =
   | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number };
 
+const key = ['workspace_id', 'path'] as const;
+
+/** Columns of text, as newLock() has them. */
+const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'folded_path'] as const;
+
+const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
+
+// What Object.fromEntries() makes has forgotten the names.
+const excluded = Object.fromEntries(columns.map((name) => [name, sql<never>`excluded.${sql.ref(name)}`])) as Readonly<
+  Record<(typeof columns)[number], RawBuilder<never>>
+>;
+
 /** One upsert decides: a lock takes the place of none, or of one that has expired by the database's clock. */
 const upsertLocks = batchQuery((db, members, now) =>
   db
     .insertInto('locks')
-    .columns([
-      'workspace_id',
-      'path',
-      'id',
-      'type',
-      'token_id',
-      'owner',
-      'origin',
-      'acquired_at',
-      'expires_at',
-      'fence',
-      'folded_path',
-    ])
+    .columns([...key, ...columns])
     .expression((from) =>
       from
         .selectFrom(members)
+        .select([...key, ...texts].map((name) => textOf(name).as(name)))
         .select([
-          textOf('workspace').as('workspace_id'),
-          textOf('path').as('path'),
-          textOf('id').as('id'),
-          textOf('type').as('type'),
-          textOf('token_id').as('token_id'),
-          textOf('owner').as('owner'),
-          textOf('origin').as('origin'),
+          numberOf('fence').as('fence'),
           now.as('acquired_at'),
           sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
-          numberOf('fence').as('fence'),
-          textOf('foldedPath').as('folded_path'),
         ])
         // Without a condition SQLite would take the conflict for that of a join.
         .where(sql<boolean>`true`),
     )
     .onConflict((conflict) =>
-      conflict
-        .columns(['workspace_id', 'path'])
-        .doUpdateSet(({ ref }) => ({
-          id: ref('excluded.id'),
-          type: ref('excluded.type'),
-          token_id: ref('excluded.token_id'),
-          owner: ref('excluded.owner'),
-          origin: ref('excluded.origin'),
-          acquired_at: ref('excluded.acquired_at'),
-          expires_at: ref('excluded.expires_at'),
-          fence: ref('excluded.fence'),
-          folded_path: ref('excluded.folded_path'),
-        }))
-        .where(sql<boolean>`locks.expires_at <= ${now}`),
+      conflict.columns(key).doUpdateSet(excluded).where(sql<boolean>`locks.expires_at <= ${now}`),
     )
     .returningAll(),
 );
@@ -97,13 +77,17 @@ interface FreePlace {
   readonly id: string;
 }
 
-const newLock = ({ id, request: { ttl, bearer, ...lock } }: FreePlace, fence: number | undefined) => ({
-  ...lock,
+const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
+  workspace_id: request.workspace,
+  path: request.path,
   id,
+  type: request.type,
+  token_id: request.bearer.id,
+  owner: request.bearer.name,
+  origin: request.origin,
+  folded_path: request.foldedPath,
   fence,
-  token_id: bearer.id,
-  owner: bearer.name,
-  ttl: milliseconds(ttl),
+  ttl: milliseconds(request.ttl),
 });
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { atTheirPlaces, batchQuery, placeInList, textOf } from '../storage/batch-query.ts';
+import { atTheirPlaces, batchQuery, type Members, placeInList, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { LockRow } from './lock-row.ts';
@@ -19,26 +19,20 @@ export interface LockPlace {
   readonly foldedPath?: string | undefined;
 }
 
-const selectLocks = batchQuery((db, members, now) =>
+const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'folded_path', field: keyof LockPlace) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>
-      join.on('locks.workspace_id', '=', textOf('workspace')).on('locks.path', '=', textOf('path')),
+      join.on('locks.workspace_id', '=', textOf('workspace')).on(`locks.${column}`, '=', textOf(field)),
     )
     .selectAll('locks')
-    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
-);
+    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
+
+const selectLocks = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
 
 /** Only live ones: an expired lock blocks no other path. */
 const selectOtherSpellings = batchQuery((db, members, now) =>
-  db
-    .selectFrom(members)
-    .innerJoin('locks', (join) =>
-      join.on('locks.workspace_id', '=', textOf('workspace')).on('locks.folded_path', '=', textOf('foldedPath')),
-    )
-    .selectAll('locks')
-    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')])
-    .where(sql<boolean>`expires_at > ${now}`),
+  selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
 );
 
 type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };

@@ -2,38 +2,25 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import type { OccurredEvent, OutboxEvent } from '../webhooks/outbox.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
 
-const about = (lock: LockRow, event: OutboxEvent): OccurredEvent => ({
+const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
   event,
-  subject: { orderingKey: `lock:${lock.path}`, branch: null },
+  subject: { orderingKey: `lock:${path}`, branch: null },
+});
+
+const about = (lock: LockRow, at: number) => ({
+  workspace: lock.workspace_id,
+  occurredAt: asTimestamp(at),
+  data: { lock: lockOf(lock) },
 });
 
 export const acquiredEvent = (lock: LockRow): OccurredEvent =>
-  about(lock, {
-    type: 'lock.acquired',
-    workspace: lock.workspace_id,
-    occurredAt: asTimestamp(lock.acquired_at),
-    data: { lock: lockOf(lock) },
-  });
+  occurred(lock, { type: 'lock.acquired', ...about(lock, lock.acquired_at) });
 
 /** It was over at the end of its ttl, whenever it was noticed. */
 export const expiredEvent = (lock: LockRow): OccurredEvent =>
-  about(lock, {
-    type: 'lock.expired',
-    workspace: lock.workspace_id,
-    occurredAt: asTimestamp(lock.expires_at),
-    data: { lock: lockOf(lock) },
-  });
+  occurred(lock, { type: 'lock.expired', ...about(lock, lock.expires_at) });
 
-export interface Released {
-  readonly at: number;
-  readonly by: string;
-  readonly forced: boolean;
+export function releasedEvent(lock: LockRow, at: number, by: string, forced: boolean): OccurredEvent {
+  const { data, ...event } = about(lock, at);
+  return occurred(lock, { type: 'lock.released', ...event, data: { ...data, released_by: by, forced } });
 }
-
-export const releasedEvent = (lock: LockRow, { at, by, forced }: Released): OccurredEvent =>
-  about(lock, {
-    type: 'lock.released',
-    workspace: lock.workspace_id,
-    occurredAt: asTimestamp(at),
-    data: { lock: lockOf(lock), released_by: by, forced },
-  });

@@ -45,6 +45,12 @@ const countAgainMs = 1_000;
 /** Other instances take locks, too: none of them goes further without a count than this part of a quota. */
 const uncounted = 1 / 20;
 
+function take(known: Known, owner: string): void {
+  known.total += 1;
+  known.takenSince += 1;
+  known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
+}
+
 async function count(db: Database, now: Now, workspace: string, clock: number): Promise<Known> {
   const rows = await db
     .selectFrom('locks')
@@ -66,32 +72,24 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const workspaces = new Map<string, Known>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  function decide(known: Known, owner: string): QuotaDecision {
-    if (known.total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
-    if ((known.ofOwner.get(owner) ?? 0) >= maxLocksPerOwner) {
-      return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
-    }
-    return { kind: 'admitted' };
+  function decide({ total, ofOwner }: Known, owner: string): QuotaDecision {
+    if (total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
+    if ((ofOwner.get(owner) ?? 0) < maxLocksPerOwner) return { kind: 'admitted' };
+    return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
   }
 
   return async (db, now, requests) => {
-    const decisions: QuotaDecision[] = [];
-    const admittedHere = new Map<string, LockPlaceOfOwner[]>();
-
-    function take(known: Known, { owner }: LockPlaceOfOwner): void {
-      known.total += 1;
-      known.takenSince += 1;
-      known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
-    }
+    const admitted: LockPlaceOfOwner[] = [];
 
     async function counted(workspace: string): Promise<Known> {
       const known = await count(db, now, workspace, clock());
       // Those that were admitted a moment ago are not in the table yet.
-      for (const admitted of admittedHere.get(workspace) ?? []) take(known, admitted);
+      for (const each of admitted) if (each.workspace === workspace) take(known, each.owner);
       workspaces.set(workspace, known);
       return known;
     }
 
+    const decisions: QuotaDecision[] = [];
     for (const request of requests) {
       const { workspace, owner } = request;
       let known = workspaces.get(workspace) ?? (await counted(workspace));
@@ -101,10 +99,8 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
       const decision = decide(known, owner);
       decisions.push(decision);
       if (decision.kind === 'exceeded') continue;
-      take(known, request);
-      const admitted = admittedHere.get(workspace) ?? [];
+      take(known, owner);
       admitted.push(request);
-      admittedHere.set(workspace, admitted);
     }
     return decisions;
   };

@@ -69,7 +69,7 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
   const events = granted.flatMap((release) => {
     const at = times.get(release.found.id);
     const { name: by } = release.releaser;
-    return at === undefined ? [] : [releasedEvent(release.found, { at, by, forced: !isOwn(release) })];
+    return at === undefined ? [] : [releasedEvent(release.found, at, by, !isOwn(release))];
   });
   await recordEvents(db, now, events);
   for (const release of granted) {

@@ -1,40 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Broadcast } from '../storage/broadcast.ts';
+import type { Broadcast } from '../storage/storage.ts';
 import type { ReleasedLock } from './waiters.ts';
 
-interface Message {
-  /** The instance or command that sends it. */
-  readonly from: string;
-  readonly lock: ReleasedLock;
-}
-
-/** Only a path may have spaces, and it comes last. */
-const writeMessage = ({ from, lock: { id, workspace, path } }: Message): string => `${from} ${id} ${workspace} ${path}`;
-
-/** Undefined for what another version, or anybody else on the database, may have sent. */
-function readMessage(text: string): Message | undefined {
-  const [, from, id, workspace, path] = /^(\S+) (\S+) (\S+) (.+)$/.exec(text) ?? [];
-  if (from === undefined || id === undefined || workspace === undefined || path === undefined) return undefined;
-  return { from, lock: { id, workspace, path } };
-}
-
-export interface SharedReleases {
-  /** Fulfilled when it has been sent, or could not be. */
-  tell(lock: ReleasedLock): Promise<void>;
-  /** Calls back with what others release, or with undefined when that may be anything; gives what ends that. */
-  listen(onRelease: (lock: ReleasedLock | undefined) => void): () => void;
-}
-
 /** Tells instances and commands on the same database of each other's releases, so that none has to look for them. */
-export function shareReleases(broadcast: Broadcast): SharedReleases {
-  const from = randomUUID();
+export function shareReleases(broadcast: Broadcast) {
+  const own = randomUUID();
   return {
-    tell: (lock) => broadcast.send(writeMessage({ from, lock })),
-    listen: (onRelease) =>
-      broadcast.listen((text) => {
-        const message = text === undefined ? undefined : readMessage(text);
+    /** Fulfilled when it has been sent, or could not be. Only the path may have spaces, and it comes last. */
+    tell: ({ id, workspace, path }: ReleasedLock): Promise<void> => broadcast.send(`${own} ${id} ${workspace} ${path}`),
+    /** Calls back with what others release, or with undefined when that may be anything; gives what ends that. */
+    listen: (onRelease: (lock: ReleasedLock | undefined) => void) =>
+      broadcast.listen((message = '') => {
+        // Another version, or anybody else on the database, may have sent something else.
+        const [, from, id = '', workspace = '', path] = /^(\S+) (\S+) (\S+) (.+)$/.exec(message) ?? [];
         // This instance knows of its own.
-        if (message?.from !== from) onRelease(message?.lock);
+        if (from !== own) onRelease(path === undefined ? undefined : { id, workspace, path });
       }),
   };
 }

@@ -1,6 +1,11 @@
 import type { Storage } from '../storage/storage.ts';
 import { type HeldLock, heldLocks, lockSignature } from './list.ts';
-import { createFollower, type LockChanges, type LockFollower, type LockNews } from './lock-follower.ts';
+
+export type LockNews =
+  /** What there is: comes first. */
+  | { readonly kind: 'all'; readonly locks: readonly HeldLock[] }
+  /** What was taken or renewed since, and the paths that are free. */
+  | { readonly kind: 'changed'; readonly locks: readonly HeldLock[]; readonly free: readonly string[] };
 
 export interface LockWatchOptions {
   /** How often to look for what other instances and commands have done, and for locks that are over. */
@@ -21,6 +26,9 @@ const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
 
+/** What is held now at paths where something has changed; null where nothing is. */
+type LockChanges = ReadonlyMap<string, HeldLock | null>;
+
 const none: ReadonlyMap<string, HeldLock> = new Map();
 
 const isSame = (one: HeldLock, other: HeldLock | undefined): boolean =>
@@ -33,8 +41,58 @@ function compare(before: ReadonlyMap<string, HeldLock>, after: ReadonlyMap<strin
   return changes;
 }
 
+type Follower = ReturnType<typeof createFollower>;
+
+/** A slow one misses intermediate states, and never has more than one change waiting per path. */
+function createFollower() {
+  const changed = new Map<string, HeldLock | null>();
+  let all: readonly HeldLock[] | undefined;
+  let ended: { readonly error: Error | undefined } | undefined;
+  let something = Promise.withResolvers<void>();
+
+  function take(): LockNews | undefined {
+    if (all !== undefined) {
+      const locks = all;
+      all = undefined;
+      return { kind: 'all', locks };
+    }
+    if (changed.size === 0) return undefined;
+    const locks = [...changed.values()].filter((held) => held !== null);
+    const free = [...changed].flatMap(([path, held]) => (held === null ? [path] : []));
+    changed.clear();
+    return { kind: 'changed', locks, free };
+  }
+
+  return {
+    begin(locks: readonly HeldLock[]): void {
+      all = locks;
+      something.resolve();
+    },
+    change(changes: LockChanges): void {
+      for (const [path, held] of changes) changed.set(path, held);
+      something.resolve();
+    },
+    /** With an error, a pending read is rejected. */
+    end(error?: Error): void {
+      ended ??= { error };
+      something.resolve();
+    },
+    /** Undefined when it has ended. */
+    async next(): Promise<LockNews | undefined> {
+      for (;;) {
+        if (ended?.error !== undefined) throw ended.error;
+        if (ended !== undefined) return undefined;
+        const news = take();
+        if (news !== undefined) return news;
+        something = Promise.withResolvers<void>();
+        await something.promise;
+      }
+    },
+  };
+}
+
 interface Watcher {
-  readonly followers: Set<LockFollower>;
+  readonly followers: Set<Follower>;
   known: ReadonlyMap<string, HeldLock> | undefined;
   signature: string;
   /** Ends the wait before the next look. */
@@ -83,7 +141,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     }
   }
 
-  function watcherOf(workspace: string, first: LockFollower): Watcher {
+  function watcherOf(workspace: string, first: Follower): Watcher {
     const known = watchers.get(workspace);
     if (known !== undefined) {
       known.followers.add(first);

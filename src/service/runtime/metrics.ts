@@ -6,6 +6,9 @@ export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  const counter = <Label extends string = never>(name: string, help: string, ...labelNames: Label[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const metrics = {
     registry,
     requests: new Histogram({
@@ -15,76 +18,48 @@ export function createMetrics() {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,
     }),
-    unreadable: new Counter({
-      name: 'workspace_http_unreadable_total',
-      help: 'What arrived and was refused before it was a request, by the status of the refusal.',
-      labelNames: ['status'],
-      registers,
-    }),
-    droppedConnections: new Counter({
-      name: 'workspace_http_connections_dropped_total',
-      help: 'Connections that were closed at once, because there were too many.',
-      registers,
-    }),
+    unreadable: counter(
+      'workspace_http_unreadable_total',
+      'What arrived and was refused before it was a request, by the status of the refusal.',
+      'status',
+    ),
+    droppedConnections: counter(
+      'workspace_http_connections_dropped_total',
+      'Connections that were closed at once, because there were too many.',
+    ),
     commits: new Histogram({
       name: 'workspace_commit_changes',
       help: 'How many changes shared a flush to disk.',
       buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256],
       registers,
     }),
-    syncs: new Counter({
-      name: 'workspace_syncs_total',
-      help: 'Syncs that ended, by how.',
-      labelNames: ['status'],
-      registers,
-    }),
-    syncsRunning: new Gauge({ name: 'workspace_syncs_running', help: 'Syncs that this instance runs now.', registers }),
-    deliveries: new Counter({
-      name: 'workspace_webhook_attempts_total',
-      help: 'Attempts to deliver a webhook, by how they ended.',
-      labelNames: ['outcome'],
-      registers,
-    }),
-    lockWaiters: new Gauge({
-      name: 'workspace_lock_waiters',
-      help: 'Requests that this instance keeps until a path is free.',
-      registers,
-    }),
-    freeDisk: new Gauge({
-      name: 'workspace_disk_free_bytes',
-      help: 'What the disk of the data folder has left.',
-      registers,
-    }),
-    mostHooks: new Gauge({
-      name: 'workspace_webhooks_max',
-      help: 'Webhooks of the workspace that has the most of them.',
-      registers,
-    }),
-    mostWaiting: new Gauge({
-      name: 'workspace_webhook_deliveries_waiting_max',
-      help: 'Deliveries that wait for the webhook for which the most wait.',
-      registers,
-    }),
-    droppedEvents: new Gauge({
-      name: 'workspace_webhook_events_dropped',
-      help: 'Events that were not put down for a webhook, because as many deliveries to it waited as may.',
-      registers,
-    }),
-    refusedLocks: new Counter({
-      name: 'workspace_locks_refused_total',
-      help: 'Locks that were refused, because their workspace or their owner has as many as it may.',
-      registers,
-    }),
-    droppedAnswers: new Counter({
-      name: 'workspace_remembered_answers_dropped_total',
-      help: 'Answers to requests with an Idempotency-Key that were forgotten before their time, to make room.',
-      registers,
-    }),
-    expiredLocks: new Counter({
-      name: 'workspace_locks_expired_total',
-      help: 'Locks that reached the end of their ttl.',
-      registers,
-    }),
+    syncs: counter('workspace_syncs_total', 'Syncs that ended, by how.', 'status'),
+    syncsRunning: gauge('workspace_syncs_running', 'Syncs that this instance runs now.'),
+    deliveries: counter(
+      'workspace_webhook_attempts_total',
+      'Attempts to deliver a webhook, by how they ended.',
+      'outcome',
+    ),
+    lockWaiters: gauge('workspace_lock_waiters', 'Requests that this instance keeps until a path is free.'),
+    freeDisk: gauge('workspace_disk_free_bytes', 'What the disk of the data folder has left.'),
+    mostHooks: gauge('workspace_webhooks_max', 'Webhooks of the workspace that has the most of them.'),
+    mostWaiting: gauge(
+      'workspace_webhook_deliveries_waiting_max',
+      'Deliveries that wait for the webhook for which the most wait.',
+    ),
+    droppedEvents: gauge(
+      'workspace_webhook_events_dropped',
+      'Events that were not put down for a webhook, because as many deliveries to it waited as may.',
+    ),
+    refusedLocks: counter(
+      'workspace_locks_refused_total',
+      'Locks that were refused, because their workspace or their owner has as many as it may.',
+    ),
+    droppedAnswers: counter(
+      'workspace_remembered_answers_dropped_total',
+      'Answers to requests with an Idempotency-Key that were forgotten before their time, to make room.',
+    ),
+    expiredLocks: counter('workspace_locks_expired_total', 'Locks that reached the end of their ttl.'),
   };
   // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);

@@ -5,20 +5,18 @@ import type { Tables } from './tables.ts';
 /** Bounds how long a transaction holds up the changes that come after it. */
 export const maxGroupSize = 256;
 
-/** Changes that are made by one call. */
-interface Unit {
-  readonly changes: number;
-  /** Makes them, and gives what to do when their transaction has been committed. */
-  run(db: Database): Promise<() => void>;
-  fail(error: unknown): void;
-  /** The same changes, each by itself. */
-  apart(): readonly Unit[];
+type Make = (db: Database, changes: readonly unknown[]) => Promise<readonly unknown[]>;
+
+interface Asked {
+  readonly change: unknown;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
 }
 
-interface Asked<Change, Result> {
-  readonly change: Change;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
+/** Changes that are made by one call. */
+interface Unit {
+  readonly make: Make;
+  readonly asked: Asked[];
 }
 
 export interface CommitGroupOptions {
@@ -37,36 +35,50 @@ interface Queue {
   readonly waiting: Unit[];
 }
 
+/** Gives what to do when the transaction has been committed. */
+async function run(db: Database, { make, asked }: Unit): Promise<() => void> {
+  const results = await make(
+    db,
+    asked.map(({ change }) => change),
+  );
+  return () => {
+    for (const [index, result] of results.entries()) asked[index]?.resolve(result);
+  };
+}
+
 /** In a savepoint, so that what fails is undone alone. */
-async function runUnit(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
+async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
   const savepoint = await transaction.savepoint('change').execute();
   try {
-    const done = await unit.run(savepoint);
+    const done = await run(savepoint, unit);
     await savepoint.releaseSavepoint('change').execute();
     return done;
   } catch (error) {
-    try {
-      await savepoint.rollbackToSavepoint('change').execute();
-    } catch {
-      // The database has already given up the whole transaction, as SQLite does on a full disk.
-      throw error;
-    }
-    if (unit.changes === 1) return () => unit.fail(error);
-    // One of them has spoiled it for the others.
+    // Where it is gone, the database has already given up the whole transaction, as SQLite does on a full disk.
+    await savepoint
+      .rollbackToSavepoint('change')
+      .execute()
+      .catch(() => Promise.reject(error));
+    const { make, asked } = unit;
+    const [only, ...more] = asked;
+    if (more.length === 0) return () => only?.reject(error);
+    // One of them has spoiled it for the others: each by itself.
     const each: (() => void)[] = [];
-    for (const one of unit.apart()) each.push(await runUnit(transaction, one));
+    for (const one of asked) each.push(await runInSavepoint(transaction, { make, asked: [one] }));
     return () => {
       for (const done of each) done();
     };
   }
 }
 
+const changesIn = (units: readonly Unit[]): number => units.reduce((sum, { asked }) => sum + asked.length, 0);
+
 function nextGroup({ waiting }: Queue): readonly Unit[] {
   let [units, changes] = [0, 0];
-  for (const unit of waiting) {
-    if (units > 0 && changes + unit.changes > maxGroupSize) break;
+  for (const { asked } of waiting) {
+    if (units > 0 && changes + asked.length > maxGroupSize) break;
     units += 1;
-    changes += unit.changes;
+    changes += asked.length;
   }
   return waiting.splice(0, units);
 }
@@ -84,33 +96,33 @@ export function groupCommits(
 
   async function commitGroup(queue: Queue): Promise<void> {
     let group: readonly Unit[] = [];
+    let transaction: ControlledTransaction<Tables> | undefined;
     try {
-      const transaction = await db.startTransaction().execute();
-      try {
-        await begin(transaction, queue.scope);
-        // Only now: what came while this had to wait for others goes with it.
-        group = nextGroup(queue);
-        const settle: (() => void)[] = [];
-        const [only, ...more] = group;
-        // What is alone in its transaction is undone with it.
-        if (only?.changes === 1 && more.length === 0) settle.push(await only.run(transaction));
-        else for (const unit of group) settle.push(await runUnit(transaction, unit));
-        await transaction.commit().execute();
-        onCommit(group.reduce((sum, { changes }) => sum + changes, 0));
-        for (const done of settle) done();
-      } catch (error) {
-        await transaction
-          .rollback()
-          .execute()
-          .catch(() => undefined);
-        throw error;
+      transaction = await db.startTransaction().execute();
+      await begin(transaction, queue.scope);
+      // Only now: what came while this had to wait for others goes with it.
+      group = nextGroup(queue);
+      const changes = changesIn(group);
+      const settle: (() => void)[] = [];
+      // What is alone in its transaction is undone with it.
+      for (const unit of group) {
+        settle.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
       }
+      await transaction.commit().execute();
+      onCommit(changes);
+      for (const done of settle) done();
     } catch (error) {
-      for (const unit of group.length > 0 ? group : nextGroup(queue)) unit.fail(error);
+      await transaction
+        ?.rollback()
+        .execute()
+        .catch(() => undefined);
+      for (const { asked } of group.length > 0 ? group : nextGroup(queue)) {
+        for (const { reject } of asked) reject(error);
+      }
     }
   }
 
-  async function run(name: string, queue: Queue): Promise<void> {
+  async function runQueue(name: string, queue: Queue): Promise<void> {
     running += 1;
     await commitGroup(queue);
     // Lets requests that arrived during the flush join the next group.
@@ -125,7 +137,7 @@ export function groupCommits(
     while (running < maxParallel) {
       const queue = ready.shift();
       if (queue === undefined) return;
-      void run(queueOf(queue.scope), queue);
+      void runQueue(queueOf(queue.scope), queue);
     }
   }
 
@@ -142,52 +154,19 @@ export function groupCommits(
     return queue;
   }
 
-  function batchCommits<Change, Result>(
-    scopeOf: (change: Change) => CommitScope,
-    make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
-  ): (change: Change) => Promise<Result> {
-    const unitOf = (asked: readonly Asked<Change, Result>[]): Unit => ({
-      get changes() {
-        return asked.length;
-      },
-      async run(transaction) {
-        const results = await make(
-          transaction,
-          asked.map(({ change }) => change),
-        );
-        return () => {
-          for (const [index, result] of results.entries()) asked[index]?.resolve(result);
-        };
-      },
-      fail(error) {
-        for (const { reject } of asked) reject(error);
-      },
-      apart: () => asked.map((one) => unitOf([one])),
+  const ask = (scope: CommitScope, make: Make, change: unknown): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const { waiting } = queueFor(scope);
+      const one: Asked = { change, resolve, reject };
+      const last = waiting.at(-1);
+      if (last?.make === make && last.asked.length < maxGroupSize) last.asked.push(one);
+      else waiting.push({ make, asked: [one] });
     });
-    const lastOf = new WeakMap<Queue, { readonly asked: Asked<Change, Result>[]; readonly unit: Unit }>();
-
-    return (change) =>
-      new Promise((resolve, reject) => {
-        const one = { change, resolve, reject };
-        const queue = queueFor(scopeOf(change));
-        const last = lastOf.get(queue);
-        if (last !== undefined && last.unit === queue.waiting.at(-1) && last.asked.length < maxGroupSize) {
-          last.asked.push(one);
-          return;
-        }
-        const asked = [one];
-        const unit = unitOf(asked);
-        lastOf.set(queue, { asked, unit });
-        queue.waiting.push(unit);
-      });
-  }
 
   return {
-    batchCommits,
+    // A unit has the changes that were asked for together with how they are made, and gives back what that makes of them.
+    batchCommits: (scopeOf, make) => (change) => ask(scopeOf(change), make as Make, change) as Promise<never>,
     commit: (scope, change) =>
-      batchCommits(
-        () => scope,
-        async (transaction, _) => [await change(transaction)],
-      )(undefined),
+      ask(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Broadcast } from './broadcast.ts';
+import type { Broadcast } from './storage.ts';
 
 const channel = 'workspace_service';
 

@@ -1,11 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
-import type { Broadcast } from './broadcast.ts';
 import { groupCommits } from './commit-group.ts';
 import { migrate } from './migrations.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
-import type { CommitScope, Storage } from './storage.ts';
+import type { Broadcast, CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Storage } from './storage.ts';
 
 export interface OldRows {
@@ -10,19 +10,59 @@ export interface OldRows {
   readonly atOnce?: number;
 }
 
-export async function removeOld(
-  { read, now, commit }: Pick<Storage, 'read' | 'now' | 'commit'>,
-  { table, time, keptForMs, atOnce = 1_000 }: OldRows,
-): Promise<void> {
+/** The oldest first. Gives how many there were. */
+async function removeInPieces(
+  { read, commit }: Pick<Storage, 'read' | 'commit'>,
+  { table, time, atOnce = 1_000 }: Omit<OldRows, 'keptForMs'>,
+  old: RawBuilder<unknown>,
+): Promise<number> {
   const at = sql.ref<number>(time);
   const rows = sql.table(table);
-  // The clock in a query of its own, so that PostgreSQL finds the time out once and can use the index.
-  const old = sql`${at} <= (select ${now}) - ${sql.lit(keptForMs)}`;
-  for (;;) {
-    const oldest = sql<{ at: number }>`select ${at} as at from ${rows} where ${old} order by ${at}`;
+  for (let removed = 0; ; ) {
+    const oldest = sql`select ${at} as at from ${rows} where ${old} order by ${at}`;
     const [last] = (await sql<{ at: number }>`${oldest} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
     const piece = last === undefined ? old : sql`${old} and ${at} <= ${last.at}`;
-    await commit('global', (db) => sql`delete from ${rows} where ${piece}`.execute(db));
-    if (last === undefined) return;
+    const { numAffectedRows = 0n } = await commit('global', (db) =>
+      sql`delete from ${rows} where ${piece}`.execute(db),
+    );
+    removed += Number(numAffectedRows);
+    if (last === undefined) return removed;
   }
+}
+
+export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'>, rows: OldRows): Promise<void> {
+  // The clock in a query of its own, so that PostgreSQL finds the time out once and can use the index.
+  const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
+  await removeInPieces(storage, rows, old);
+}
+
+/** Beside their texts rows have names, numbers, and an entry of each index. */
+const bytesPerRow = 300;
+
+/** So few that the last piece goes hardly beyond, and none takes long. */
+const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));
+
+/**
+ * Removes the oldest of the remembered answers beyond so many bytes, and gives how many. It goes from the youngest to the
+ * oldest in pieces, so that nobody waits for it, and costs nothing to those who remember.
+ */
+export async function removeAnswersBeyond(
+  storage: Pick<Storage, 'read' | 'commit'>,
+  maxBytes: number,
+): Promise<number> {
+  let bytes = 0;
+  let before = Number.MAX_SAFE_INTEGER;
+  while (bytes <= maxBytes) {
+    const { rows } = await sql<{ rows: number; bytes: number; oldest: number }>`
+      select count(*) as "rows", coalesce(sum(size), 0) as bytes, coalesce(min(created_at), 0) as oldest from (
+        select created_at, octet_length(key) + octet_length(headers) + octet_length(body) + ${sql.lit(bytesPerRow)} as size
+        from remembered_answers where created_at < ${before} order by created_at desc limit ${sql.lit(rowsAtOnce(maxBytes))}
+      ) as piece`.execute(storage.read);
+    const [piece] = rows;
+    if (piece === undefined || Number(piece.rows) === 0) return 0;
+    bytes += Number(piece.bytes);
+    before = Number(piece.oldest);
+  }
+  const answers = { table: 'remembered_answers', time: 'created_at' } as const;
+  return removeInPieces(storage, answers, sql`created_at <= ${before}`);
 }

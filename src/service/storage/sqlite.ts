@@ -5,8 +5,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql }
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { migrate } from './migrations.ts';
-import { createSqliteBroadcast } from './sqlite-broadcast.ts';
-import type { Storage } from './storage.ts';
+import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a statement waits for another process, such as a command beside a running service. */
@@ -48,6 +47,40 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   };
 }
 
+const lookEveryMs = 100;
+
+/**
+ * On SQLite there is one instance, and beside it commands that end soon. That one of them has changed something shows in
+ * `data_version` of the connection that makes all changes of this process: it stays the same for those, and reading it
+ * takes no look at the tables (https://www.sqlite.org/pragma.html#pragma_data_version).
+ */
+function broadcastOf(writing: DatabaseSync): Broadcast {
+  const statement = writing.prepare('pragma data_version');
+
+  /** What cannot be read now, as on a disk that fails, is read the next time. */
+  function versionAfter(known: unknown): unknown {
+    try {
+      return statement.get()?.['data_version'];
+    } catch {
+      return known;
+    }
+  }
+
+  return {
+    send: async () => undefined,
+    listen(onMessage) {
+      let known = versionAfter(undefined);
+      const timer = setInterval(() => {
+        if (!writing.isOpen) return clearInterval(timer);
+        const version = versionAfter(known);
+        if (version !== known) onMessage(undefined);
+        known = version;
+      }, lookEveryMs);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
 export const databaseFile = (folder: string): string => join(folder, 'service.db');
 
 export interface SqliteOptions {
@@ -60,8 +93,7 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
   const file = databaseFile(folder);
   const writing = new DatabaseSync(file, { timeout: busyTimeout });
   chmodSync(file, 0o600);
-  writing.exec('pragma journal_mode = wal');
-  writing.exec('pragma synchronous = full');
+  writing.exec('pragma journal_mode = wal; pragma synchronous = full');
   const writer = new Kysely<Tables>({ dialect: new SqliteDialect({ database: asKyselyDatabase(writing) }) });
   await writer.transaction().execute((transaction) => migrate(transaction, 'sqlite'));
 
@@ -82,7 +114,7 @@ export async function openSqlite({ folder, onCommit = () => undefined }: SqliteO
     now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
     ...grouped,
     claim: (work) => grouped.commit('global', work),
-    broadcast: createSqliteBroadcast(writing),
+    broadcast: broadcastOf(writing),
     async close() {
       await reader.destroy();
       await writer.destroy();

@@ -1,5 +1,4 @@
 import type { Kysely, RawBuilder } from 'kysely';
-import type { Broadcast } from './broadcast.ts';
 import type { Tables } from './tables.ts';
 
 export type Dialect = 'sqlite' | 'postgres';
@@ -14,6 +13,17 @@ export type Now = RawBuilder<number>;
  * audit; whatever else it touches, it must not rely on. A global one may touch everything.
  */
 export type CommitScope = { readonly workspace: string } | 'global';
+
+/**
+ * Between processes on the same database. Nothing may depend on it: a message can be lost, and what it told of is in the
+ * database all the same.
+ */
+export interface Broadcast {
+  /** Fulfilled when it has been sent, or could not be. */
+  send(message: string): Promise<void>;
+  /** Calls back with each message, and with undefined when anything may have happened; gives what ends that. */
+  listen(onMessage: (message: string | undefined) => void): () => void;
+}
 
 export interface Storage {
   readonly dialect: Dialect;

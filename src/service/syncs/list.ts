@@ -1,6 +1,6 @@
 import type { Sync } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type SyncRow, syncOf } from './queue.ts';
+import { type SyncRow, syncOf, syncsIn } from './queue.ts';
 
 /** With what is not part of the API's resource. */
 export interface RecordedSync extends Sync {
@@ -35,7 +35,7 @@ export async function listSyncs(
   workspace: string,
   { branch, before, limit }: SyncQuery,
 ): Promise<SyncPage> {
-  let syncs = read.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
+  let syncs = syncsIn(read, workspace);
   if (branch !== undefined) syncs = syncs.where('branch', '=', branch);
   if (before !== undefined) {
     const { createdAt, id } = before;
@@ -58,13 +58,7 @@ export async function listSyncs(
 
 /** Queued and running syncs: at most one of each per branch. */
 export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
-  const rows = await read
-    .selectFrom('syncs')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('finished_at', 'is', null)
-    .orderBy('created_at')
-    .execute();
+  const rows = await syncsIn(read, workspace).where('finished_at', 'is', null).orderBy('created_at').execute();
   return rows.map(syncOf);
 }
 
@@ -73,11 +67,6 @@ export async function findRecordedSync(
   workspace: string,
   id: string,
 ): Promise<RecordedSync | undefined> {
-  const row = await read
-    .selectFrom('syncs')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const row = await syncsIn(read, workspace).where('id', '=', id).executeTakeFirst();
   return row && recordedSyncOf(row);
 }

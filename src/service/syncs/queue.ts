@@ -46,14 +46,12 @@ export interface QueuedSync {
   readonly requestedBy: string;
 }
 
+export const syncsIn = (db: Database, workspace: string) =>
+  db.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
+
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
-  const row = await db
-    .selectFrom('syncs')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('branch', '=', branch)
-    .where('status', '=', 'queued')
-    .executeTakeFirst();
+  const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');
+  const row = await queued.executeTakeFirst();
   return row && syncOf(row);
 }
 
@@ -84,12 +82,7 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
 }
 
 export async function findSync(db: Database, workspace: string, id: string): Promise<Sync | undefined> {
-  const row = await db
-    .selectFrom('syncs')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .executeTakeFirst();
+  const row = await syncsIn(db, workspace).where('id', '=', id).executeTakeFirst();
   return row && syncOf(row);
 }
 

@@ -1,5 +1,5 @@
 import type { BranchName } from '../git/branch-name.ts';
-import type { Estimate } from '../git/estimate.ts';
+import type { Estimate } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';

@@ -1,38 +1,27 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { auditActions } from '../../../src/service/audit/audit.ts';
-import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
 
-const { service, run, json, ask, lock } = besideService();
+const { inDatabase, run, json, ask, lock } = besideService();
 
 const operator = `operator:${userInfo().username}`;
 
 /** As another version, or somebody with a hand in the database, may have. */
-async function record(entry: { actor: string; action: string; detail: string; at?: number; address?: string }) {
-  const storage = await openSqlite({ folder: service().folder });
-  await storage.commit('global', (db) =>
-    db
-      .insertInto('audit')
-      .values({ at: storage.now, ...entry })
-      .execute(),
+const record = (...entries: { actor: string; action: string; detail: string; at?: number; address?: string }[]) =>
+  inDatabase(({ commit, now }) =>
+    commit('global', async (db) => {
+      for (const entry of entries)
+        await db
+          .insertInto('audit')
+          .values({ at: now, ...entry })
+          .execute();
+    }),
   );
-  await storage.close();
-}
 
 const lines = (stdout: string): string[] => stdout.trimEnd().split('\n');
 
 describe('audit', () => {
-  test('has what the start in development has made', async () => {
-    const { entries } = await json('audit', '--actor', operator);
-    expect(entries).toMatchObject([
-      { action: 'token.created', actor: operator, detail: { name: 'dev', workspaces: null } },
-      { action: 'workspace.added', actor: operator, detail: { workspace: 'sample' } },
-    ]);
-    expect(JSON.stringify(entries)).not.toContain('wsa_');
-  });
-
   test('shows who did what, when, and from which token and address', async () => {
     const path = 'Content/My Hero.uasset';
     await lock(path);
@@ -95,33 +84,14 @@ describe('audit', () => {
   });
 
   test('reads further than a page of the database goes', async () => {
-    const storage = await openSqlite({ folder: service().folder });
-    await storage.commit('global', async (db) => {
-      const rows = Array.from({ length: 2_100 }, (_, n) => ({
-        detail: JSON.stringify({ n }),
-        actor: 'many',
-        action: 'x',
-      }));
-      for (const row of rows)
-        await db
-          .insertInto('audit')
-          .values({ ...row, at: storage.now })
-          .execute();
-    });
-    await storage.close();
+    const numbers = Array.from({ length: 2_100 }, (_, n) => n);
+    await record(...numbers.map((n) => ({ actor: 'many', action: 'x', detail: JSON.stringify({ n }) })));
     const { entries, next } = await json('audit', '--limit', '2050', '--actor', 'many');
     expect(entries.map(({ detail }: { detail: { n: number } }) => detail.n)).toEqual(
-      Array.from({ length: 2_050 }, (_, index) => 2_099 - index),
+      numbers.toReversed().slice(0, 2_050),
     );
     expect(next).toBe(entries.at(-1).sequence);
     expect((await json('audit', '--limit', '2100', '--actor', 'many')).next).toBeNull();
-  });
-
-  test('goes back as far as is asked for', async () => {
-    await record({ actor: 'past', action: 'token.created', detail: '{}', at: Date.now() - 3 * 86_400_000 });
-    const past = (...args: string[]) => json('audit', '--actor', 'past', ...args);
-    expect((await past('--since', '4d')).entries).toHaveLength(1);
-    expect((await past('--since', '2d')).entries).toEqual([]);
   });
 
   test('lets nothing that was recorded write to the terminal, or look like something else', async () => {
@@ -148,19 +118,11 @@ describe('audit', () => {
   test.each([
     [['--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
     [['--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
-    [['--before', '-1'], '--before is "-1". It must be a whole number from 1 to'],
     [['--since', '1w'], '--since is "1w". '],
     [['--actor', `wsa_${'s'.repeat(43)}`], '--actor is "wsa_***". This is the secret of a token.'],
   ])('refuses %j', async (args, sentence) => {
     const { code, stdout, stderr } = await runMain(['audit', ...args]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
-  });
-
-  test('knows every action there is by its name', async () => {
-    for (const action of auditActions) {
-      const { code, stderr } = await runMain(['audit', '--action', action, '--data', service().folder]);
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    }
   });
 });

@@ -1,14 +1,8 @@
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { runMain } from './run-main.ts';
-
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
-  return folder;
-}
 
 const uuid = '00000000-0000-4000-8000-000000000000';
 
@@ -22,7 +16,7 @@ test.each([
   ['hook', 'list', 'game'],
   ['hook', 'remove', 'game', `hook_${uuid}`],
 ])('%s %s does not take a folder without a service for an empty one', async (...args) => {
-  const folder = join(await emptyFolder(), 'mistyped');
+  const folder = join(await temporaryFolder(), 'mistyped');
   const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('No service has stored anything in the folder');
@@ -30,7 +24,7 @@ test.each([
 });
 
 test('tokens and workspaces can be made before the service starts for the first time', async () => {
-  const data = ['--data', join(await emptyFolder(), 'new')];
+  const data = ['--data', join(await temporaryFolder(), 'new')];
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,

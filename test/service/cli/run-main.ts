@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
+import { vi } from 'vitest';
 import { main } from '../../../src/service/cli/main.ts';
-import type { ProcessIo } from '../../../src/service/cli/process-io.ts';
+import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
 import { type ProgramContext, runProgram } from '../../../src/service/cli/program.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 
@@ -11,41 +12,56 @@ export const commandEnvironment = (folder: string): NodeJS.ProcessEnv => ({
   WORKSPACE_SERVICE_DATA: folder,
 });
 
-async function captured(
-  run: (io: ProcessIo) => Promise<number>,
-  columns: number | undefined,
-): Promise<CommandResult & { readonly code: number }> {
-  let stdout = '';
-  let stderr = '';
-  const code = await run({
-    stdout: {
-      columns,
-      write: (text) => {
-        stdout += text;
-      },
+/** Runs in this process, in a pipe or on a terminal of so many columns. */
+function startHere(run: (io: ProcessIo) => Promise<number>, columns?: number) {
+  const written = { stdout: '', stderr: '' };
+  let onSignal: (signal: StopSignal) => void = () => undefined;
+  const outputTo = (name: keyof typeof written) => ({
+    columns,
+    write(text: string) {
+      written[name] += text;
     },
-    stderr: {
-      columns,
-      write: (text) => {
-        stderr += text;
-      },
+  });
+  const ended = run({
+    stdout: outputTo('stdout'),
+    stderr: outputTo('stderr'),
+    onSignal(listener) {
+      onSignal = listener;
+      return () => undefined;
     },
-    onSignal: () => () => undefined,
     endAtOnce: () => undefined,
   });
-  return { code, stdout, stderr };
+  return {
+    written: () => ({ ...written }),
+    /** What is printed, as soon as it has this. */
+    async printed(text: string): Promise<string> {
+      const tooEarly = ended.then((code) => Promise.reject(new Error(`It ended with ${code}: ${written.stderr}`)));
+      await Promise.race([tooEarly, vi.waitUntil(() => written.stdout.includes(text), { timeout: 20_000 })]);
+      tooEarly.catch(() => undefined);
+      return written.stdout;
+    },
+    stop(signal: StopSignal = 'SIGTERM'): Promise<number> {
+      onSignal(signal);
+      return ended;
+    },
+    result: async (): Promise<CommandResult> => ({ code: await ended, ...written }),
+  };
 }
 
-/** The command in this process, for what needs no process of its own. In a pipe, or on a terminal of so many columns. */
+/** A command that goes on until it is stopped. */
+export const startMain = (args: readonly string[], environment: NodeJS.ProcessEnv) =>
+  startHere((io) => main(args, environment, io));
+
+/** A command that needs no process of its own. */
 export const runMain = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   columns?: number,
-): Promise<CommandResult> => captured((io) => main(args, environment, io), columns);
+): Promise<CommandResult> => startHere((io) => main(args, environment, io), columns).result();
 
 /** Reads the line, with all that can be wrong with it, and does nothing. */
 export const readOnly = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
   context: Pick<ProgramContext, 'commands' | 'run'> = { run: () => Promise.resolve() },
-): Promise<CommandResult> => captured((io) => runProgram(args, { environment, io, ...context }), undefined);
+): Promise<CommandResult> => startHere((io) => runProgram(args, { environment, io, ...context })).result();

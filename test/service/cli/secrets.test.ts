@@ -1,17 +1,10 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { ask } from '../../support/running-service.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
-
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const remotePassword = 's3cret-of-the-remote';
 const hookSecret = `whsec_${Buffer.alloc(32, 'h').toString('base64')}`;
@@ -21,20 +14,21 @@ const wrongToken = `wsa_${'w'.repeat(43)}`;
 const requestQuery = 's3cret-of-the-request';
 
 /** Everything that the service and the commands beside it do, well and badly. Gives all that was written. */
-async function session(): Promise<{ service: ServiceProcess; commands: string; created: string; secrets: string[] }> {
-  const service = await startServiceProcess({ folder, args: ['--log-level', 'trace'] });
+async function session(folder: string) {
+  const environment = commandEnvironment(folder);
+  const service = startMain(['serve', '--dev', '--json', '--port=0', '--log-level=trace'], environment);
+  const { base_url: baseUrl, token } = JSON.parse(await service.printed('listening'));
   const receiver = await startWebhookReceiver();
   receiver.behave({ does: 'answer', status: 500 }, { does: 'reset' }, { does: 'answer', status: 410 });
   const written: string[] = [];
   const run = async (...args: string[]) => {
-    const { stdout, stderr } = await runMain(args, commandEnvironment(folder));
+    const { stdout, stderr } = await runMain(args, environment);
     written.push(stdout, stderr);
     return stdout;
   };
-  const { baseUrl, token } = service;
   const request = (method: string, path: string, json?: unknown) => ask(baseUrl, method, path, { token, json });
 
-  const created = (await runCommand(['token', 'create', '--name=ci', '--scopes=locks:admin'], { folder })).stdout;
+  const { stdout: created } = await runMain(['token', 'create', '--name=ci', '--scopes=locks:admin'], environment);
   const [secret = ''] = created.split('\n');
   const remote = `https://ada:${remotePassword}@127.0.0.1:1/closed.git`;
   await run('workspace', 'add', 'closed', '--remote', remote, '--no-check');
@@ -58,7 +52,7 @@ async function session(): Promise<{ service: ServiceProcess; commands: string; c
   await ask(baseUrl, 'GET', '/workspaces', { token: wrongToken });
   await ask(baseUrl, 'GET', '/workspaces', { token: secret });
   await receiver.nextDelivery();
-  const log = () => service.command.stderr();
+  const log = () => service.written().stderr;
   await expect.poll(log, { timeout: 20_000 }).toContain('a webhook was not delivered');
   await expect.poll(log, { timeout: 20_000 }).toContain('a sync failed');
   await run('hook', 'list', 'sample');
@@ -69,7 +63,8 @@ async function session(): Promise<{ service: ServiceProcess; commands: string; c
   await receiver.close();
 
   return {
-    service,
+    token,
+    ...service.written(),
     commands: written.join(''),
     created,
     secrets: [
@@ -88,21 +83,22 @@ async function session(): Promise<{ service: ServiceProcess; commands: string; c
 }
 
 test('no secret is written anywhere but where it is made', async () => {
-  const { service, commands, created, secrets } = await session();
-  const log = service.command.stderr();
+  const folder = await temporaryFolder();
+  const { token, stdout, stderr: log, commands, created, secrets } = await session(folder);
   // The session did what it was to do.
   expect(commands).toContain('Released a.');
+  expect(commands).toContain('a mirror of https://127.0.0.1:1/closed.git.');
   expect(log.split('\n').length).toBeGreaterThan(10);
   expect(secrets).not.toContain(undefined);
   for (const secret of secrets) {
     expect(secret.length).toBeGreaterThan(10);
-    expect(`${commands}${log}${service.command.stdout()}`).not.toContain(secret);
+    expect(`${commands}${log}${stdout}`).not.toContain(secret);
   }
-  expect(`${commands}${log}`).not.toContain(service.token);
-  expect(service.command.stdout().split(service.token)).toHaveLength(2);
+  expect(`${commands}${log}`).not.toContain(token);
+  expect(stdout.split(token)).toHaveLength(2);
   expect(created.split(secrets[0] ?? '')).toHaveLength(2);
 
   const stored = (await readFile(join(folder, 'service.db'))).toString('latin1');
-  expect(stored).not.toContain(service.token);
+  expect(stored).not.toContain(token);
   expect(stored).not.toContain(secrets[0]);
 });

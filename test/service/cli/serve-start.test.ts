@@ -1,11 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
-import { type CommandResult, runCommand } from '../../support/service-process.ts';
+import { listenHere } from '../../support/listen.ts';
+import type { CommandResult } from '../../support/service-process.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
 let parent: string;
@@ -22,7 +23,11 @@ async function startIn(
   environment: NodeJS.ProcessEnv = {},
   args: readonly string[] = [],
 ): Promise<CommandResult> {
-  const result = await runMain(['serve', '--port', '0', ...args], { ...commandEnvironment(folder), ...environment });
+  const result = await runMain(['serve', ...args], {
+    ...commandEnvironment(folder),
+    WORKSPACE_SERVICE_PORT: '0',
+    ...environment,
+  });
   expect(result.stdout).toBe('');
   return result;
 }
@@ -52,14 +57,13 @@ describe('serve says in one sentence that it cannot start', () => {
 
   test('on a port that is in use', async () => {
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    // A server that listens on a port has an address of this form (node:net, server.address()).
-    const { port } = server.address() as AddressInfo;
+    const port = await listenHere(server);
     try {
-      const result = await runCommand(['serve', '--dev', '--port', String(port)], { folder: folderNamed('c') });
+      const result = await startIn(folderNamed('c'), {}, ['--dev', '--port', String(port), '--log-level=silent']);
       expect(result).toEqual(refused(`The port ${port} of 127\\.0\\.0\\.1 is in use`));
       // It has not made a token that nobody has been shown.
-      expect((await runCommand(['token', 'list'], { folder: folderNamed('c') })).stdout).toContain('no tokens yet');
+      const { stdout } = await runMain(['token', 'list'], commandEnvironment(folderNamed('c')));
+      expect(stdout).toContain('no tokens yet');
     } finally {
       server.close();
     }
@@ -88,14 +92,11 @@ describe('serve says in one sentence that it cannot start', () => {
     );
   });
 
-  test.each([
-    ['service.db', 'the database file is not an SQLite database'],
-    ['instance.db', 'the database file is not an SQLite database'],
-  ])('in a data folder whose %s is no database', async (name, sentence) => {
+  test.each(['service.db', 'instance.db'])('in a data folder whose %s is no database', async (name) => {
     const folder = folderNamed(`bad-${name}`);
     await mkdir(folder);
     await writeFile(join(folder, name), 'This is text, and long enough not to be taken for a new database.'.repeat(50));
-    expect(await startIn(folder)).toEqual(refused(sentence));
+    expect(await startIn(folder)).toEqual(refused('the database file is not an SQLite database'));
   });
 
   test('on a database of a newer version, as every other command does', async () => {
@@ -110,7 +111,6 @@ describe('serve says in one sentence that it cannot start', () => {
   });
 
   test.each([
-    ['mysql://ada:s3cret@127.0.0.1/db', 'DATABASE_URL is not the address of a PostgreSQL database'],
     ['s3cret', 'DATABASE_URL is not the address of a PostgreSQL database'],
     ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid address'],
     ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid address'],

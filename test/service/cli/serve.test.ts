@@ -1,42 +1,47 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { createRepository } from '../../support/git-repository.ts';
 import { ask } from '../../support/running-service.ts';
-import {
-  type RunningCommand,
-  type ServiceProcess,
-  startCommand,
-  startServiceProcess,
-} from '../../support/service-process.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 let folder: string;
-const started: (ServiceProcess | RunningCommand)[] = [];
+const ends: (() => Promise<unknown>)[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
 });
 afterEach(async () => {
-  for (const process of started.splice(0)) {
-    const command = 'command' in process ? process.command : process;
-    command.signal('SIGKILL');
-    await command.ended();
-  }
+  await Promise.all(ends.splice(0).map((end) => end()));
   await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
-async function startService(...args: string[]): Promise<ServiceProcess> {
-  const service = await startServiceProcess({ folder, args });
-  started.push(service);
-  return service;
+function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
+  const command = startMain(['serve', ...args], {
+    ...commandEnvironment(folder),
+    WORKSPACE_SERVICE_PORT: '0',
+    ...environment,
+  });
+  ends.push(() => command.stop());
+  return command;
 }
 
-function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}): RunningCommand {
-  const command = startCommand(args, { folder, environment });
-  started.push(command);
-  return command;
+async function startDev(...args: readonly string[]) {
+  const command = start(['--dev', '--json', ...args]);
+  const { base_url: baseUrl, token } = JSON.parse(await command.printed('listening'));
+  return { ...command, baseUrl, token };
+}
+
+/** For what only a process can do. */
+async function startProcess(): Promise<ServiceProcess> {
+  const service = await startServiceProcess({ folder });
+  ends.push(service.kill);
+  return service;
 }
 
 const whoAmI = async ({ baseUrl, token }: { baseUrl: string; token: string }) =>
@@ -44,37 +49,35 @@ const whoAmI = async ({ baseUrl, token }: { baseUrl: string; token: string }) =>
 
 describe('serve', () => {
   test('tells where it listens, and nothing else on stdout', async () => {
-    const command = start(['serve', '--port', '0']);
-    const line = await command.line(() => true);
-    const [, base = ''] =
-      /^workspace-service \d+\.\d+\.\d+\S* listens on (http:\/\/127\.0\.0\.1:\d+\/v1)$/.exec(line) ?? [];
-    expect((await ask(base.replace('/v1', ''), 'GET', '/readyz')).status).toBe(200);
-    command.signal('SIGTERM');
-    expect(await command.ended()).toBe(0);
-    const dashboard = base.replace('/v1', '/');
-    expect(command.stdout()).toContain(`${line}\nIts dashboard is at ${dashboard}\n`);
-    expect(command.stdout()).toContain(`  ${dashboard}sign-in?link=wsl_`);
+    const command = start([]);
+    const [line = ''] = (await command.printed('listens on ')).split('\n');
+    const [, origin = ''] =
+      /^workspace-service \d+\.\d+\.\d+\S* listens on (http:\/\/127\.0\.0\.1:\d+)\/v1$/.exec(line) ?? [];
+    expect((await ask(origin, 'GET', '/readyz')).status).toBe(200);
+    expect(await command.stop()).toBe(0);
+    const { stdout, stderr } = command.written();
+    expect(stdout).toContain(`${line}\nIts dashboard is at ${origin}/\n`);
+    expect(stdout).toContain(`  ${origin}/sign-in?link=wsl_`);
     // The log is one JSON object a line.
-    const log = command
-      .stderr()
-      .trimEnd()
-      .split('\n')
-      .map((text) => JSON.parse(text).msg);
-    expect(log).toContain('listening');
+    const log = stderr.trimEnd().split('\n');
+    expect(log.map((text) => JSON.parse(text).msg)).toContain('listening');
   });
 
   test('believes the proxies that it is told to trust, of any that are named', async () => {
-    const service = await startService('--trusted-proxy', '192.0.2.1,198.51.100.0/24', '--trusted-proxy', '127.0.0.1');
+    const proxies = ['--trusted-proxy', '192.0.2.1,198.51.100.0/24', '--trusted-proxy', '127.0.0.1'];
+    const { baseUrl, token, written } = await startDev(...proxies);
     const headers = { 'x-forwarded-for': '192.0.2.7, 203.0.113.9, 198.51.100.3' };
-    const { headers: answered } = await ask(service.baseUrl, 'GET', '/workspaces', { token: service.token, headers });
-    const id = answered.get('x-request-id') ?? '';
-    const line = await service.command.logLine((text) => text.includes(id));
-    expect(JSON.parse(line)).toMatchObject({ msg: 'request', origin_address: '203.0.113.9' });
+    const answer = await ask(baseUrl, 'GET', '/workspaces', { token, headers });
+    const id = answer.headers.get('x-request-id') ?? '';
+    const line = () =>
+      written()
+        .stderr.split('\n')
+        .find((text) => text.includes(id)) ?? '{}';
+    await expect.poll(() => JSON.parse(line())).toMatchObject({ msg: 'request', origin_address: '203.0.113.9' });
   });
 
   test('takes its flags from the environment', async () => {
     const environment = {
-      WORKSPACE_SERVICE_PORT: '0',
       WORKSPACE_SERVICE_HOST: 'localhost',
       WORKSPACE_SERVICE_JSON: 'true',
       WORKSPACE_SERVICE_DEV: '1',
@@ -85,8 +88,8 @@ describe('serve', () => {
       WORKSPACE_SERVICE_ALLOW_HOOK_NETWORK: '10.0.0.0/8,192.168.0.0/16',
       WORKSPACE_SERVICE_WINDOWS_PATHS: 'true',
     };
-    const command = start(['serve'], environment);
-    const listening = JSON.parse(await command.line(() => true));
+    const command = start([], environment);
+    const listening = JSON.parse(await command.printed('listening'));
     expect(listening).toEqual({
       event: 'listening',
       base_url: expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
@@ -106,51 +109,21 @@ describe('serve', () => {
     expect((await hook('http://10.1.2.4/')).body.type).toBe('urn:workspace-automation:problem:quota-exceeded');
     const lock = { path: 'nul.txt', type: 'exclusive', ttl: '1h' };
     expect((await ask(listening.base_url, 'POST', '/workspaces/sample/locks', { token, json: lock })).status).toBe(422);
-    command.signal('SIGINT');
-    expect(await command.ended()).toBe(0);
-    expect(command.stderr()).toBe('');
-  });
-
-  test('tells all flags that are wrong at once', async () => {
-    const args = [
-      'serve',
-      '--prot',
-      '80',
-      '--port',
-      'http',
-      '--rate-limit=fast',
-      '--allow-hook-network',
-      '10.0.0.1/8,x',
-    ];
-    const { code, stdout, stderr } = await runMain(args, { WORKSPACE_SERVICE_DEV: 'yes' });
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    const told = stderr.trimEnd().split('\n');
-    expect(told.map((line) => line.replace(/^workspace-service: /, '').split(' ')[0])).toEqual([
-      '"--prot"',
-      'WORKSPACE_SERVICE_DEV',
-      '--port',
-      '--allow-hook-network',
-      '--allow-hook-network',
-      '--rate-limit',
-      'See:',
-    ]);
-    expect(told[0]).toContain('Did you mean --port?');
+    expect(await command.stop('SIGINT')).toBe(0);
+    expect(command.written().stderr).toBe('');
   });
 });
 
 describe('serve --dev', () => {
   test('welcomes with all that is needed to try it', async () => {
-    const command = start(['serve', '--dev', '--port', '0']);
-    await command.line((line) => line.includes('path: Content/Hero.uasset'));
-    const [, baseUrl = ''] = /WORKSPACE_BASE_URL=(\S+)/.exec(command.stdout()) ?? [];
-    const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(command.stdout()) ?? [];
+    const stdout = await start(['--dev']).printed('path: Content/Hero.uasset');
+    const [, baseUrl = ''] = /WORKSPACE_BASE_URL=(\S+)/.exec(stdout) ?? [];
+    const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(stdout) ?? [];
     expect(await whoAmI({ baseUrl, token })).toBe(200);
-    expect(command.stdout().split(token)).toHaveLength(2);
-    expect(command.stdout()).toContain('not one for production');
-    expect(command.stdout()).toMatch(/^ {2}curl -H "Authorization: Bearer \$WORKSPACE_TOKEN" /m);
-    const step = /^ {2}- uses: <owner>\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(
-      command.stdout(),
-    );
+    expect(stdout.split(token)).toHaveLength(2);
+    expect(stdout).toContain('not one for production');
+    expect(stdout).toMatch(/^ {2}curl -H "Authorization: Bearer \$WORKSPACE_TOKEN" /m);
+    const step = /^ {2}- uses: <owner>\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(stdout);
     expect(step?.[0]).toContain(`      base-url: ${baseUrl}\n`);
     expect(step?.[0]).toContain('      workspace: sample\n');
 
@@ -164,13 +137,11 @@ describe('serve --dev', () => {
   });
 
   test('makes a token for 7 days at each start, and keeps what is there', async () => {
-    const first = await startService();
-    await ask(first.baseUrl, 'POST', '/workspaces/sample/locks', {
-      token: first.token,
-      json: { path: 'a', type: 'exclusive', ttl: '1h' },
-    });
+    const first = await startDev();
+    const lock = { path: 'a', type: 'exclusive', ttl: '1h' };
+    await ask(first.baseUrl, 'POST', '/workspaces/sample/locks', { token: first.token, json: lock });
     expect(await first.stop()).toBe(0);
-    const second = await startService();
+    const second = await startDev();
     expect(second.token).not.toBe(first.token);
     expect(await whoAmI({ baseUrl: second.baseUrl, token: first.token })).toBe(200);
     const { body } = await ask(second.baseUrl, 'GET', '/workspaces/sample/locks', { token: second.token });
@@ -183,7 +154,7 @@ describe('serve --dev', () => {
 
 describe('one folder', () => {
   test('takes one service at a time, also after the first was killed', async () => {
-    const first = await startService();
+    const first = await startProcess();
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
@@ -192,45 +163,36 @@ describe('one folder', () => {
     expect(await whoAmI(first)).toBe(200);
 
     expect(await first.kill()).toBe('SIGKILL');
-    const second = await startService();
+    const second = await startDev();
     expect(await whoAmI({ ...second, token: first.token })).toBe(200);
   });
 
-  test('goes on with a sync that a killed service was at', async () => {
-    const first = await startService();
-    const { token } = first;
-    const path = '/workspaces/sample/sync';
-    const { body: sync } = await ask(first.baseUrl, 'POST', path, { token, json: { branch: 'main' } });
-    await first.kill();
-    const storage = await openSqlite({ folder });
-    // As a service leaves it that dies while it fetches: its lease has long to go.
-    await storage.claim((db) =>
-      db
-        .updateTable('syncs')
-        .set({ status: 'running', finished_at: null, lease_owner: 'dead', lease_until: Date.now() + 3_600_000 })
-        .where('id', '=', sync.sync_id)
-        .execute(),
-    );
-    await storage.close();
-    const second = await startService();
-    const status = async () =>
-      (await ask(second.baseUrl, 'GET', `/workspaces/sample/syncs/${sync.sync_id}`, { token })).body.status;
-    await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
-  });
-
-  test('loses the mirrors of workspaces that are no more when the service starts', async () => {
-    const { mkdir, readdir, writeFile } = await import('node:fs/promises');
+  test('goes on with the sync that a killed service was at, and loses the mirrors of workspaces that are no more', async () => {
     const mirrors = join(folder, 'mirrors');
-    for (const name of ['gone.git', 'sample.git', 'Not Ours.git', 'notes']) {
+    for (const name of ['gone.git', 'kept.git', 'Not Ours.git', 'notes']) {
       await mkdir(join(mirrors, name), { recursive: true });
       await writeFile(join(mirrors, name, 'HEAD'), 'ref: refs/heads/main\n');
     }
-    await runMain(
-      ['workspace', 'add', 'sample', '--remote=https://a.example/x.git', '--no-check'],
-      commandEnvironment(folder),
-    );
-    const service = await startService();
-    expect((await readdir(mirrors)).toSorted()).toEqual(['Not Ours.git', 'notes', 'sample.git']);
-    expect(service.command.stderr()).toContain('"workspaces":["gone"]');
+    const remote = createRepository(folder);
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const storage = await openSqlite({ folder });
+    await storage.commit('global', async (db) => {
+      for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, { id, remote: `file://${remote.path}` });
+      // As a service leaves it that dies while it fetches: its lease has long to go.
+      const lease = { lease_owner: 'dead', lease_until: Date.now() + 3_600_000 };
+      const sync = { id: `sync_${randomUUID()}`, workspace_id: 'sample', branch: 'main', status: 'running', ...lease };
+      const counts = { estimated_objects: 3, received_objects: 0, attempts: 1, created_at: 1, started_at: 1 };
+      await db
+        .insertInto('syncs')
+        .values({ ...sync, ...counts })
+        .execute();
+    });
+    const status = async () => (await storage.read.selectFrom('syncs').select('status').execute())[0]?.status;
+    const service = await startDev();
+    const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');
+    expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
+    expect(service.written().stderr).toContain('"workspaces":["gone"]');
+    await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
+    await storage.close();
   });
 });

@@ -1,52 +1,38 @@
 import { expect, test } from 'vitest';
-import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
+import type { StopSignal } from '../../../src/service/cli/process-io.ts';
 import { awaitStop } from '../../../src/service/cli/serve/stop-request.ts';
-
-function signalled() {
-  const listeners = new Set<(signal: StopSignal) => void>();
-  const ended: number[] = [];
-  let now = 5_000;
-  const io: ProcessIo = {
-    stdout: { write: () => undefined },
-    stderr: { write: () => undefined },
-    onSignal(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-    endAtOnce: (code) => void ended.push(code),
-  };
-  return {
-    stop: awaitStop(io, () => now),
-    ended,
-    listeners,
-    send(signal: StopSignal, afterMs = 0) {
-      now += afterMs;
-      for (const listener of listeners) listener(signal);
-    },
-  };
-}
-
-test('the first signal asks to stop, and those right behind it are the same wish', async () => {
-  const { stop, ended, send } = signalled();
-  send('SIGINT');
-  send('SIGINT');
-  send('SIGTERM', 999);
-  expect(await stop.received).toBe('SIGINT');
-  expect(ended).toEqual([]);
-});
 
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('a later %s ends at once with %d', (signal, code) => {
-  const { ended, send } = signalled();
-  send('SIGTERM');
-  send(signal, 1_000);
-  expect(ended).toEqual([code]);
-});
-
-test('nobody listens any more when it is over', () => {
-  const { stop, listeners } = signalled();
-  stop.forget();
-  expect(listeners.size).toBe(0);
-});
+] as const)(
+  'the first signal asks to stop, those right behind it are the same wish, and a later %s ends at once with %d',
+  async (later, code) => {
+    const listeners = new Set<(signal: StopSignal) => void>();
+    const ended: number[] = [];
+    let now = 5_000;
+    const io = {
+      stdout: { write: () => undefined },
+      stderr: { write: () => undefined },
+      onSignal(listener: (signal: StopSignal) => void) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+      endAtOnce: (exitCode: number) => void ended.push(exitCode),
+    };
+    const send = (signal: StopSignal, afterMs = 0) => {
+      now += afterMs;
+      for (const listener of listeners) listener(signal);
+    };
+    const stop = awaitStop(io, () => now);
+    send('SIGINT');
+    send('SIGINT');
+    send('SIGTERM', 999);
+    expect(await stop.received).toBe('SIGINT');
+    expect(ended).toEqual([]);
+    send(later, 1);
+    expect(ended).toEqual([code]);
+    stop.forget();
+    expect(listeners.size).toBe(0);
+  },
+);

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Parsed } from '../../../src/interface/parsed.ts';
 import { nearest } from '../../../src/service/cli/did-you-mean.ts';
-import { idOf, parseHost, parseRateLimit, wholeNumber } from '../../../src/service/cli/values.ts';
+import { shownTime, shownUntil } from '../../../src/service/cli/output/print.ts';
+import { baseUrl } from '../../../src/service/cli/serve/addresses.ts';
+import { idOf, parseByteCount, parseHost, parseRateLimit, wholeNumber } from '../../../src/service/cli/values.ts';
 
 describe('the nearest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
@@ -28,39 +31,42 @@ describe('the nearest name', () => {
   });
 });
 
-describe('a value', () => {
-  test.each([
-    ['1000/s', { perSecond: 1_000, burst: 60_000 }],
-    ['5/s', { perSecond: 5, burst: 300 }],
-    ['0', null],
-  ])('of the rate limit is %s', (text, value) => {
-    expect(parseRateLimit(text)).toEqual({ ok: true, value });
-  });
+const token = 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11';
 
-  test.each(['', '100', '0/s', '-1/s', '1.5/s', '100/m', '100 /s', '9999999/s', '1e3/s'])(
-    'of the rate limit is not "%s"',
-    (text) => {
-      expect(parseRateLimit(text).ok).toBe(false);
-    },
-  );
+test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, readonly string[]]>([
+  [
+    'a rate limit',
+    parseRateLimit,
+    { '1000/s': { perSecond: 1_000, burst: 60_000 }, '5/s': { perSecond: 5, burst: 300 }, '0': null },
+    ['', '100', '0/s', '-1/s', '1.5/s', '100/m', '100 /s', '9999999/s', '1e3/s'],
+  ],
+  [
+    'a port',
+    wholeNumber(0, 65_535),
+    { '0': 0, '65535': 65_535 },
+    ['', ' 1', '1.0', '0x10', '1e3', '-1', '65536', '99999999999999999999'],
+  ],
+  [
+    'a host',
+    parseHost,
+    { '::1': '::1', localhost: 'localhost', '0.0.0.0': '0.0.0.0', 'fe80::1%eth0': 'fe80::1%eth0' },
+    ['', 'http://x', 'a b', '[::1]', 'x\n'],
+  ],
+  ['a size', parseByteCount, { '0': 0, '500MB': 500e6, '2TB': 2e12 }, ['', '1', '1gb', '-1GB', '1.5GB', '1XB']],
+  // The secret of a token is easily taken for its id.
+  ['an id', idOf('tok', 'list'), { [token]: token }, [`wsa_${'a'.repeat(43)}`, 'tok_1', token.slice(1)]],
+])('%s is read where it is one, and refused otherwise', (_, parse, values, others) => {
+  for (const [text, value] of Object.entries(values)) expect(parse(text), text).toEqual({ ok: true, value });
+  for (const text of others) expect(parse(text).ok, text).toBe(false);
+});
 
-  test.each(['', ' 1', '1.0', '0x10', '1e3', '-1', '65536', '99999999999999999999'])(
-    'of a port is not "%s"',
-    (text) => {
-      expect(wholeNumber(0, 65_535)(text).ok).toBe(false);
-    },
-  );
+test('an address of IPv6 is part of the base address in brackets', () => {
+  expect([baseUrl('127.0.0.1', 80), baseUrl('::1', 80)]).toEqual(['http://127.0.0.1:80/v1', 'http://[::1]:80/v1']);
+});
 
-  test.each(['127.0.0.1', '::1', 'localhost', '0.0.0.0', 'fe80::1%eth0'])('of a host is %s', (text) => {
-    expect(parseHost(text)).toEqual({ ok: true, value: text });
-  });
-
-  test.each(['', 'http://x', 'a b', '[::1]', 'x\n'])('of a host is not %j', (text) => {
-    expect(parseHost(text).ok).toBe(false);
-  });
-
-  test('of an id is not the secret of a token', () => {
-    expect(idOf('tok', 'list')(`wsa_${'a'.repeat(43)}`).ok).toBe(false);
-    expect(idOf('tok', 'list')('tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11').ok).toBe(true);
-  });
+test('a time is shown to the minute, in UTC, and how far ahead it is', () => {
+  expect(shownTime('2026-03-01T14:05:59.999Z')).toBe('2026-03-01 14:05 UTC');
+  const now = Date.parse('2026-03-01T12:00:00.000Z');
+  const shown = [-5, 40, 12 * 60].map((seconds) => shownUntil(new Date(now + seconds * 1_000).toISOString(), now));
+  expect(shown).toEqual(['in 0 s', 'in 40 s', 'in 12 min']);
 });

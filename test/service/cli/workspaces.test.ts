@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
 
-const { service, run, json, ask, lock } = besideService();
+const { folder, run, json, ask, lock } = besideService();
 
 const sampleRemote = async (): Promise<string> =>
   (await json('workspace', 'list')).workspaces.find(({ id }: { id: string }) => id === 'sample').remote;
@@ -40,28 +40,9 @@ describe('workspace add', () => {
     expect((await ask('GET', '/workspaces/deaf/locks')).status).toBe(200);
   });
 
-  test('shows no credentials of a remote, neither when it is added nor when it fails nor later', async () => {
-    const remote = 'https://ada:s3cret-word@127.0.0.1:1/game.git';
-    const { workspace } = await json('workspace', 'add', 'closed', '--remote', remote, '--no-check');
-    expect(workspace.remote).toBe('https://127.0.0.1:1/game.git');
-    const added = await run('workspace', 'add', 'closed2', '--remote', remote, '--no-check');
-    expect(added.stdout).toContain('a mirror of https://127.0.0.1:1/game.git.');
-    const failed = await run('workspace', 'add', 'closed3', '--remote', remote);
-    expect(failed.code).toBe(1);
-    const list = await run('workspace', 'list');
-    expect(list.stdout).toMatch(/^closed +https:\/\/127\.0\.0\.1:1\/game\.git +/m);
-    expect(JSON.stringify([workspace, added, failed, list])).not.toContain('s3cret');
-  });
-
   test('refuses an id that is taken', async () => {
-    const { code, stderr } = await run(
-      'workspace',
-      'add',
-      'sample',
-      '--remote',
-      'https://a.example/x.git',
-      '--no-check',
-    );
+    const args = ['--remote', 'https://a.example/x.git', '--no-check'];
+    const { code, stderr } = await run('workspace', 'add', 'sample', ...args);
     expect(code).toBe(1);
     expect(stderr).toContain('The workspace "sample" already exists.');
   });
@@ -102,7 +83,7 @@ describe('workspace remove', () => {
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
     const state = async () => (await ask('GET', path)).body.status;
     await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
-    const mirror = join(service().folder, 'mirrors', 'short%2elived.git');
+    const mirror = join(folder(), 'mirrors', 'short%2elived.git');
     expect(await exists(mirror)).toBe(true);
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });

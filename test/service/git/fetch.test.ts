@@ -1,26 +1,11 @@
-import { chmod, mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
-import { createRepository, gitAt, manyCommits, type Repository } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { gitAt, manyCommits, type Repository } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
 
 const main = branchNamed('main');
-
-async function setUp() {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
-  const data = join(folder, 'data');
-  return {
-    folder,
-    repository,
-    data,
-    git: gitIn(data),
-    remote: remoteAt(repository.path),
-    mirror: join(data, 'mirrors', 'game.git'),
-  };
-}
 
 /** Everything the branch needs is there, by git's own judgement, and nothing of a work in progress. */
 async function expectSound(mirror: string, data: string): Promise<void> {
@@ -38,7 +23,7 @@ const countOf = (repository: Repository, ...revisions: string[]): number =>
 
 describe('a fetch', () => {
   test('brings the branch with all its objects, and tells of them as they come', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(60), { branch: 'other', from: 'main', files: { other: 'x' } });
     repository.git('tag', '-m', 'tag', 'v1', 'main');
 
@@ -53,8 +38,8 @@ describe('a fetch', () => {
     await expectSound(mirror, data);
   });
 
-  test('transfers only what is new, and nothing twice', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+  test('transfers only what is new: nothing twice, and nothing that another branch brought', async () => {
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(30));
     await git.fetch('game', remote, main, enoughTime);
     const before = repository.head('main');
@@ -63,34 +48,20 @@ describe('a fetch', () => {
     const more = await git.fetch('game', remote, main, enoughTime);
     expect(more).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main', `^${before}`) });
     expect(await git.fetch('game', remote, main, enoughTime)).toEqual({ head: more.head, receivedObjects: 0 });
-    await expectSound(mirror, data);
-  });
-
-  test('of a commit that another branch brought transfers nothing', async () => {
-    const { git, repository, remote } = await setUp();
-    repository.commit(...manyCommits(3));
-    await git.fetch('game', remote, main, enoughTime);
     repository.git('update-ref', 'refs/heads/release', 'main~1');
-    expect(await git.fetch('game', remote, branchNamed('release'), enoughTime)).toEqual({
-      head: repository.head('release'),
-      receivedObjects: 0,
-    });
-    expect(await git.head('game', branchNamed('release'))).toBe(repository.head('release'));
-  });
+    const release = { head: repository.head('release'), receivedObjects: 0 };
+    expect(await git.fetch('game', remote, branchNamed('release'), enoughTime)).toEqual(release);
+    expect(await git.head('game', branchNamed('release'))).toBe(release.head);
 
-  test('follows a branch that was rewritten', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
-    repository.commit(...manyCommits(10));
-    await git.fetch('game', remote, main, enoughTime);
+    // Rewritten, and so not ahead of what the mirror has.
     repository.commit({ branch: 'main', from: `${repository.head('main')}~4`, files: { a: 'rewritten' } });
-    const { head } = await git.fetch('game', remote, main, enoughTime);
-    expect(head).toBe(repository.head('main'));
-    expect(await git.head('game', main)).toBe(head);
+    expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
+    expect(await git.head('game', main)).toBe(repository.head('main'));
     await expectSound(mirror, data);
   });
 
   test('of a branch that is not there is a failure of its own kind', async () => {
-    const { git, repository, remote } = await setUp();
+    const { git, repository, remote } = await gitSetUp();
     repository.commit(...manyCommits(1));
     for (const attempt of [git.fetch, git.estimate]) {
       const failure = await failureOf(attempt('game', remote, branchNamed('nope'), enoughTime));
@@ -101,7 +72,7 @@ describe('a fetch', () => {
   });
 
   test('takes a name that a branch above or below it had before', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit({ branch: 'release', files: { a: '1' } }, { branch: 'release-2', files: { a: '2' } });
     await git.fetch('game', remote, branchNamed('release'), enoughTime);
     await git.fetch('game', remote, branchNamed('release-2'), enoughTime);
@@ -119,7 +90,7 @@ describe('a fetch', () => {
   });
 
   test('of several branches at once, into a mirror that is not there yet, brings them all', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     const branches = ['main', 'one', 'two', 'three', 'four/five'];
     repository.commit(
       ...manyCommits(20),
@@ -131,7 +102,7 @@ describe('a fetch', () => {
   });
 
   test('and upkeep do not get in the way of each other', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(10));
     await git.fetch('game', remote, main, enoughTime);
     for (let round = 0; round < 6; round += 1) {
@@ -155,7 +126,7 @@ describe('a fetch', () => {
   });
 
   test('is not stopped by what a killed service left behind', async () => {
-    const { git, repository, remote, mirror, data } = await setUp();
+    const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     await git.fetch('game', remote, main, enoughTime);
     repository.commit(...manyCommits(3, 'main', 'more'));
@@ -173,27 +144,22 @@ describe('a fetch', () => {
     await leave(join(mirror, 'packed-refs.lock'));
     await leave(join(mirror, 'objects', 'pack', 'tmp_pack_2'));
     await leave(join(mirror, 'objects', 'pack', '.tmp-3-pack-4.pack'));
+    // Another instance is at work in one that was begun as long ago.
+    const others = join(data, 'scratch', 'work-of-another-instance');
+    await mkdir(others);
+    await writeFile(join(others, 'tmp_pack_1'), 'arriving');
+    await utimes(others, long, long);
 
     await git.fetch('game', remote, main, enoughTime);
     await git.maintain('game', enoughTime);
     expect(await git.head('game', main)).toBe(repository.head('main'));
+    expect(await readdir(others)).toEqual(['tmp_pack_1']);
+    await rm(others, { recursive: true });
     await expectSound(mirror, data);
   });
 
-  test('leaves the work of others alone', async () => {
-    const { git, repository, remote, data } = await setUp();
-    repository.commit(...manyCommits(3));
-    const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
-    const others = join(data, 'scratch', 'work-of-another-instance');
-    await mkdir(others, { recursive: true });
-    await writeFile(join(others, 'tmp_pack_1'), 'arriving');
-    await utimes(others, long, long);
-    await git.fetch('game', remote, main, enoughTime);
-    expect((await stat(join(others, 'tmp_pack_1'))).isFile()).toBe(true);
-  });
-
   test('of a shallow clone says what to do about it', async () => {
-    const { folder, git, repository } = await setUp();
+    const { folder, git, repository } = await gitSetUp();
     repository.commit(...manyCommits(5));
     const shallow = join(folder, 'shallow.git');
     repository.git('clone', '--quiet', '--bare', '--depth=2', `file://${repository.path}`, shallow);
@@ -203,22 +169,22 @@ describe('a fetch', () => {
   });
 
   test('takes no setting of the user, and runs no hook', async () => {
-    const { folder, repository, remote, mirror, data } = await setUp();
+    const { folder, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(2));
     const home = join(folder, 'home');
-    const hook = `#!/bin/sh\ntouch ${folder}/hook-ran\n`;
-    await mkdir(join(home, 'hooks'), { recursive: true });
-    await writeFile(join(home, 'hooks', 'reference-transaction'), hook);
-    await chmod(join(home, 'hooks', 'reference-transaction'), 0o755);
+    const addHook = async (where: string) => {
+      await mkdir(join(where, 'hooks'), { recursive: true });
+      const hook = join(where, 'hooks', 'reference-transaction');
+      await writeFile(hook, `#!/bin/sh\ntouch ${folder}/hook-ran\n`, { mode: 0o755 });
+    };
+    await addHook(home);
     await writeFile(
       join(home, '.gitconfig'),
       `[url "file:///elsewhere"]\n\tinsteadOf = ${remote.address}\n[core]\n\thooksPath = ${home}/hooks\n`,
     );
     const git = gitIn(data, { HOME: home });
     await git.fetch('game', remote, main, enoughTime);
-    await mkdir(join(mirror, 'hooks'), { recursive: true });
-    await writeFile(join(mirror, 'hooks', 'reference-transaction'), hook);
-    await chmod(join(mirror, 'hooks', 'reference-transaction'), 0o755);
+    await addHook(mirror);
     repository.commit(...manyCommits(2, 'main', 'more'));
     await git.fetch('game', remote, main, enoughTime);
     expect(await readdir(folder)).not.toContain('hook-ran');
@@ -227,7 +193,7 @@ describe('a fetch', () => {
 
 describe('mirrors', () => {
   test('of workspaces whose names differ in anything are apart', async () => {
-    const { git, repository, remote, data } = await setUp();
+    const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(1));
     const names = ['game', 'Game', 'ga me', '../game', '..', 'ga%20me', 'größe'];
     for (const name of names) await git.fetch(name, remote, main, enoughTime);
@@ -236,7 +202,7 @@ describe('mirrors', () => {
   });
 
   test('are gone when they are forgotten, and come back with the next fetch', async () => {
-    const { git, repository, remote, data } = await setUp();
+    const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const first = await git.fetch('game', remote, main, enoughTime);
     await git.forget('game');
@@ -248,19 +214,14 @@ describe('mirrors', () => {
 });
 
 test('without git, every operation says what to install', async () => {
-  const { folder, remote } = await setUp();
+  const { folder, remote } = await gitSetUp();
   const failure = await failureOf(gitIn(folder, { PATH: join(folder, 'empty') }).branches(remote, enoughTime));
   expect(failure.kind).toBe('not-installed');
   expect(failure.message).toContain('Install git');
 });
 
-test('the version of git is told', async () => {
-  const { git } = await setUp();
-  expect(await git.version()).toMatch(/^\d+\.\d+/);
-});
-
 test('a signal that was given before starts nothing', async () => {
-  const { git, repository, remote, data } = await setUp();
+  const { git, repository, remote, data } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const failure = await failureOf(git.fetch('game', remote, main, { ...enoughTime, signal: AbortSignal.abort() }));
   expect(failure.kind).toBe('aborted');

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createGit } from '../../../src/service/git/git.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, operatorEnvironment, remoteAt } from '../../support/git-service.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, operatorEnvironment } from '../../support/git-service.ts';
 
 const main = branchNamed('main');
 
@@ -14,39 +13,34 @@ async function pathWithGit(folder: string, first: string): Promise<string> {
   const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const bin = join(folder, 'bin');
   await mkdir(bin);
-  await writeFile(join(bin, 'git'), `#!/bin/sh\n${first}\nexec ${git} "$@"\n`);
-  await chmod(join(bin, 'git'), 0o755);
+  await writeFile(join(bin, 'git'), `#!/bin/sh\n${first}\nexec ${git} "$@"\n`, { mode: 0o755 });
   return `${bin}:${process.env['PATH']}`;
 }
 
 test('a repository that another user owns is served all the same', async () => {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
+  const { folder, repository, remote } = await gitSetUp();
   repository.commit(...manyCommits(3));
   // git's own tests set this to make every repository seem to be owned by another user.
   const path = await pathWithGit(folder, 'export GIT_TEST_ASSUME_DIFFERENT_OWNER=1');
   const service = gitIn(join(folder, 'data'), { PATH: path });
 
-  const remote = remoteAt(repository.path);
   expect([...(await service.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
   expect((await service.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
 });
 
 test('a repository on the disk is not read where the operator does not allow it', async () => {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
+  const { folder, repository, remote } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const git = createGit({ dataFolder: folder, allowFile: false, environment: operatorEnvironment(folder) });
-  const failure = await failureOf(git.fetch('game', remoteAt(repository.path), main, enoughTime));
+  const failure = await failureOf(git.fetch('game', remote, main, enoughTime));
   expect(failure.message).toContain("transport 'file' not allowed");
 });
 
 test('the settings of a repository that the service was started in are not read', async () => {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
+  const { folder, repository, data, remote } = await gitSetUp();
   repository.commit(...manyCommits(1));
   const around = createRepository(folder, 'around.git');
   around.git('config', 'url.file:///elsewhere.insteadOf', repository.path);
-  const git = gitIn(join(folder, 'data'), { PATH: await pathWithGit(folder, `cd ${around.path}`) });
-  expect((await git.branches(remoteAt(repository.path), enoughTime)).branches.size).toBe(1);
+  const git = gitIn(data, { PATH: await pathWithGit(folder, `cd ${around.path}`) });
+  expect((await git.branches(remote, enoughTime)).branches.size).toBe(1);
 });

@@ -3,38 +3,23 @@ import { gitEnvironment } from '../../../src/service/git/git-environment.ts';
 
 describe('the environment of git', () => {
   test('has nothing of the operator but what is passed on', () => {
-    const environment = gitEnvironment(
-      {
-        PATH: '/bin',
-        HOME: '/home/x',
-        SSH_AUTH_SOCK: '/agent',
-        GIT_SSL_CAINFO: '/ca',
-        https_proxy: 'http://proxy',
-        GIT_TRACE: '1',
-        GIT_CURL_VERBOSE: '1',
-        GIT_SSL_NO_VERIFY: '1',
-        GIT_CONFIG_PARAMETERS: "'core.sshCommand=evil'",
-        GIT_DIR: '/elsewhere',
-        DATABASE_URL: 'postgres://user:password@host',
-      },
-      { allowFile: false },
-    );
-    expect(environment).toMatchObject({
+    const passedOn = {
       PATH: '/bin',
       HOME: '/home/x',
       SSH_AUTH_SOCK: '/agent',
       GIT_SSL_CAINFO: '/ca',
       https_proxy: 'http://proxy',
-    });
-    for (const name of [
-      'GIT_TRACE',
-      'GIT_CURL_VERBOSE',
-      'GIT_SSL_NO_VERIFY',
-      'GIT_CONFIG_PARAMETERS',
-      'DATABASE_URL',
-    ]) {
-      expect(environment).not.toHaveProperty(name);
-    }
+    };
+    const others = {
+      GIT_TRACE: '1',
+      GIT_CURL_VERBOSE: '1',
+      GIT_SSL_NO_VERIFY: '1',
+      GIT_CONFIG_PARAMETERS: "'core.sshCommand=evil'",
+      DATABASE_URL: 'postgres://user:password@host',
+    };
+    const environment = gitEnvironment({ ...passedOn, ...others, GIT_DIR: '/elsewhere' }, { allowFile: false });
+    expect(environment).toMatchObject(passedOn);
+    for (const name of Object.keys(others)) expect(environment).not.toHaveProperty(name);
     expect(environment['GIT_DIR']).not.toBe('/elsewhere');
   });
 

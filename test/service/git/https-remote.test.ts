@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../support/git-https-server.ts';
 import { commandLines, processesNaming } from '../../support/git-processes.ts';
-import { createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { gitAt, manyCommits } from '../../support/git-repository.ts';
+import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
+import { listenHere } from '../../support/listen.ts';
 
 const main = branchNamed('main');
 
 async function setUp(options: Omit<GitHttpsOptions, 'folder'> = {}) {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
-  const server = await startGitHttpsServer({ folder, ...options });
-  const data = join(folder, 'data');
-  return { repository, server, data, git: gitIn(data, { GIT_SSL_CAINFO: server.certificate }) };
+  const setUp = await gitSetUp();
+  const server = await startGitHttpsServer({ folder: setUp.folder, ...options });
+  return { ...setUp, server, git: gitIn(setUp.data, { GIT_SSL_CAINFO: server.certificate }) };
 }
 
 /** Lets in only who knows the password, and notes what anyone on the machine can see of the processes meanwhile. */
@@ -51,7 +49,7 @@ describe('an https remote', () => {
 
   test('gets its credentials in a header, and nobody sees them', async () => {
     const { answer, seen } = guard('builder', 'p@ss:w%rd/1');
-    const { repository, server, data, git } = await setUp({ answer });
+    const { repository, server, mirror, git } = await setUp({ answer });
     repository.commit(...manyCommits(3));
     const remote = remoteAt(server.address('remote.git', 'builder:p%40ss%3Aw%25rd%2F1'));
 
@@ -63,7 +61,6 @@ describe('an https remote', () => {
     const visible = seen.filter((line) => line.includes(server.host));
     expect(visible.length).toBeGreaterThan(0);
     for (const secret of secrets) expect(seen.filter((line) => line.includes(secret))).toEqual([]);
-    const mirror = join(data, 'mirrors', 'game.git');
     expect(gitAt(mirror, 'config', '--list', '--local')).not.toMatch(/http|remote/);
     expect((await readdir(mirror)).toSorted()).not.toContain('FETCH_HEAD');
   });
@@ -121,44 +118,31 @@ describe('an https remote', () => {
     expect(failure.message).toMatch(/certificate/i);
     expect(server.requests).toEqual([]);
   });
-
-  test('that is not there is a failure', async () => {
-    const { server, git } = await setUp();
-    const failure = await failureOf(git.branches(remoteAt(server.address('nothing.git')), enoughTime));
-    expect(failure).toMatchObject({ kind: 'failed', said: expect.stringContaining('not found') });
-  });
 });
 
-describe('a remote that hangs', () => {
-  test('ends at its limit, with nothing left running', async () => {
-    const sockets: Socket[] = [];
-    const silent = createServer((socket) => sockets.push(socket));
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => {
-      for (const socket of sockets) socket.destroy();
-      silent.close();
-    });
-    // A server that listens on TCP has an address with a port.
-    const { port } = silent.address() as AddressInfo;
-    const folder = await temporaryFolder();
-    const git = gitIn(folder);
-    const remote = remoteAt(`https://user:pa55word@127.0.0.1:${port}/remote.git`);
-    const limits = { timeoutMs: 400 };
-    const failures = await Promise.all(
-      [
-        git.branches(remote, limits),
-        git.estimate('game', remote, main, limits),
-        git.fetch('game', remote, main, limits),
-      ].map(failureOf),
-    );
-    for (const failure of failures) {
-      expect(failure.kind).toBe('timeout');
-      expect(failure.message).toContain('400 ms');
-      expect(failure.message).not.toContain('pa55word');
-    }
-    expect(processesNaming(`127.0.0.1:${port}`)).toEqual([]);
-    expect(await readdir(join(folder, 'scratch'))).toEqual([]);
+test('a remote that hangs ends at its limit, with nothing left running', async () => {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => sockets.push(socket));
+  const port = await listenHere(silent);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
   });
+  const { git, data } = await gitSetUp();
+  const remote = remoteAt(`https://user:pa55word@127.0.0.1:${port}/remote.git`);
+  const limits = { timeoutMs: 400 };
+  const attempts = [
+    git.branches(remote, limits),
+    git.estimate('game', remote, main, limits),
+    git.fetch('game', remote, main, limits),
+  ];
+  for (const failure of await Promise.all(attempts.map(failureOf))) {
+    expect(failure.kind).toBe('timeout');
+    expect(failure.message).toContain('400 ms');
+    expect(failure.message).not.toContain('pa55word');
+  }
+  expect(processesNaming(`127.0.0.1:${port}`)).toEqual([]);
+  expect(await readdir(join(data, 'scratch'))).toEqual([]);
 });
 
 describe('a fetch that stops in the middle of the pack', () => {
@@ -203,8 +187,7 @@ describe('a fetch that stops in the middle of the pack', () => {
     { end: 'its time is over', kind: 'timeout' },
     { end: 'git is killed', kind: 'failed' },
   ] as const)('because $end leaves the mirror as it was', async ({ kind }) => {
-    const { git, remote, repository, server, data, first, stalled, proceed } = await setUpStalled();
-    const mirror = join(data, 'mirrors', 'game.git');
+    const { git, remote, repository, server, data, mirror, first, stalled, proceed } = await setUpStalled();
     const abort = new AbortController();
     const limits = kind === 'timeout' ? { timeoutMs: 1_000 } : { ...enoughTime, signal: abort.signal };
     const fetching = failureOf(git.fetch('game', remote, main, limits));

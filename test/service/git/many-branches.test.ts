@@ -2,13 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { maxBranches } from '../../../src/service/git/remote-branches.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
-import { createRepository } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { branchNamed, enoughTime, failureOf, gitSetUp } from '../../support/git-service.ts';
 
 async function repositoryWith(branches: number) {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
+  const { git, remote, repository } = await gitSetUp();
   repository.commit({ branch: 'main', files: { a: '1' } });
   const head = repository.head('main');
   const refs = Array.from({ length: branches - 1 }, (_, index) => `refs/heads/b${String(index).padStart(6, '0')}`);
@@ -16,7 +13,7 @@ async function repositoryWith(branches: number) {
     join(repository.path, 'packed-refs'),
     ['# pack-refs with: peeled fully-peeled sorted ', ...refs.map((ref) => `${head} ${ref}`), ''].join('\n'),
   );
-  return { git: gitIn(join(folder, 'data')), remote: remoteAt(repository.path), head };
+  return { git, remote, head };
 }
 
 /** The most processor time that one turn of the event loop takes while the work is under way, in milliseconds. */

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import { collectBranches } from '../../../src/service/git/remote-branches.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
-import { createRepository } from '../../support/git-repository.ts';
-import { enoughTime, failureOf, gitIn, remoteAt } from '../../support/git-service.ts';
+import { enoughTime, failureOf, gitSetUp, remoteAt } from '../../support/git-service.ts';
 
 test('the branches of a remote come with their commits and the default one', async () => {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
+  const { git, repository } = await gitSetUp();
   repository.commit(
     { branch: 'main', files: { a: '1' } },
     { branch: 'release/1.0', from: 'main', files: { a: '2' } },
@@ -17,23 +14,20 @@ test('the branches of a remote come with their commits and the default one', asy
   repository.git('update-ref', 'refs/heads/HEAD', 'main');
   repository.git('update-ref', 'refs/heads/-option', 'main');
   for (const address of [repository.path, `file://${repository.path}`]) {
-    const { branches, defaultBranch } = await gitIn(folder).branches(remoteAt(address), enoughTime);
+    const { branches, defaultBranch } = await git.branches(remoteAt(address), enoughTime);
     expect([...branches]).toEqual(['größe', 'main', 'release/1.0'].map((name) => [name, repository.head(name)]));
     expect(defaultBranch).toBe('main');
   }
 });
 
 test('an empty repository has no branches', async () => {
-  const folder = await temporaryFolder();
-  const repository = createRepository(folder);
-  const { branches, defaultBranch } = await gitIn(folder).branches(remoteAt(repository.path), enoughTime);
-  expect([...branches]).toEqual([]);
-  expect(defaultBranch).toBeUndefined();
+  const { git, remote } = await gitSetUp();
+  expect(await git.branches(remote, enoughTime)).toEqual({ branches: new Map(), defaultBranch: undefined });
 });
 
 test('a repository that is not there is a failure in the words of git', async () => {
-  const folder = await temporaryFolder();
-  const failure = await failureOf(gitIn(folder).branches(remoteAt(`${folder}/nothing.git`), enoughTime));
+  const { folder, git } = await gitSetUp();
+  const failure = await failureOf(git.branches(remoteAt(`${folder}/nothing.git`), enoughTime));
   expect(failure.kind).toBe('failed');
   expect(failure.message).toContain(`git could not list the branches of ${folder}/nothing.git`);
   expect(failure.message).toContain('does not appear to be a git repository');
@@ -42,15 +36,7 @@ test('a repository that is not there is a failure in the words of git', async ()
 test('names that could not be given back to git are left out', () => {
   const commit = '0123456789012345678901234567890123456789';
   const collected = collectBranches();
-  for (const ref of [
-    'refs/heads/ok',
-    'refs/heads/not-\ufffd-utf8',
-    'refs/heads/../evil',
-    'refs/heads/-x',
-    'refs/tags/v1',
-    'HEAD',
-  ]) {
-    collected.add(`${commit}\t${ref}`);
-  }
+  const refs = ['heads/ok', 'heads/not-\ufffd-utf8', 'heads/../evil', 'heads/-x', 'tags/v1', 'HEAD'];
+  for (const ref of refs) collected.add(`${commit}\trefs/${ref}`);
   expect([...collected.listed.branches.keys()]).toEqual(['ok']);
 });

@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgres } from '../../../src/service/storage/postgres.ts';
-import { createPostgresDatabase, type DatabaseKind, postgresServer } from '../../support/databases.ts';
+import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import {
   ask,
@@ -14,30 +10,16 @@ import {
   startTestService,
 } from '../../support/running-service.ts';
 
-/** Several instances in this process, each with connections of its own, on one PostgreSQL database. */
-async function startInstances(
-  url: string,
-  count: number,
-  options: RunningServiceOptions = {},
-): Promise<RunningService[]> {
-  const shared: DatabaseKind = {
-    name: 'PostgreSQL',
-    async open(onCommit = () => undefined) {
-      const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
-      return { storage, remove: () => storage.close() };
-    },
-  };
-  return Promise.all(Array.from({ length: count }, () => startTestService(shared, options)));
-}
+/** Several instances in this process, on one PostgreSQL database. */
+const startInstances = (url: string, count: number, options: RunningServiceOptions = {}): Promise<RunningService[]> =>
+  Promise.all(Array.from({ length: count }, () => startTestService(postgresAt(url), options)));
 
 describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (needs TEST_DATABASE_URL)', () => {
   let instances: RunningService[];
   let removeDatabase: () => Promise<void>;
   let token: string;
-  let folder: string;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'workspace-instances-'));
     const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
     removeDatabase = remove;
     // All at once, on an empty database: the migrations are made by one of them.
@@ -47,7 +29,6 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
   afterAll(async () => {
     await Promise.all(instances.map((instance) => instance.stop()));
     await removeDatabase();
-    await rm(folder, { recursive: true, force: true });
   });
 
   const first = (): RunningService => instance(0);
@@ -74,36 +55,6 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => lock(index, workspace, 'a')));
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(replies.filter(({ status }) => status === 409)).toHaveLength(59);
-  });
-
-  test('no two hold a path at the same time, and fences grow, whoever asks which instance when', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.tuple(fc.nat(2), fc.nat(2), fc.nat(2)), { minLength: 8, maxLength: 8 }),
-        async (clients) => {
-          const workspace = await first().workspace();
-          const holders = new Map<string, number>();
-          const fences = new Map<string, number[]>();
-          await Promise.all(
-            clients.map(async ([start, where, step], client) => {
-              for (let round = 0; round < 6; round += 1) {
-                const path = `path-${(start + round * step) % 3}`;
-                const reply = await lock(where + round, workspace, path);
-                if (reply.status !== 201) continue;
-                expect(holders.get(path)).toBeUndefined();
-                holders.set(path, client);
-                fences.set(path, [...(fences.get(path) ?? []), reply.body.fence]);
-                await new Promise(setImmediate);
-                holders.delete(path);
-                expect((await release(where + round + 1, workspace, reply)).status).toBe(204);
-              }
-            }),
-          );
-          for (const seen of fences.values()) expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
-        },
-      ),
-      { numRuns: 15 },
-    );
   });
 
   test('the same idempotency key at two instances at once is done once', async () => {
@@ -140,7 +91,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
   });
 
   test('a sync is run by one of the instances, and all of them tell how it goes', async () => {
-    const remote = createRepository(folder);
+    const remote = createRepository(await temporaryFolder());
     remote.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await first().workspace(remote.path);
     const replies = await Promise.all(

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { createPostgresDatabase, type DatabaseKind, postgresServer } from '../../support/databases.ts';
+import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { readLockHistory, readOutbox } from '../../support/instances/history.ts';
 import { type Ask, ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
@@ -38,16 +37,9 @@ describe.skipIf(postgresServer === undefined)('changes of all kinds at once (nee
     const database = await createPostgresDatabase(postgresServer ?? '');
     ({ url } = database);
     removeDatabase = database.remove;
-    const shared: DatabaseKind = {
-      name: 'PostgreSQL',
-      async open(onCommit = () => undefined) {
-        const storage = await openPostgres({ url, onCommit, onIdleError: () => undefined });
-        return { storage, remove: () => storage.close() };
-      },
-    };
     receiver = await startWebhookReceiver();
     const options = { allowedNetworks: ['127.0.0.0/8'] };
-    instances = await Promise.all([1, 2, 3].map(() => startTestService(shared, options)));
+    instances = await Promise.all([1, 2, 3].map(() => startTestService(postgresAt(url), options)));
     const [first] = instances;
     token = (await first?.token())?.secret ?? '';
     const remote = createRepository(folder);

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
@@ -14,12 +15,12 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
   let one: Storage;
   let other: Storage;
   let watcher: pg.Client;
+  let url: string;
   let removeDatabase: () => Promise<void>;
   const groups: number[] = [];
 
   beforeAll(async () => {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    removeDatabase = remove;
+    ({ url, remove: removeDatabase } = await createPostgresDatabase(postgresServer ?? ''));
     one = await openPostgres({ url, onCommit: (changes) => groups.push(changes), onIdleError: () => undefined });
     other = await openPostgres({ url, onIdleError: () => undefined });
     watcher = new pg.Client({ connectionString: url });
@@ -136,5 +137,18 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     await running.end();
     await Promise.all([first, ...more]);
     expect(groups).toEqual([10]);
+  });
+
+  test('a change is on disk when it is answered, also where the database would not wait for that', async () => {
+    const { rows } = await watcher.query('select current_database() as name');
+    await watcher.query(`alter database ${rows[0].name} set synchronous_commit = off`);
+    const storage = await openPostgres({ url, onIdleError: () => undefined });
+    try {
+      const setting = sql<{ value: string }>`select current_setting('synchronous_commit') as value`;
+      expect((await setting.execute(storage.read)).rows).toEqual([{ value: 'off' }]);
+      expect((await storage.commit('global', (db) => setting.execute(db))).rows).toEqual([{ value: 'on' }]);
+    } finally {
+      await storage.close();
+    }
   });
 });

@@ -8,15 +8,17 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('no key has more than its share, no place is left free that somebody could have, and all work is done', async () => {
+test('no key has more than its share, no place stays free that somebody could have, and all work of a key is done in its order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
       fc.integer({ min: 1, max: 4 }),
-      fc.integer({ min: 1, max: 4 }),
+      fc.option(fc.integer({ min: 1, max: 4 }), { nil: undefined }),
       fc.array(fc.record({ key: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() }), { maxLength: 20 }),
-      async (scheduler, max, maxPerKey, works) => {
-        const inTurn = limitParallel({ max, maxPerKey, patience: { maxWaitMs: 60_000, busy } });
+      async (scheduler, max, share, works) => {
+        const maxPerKey = share ?? max;
+        const inTurn = limitParallel({ max, ...(share && { maxPerKey, patience: { maxWaitMs: 60_000, busy } }) });
+        const begun: number[] = [];
         const running = new Map<string, number>();
         const waiting = new Map<string, number>();
         const change = (counts: Map<string, number>, key: string, difference: number) =>
@@ -24,15 +26,17 @@ test('no key has more than its share, no place is left free that somebody could 
         const total = () => [...running.values()].reduce((sum, count) => sum + count, 0);
         for (const { key } of works) change(waiting, key, 1);
         const results = Promise.allSettled(
-          works.map(({ key, fails }) =>
+          works.map(({ key, fails }, index) =>
             inTurn(key, async () => {
+              begun.push(index);
               change(waiting, key, -1);
               change(running, key, 1);
               expect(total()).toBeLessThanOrEqual(max);
               expect(running.get(key)).toBeLessThanOrEqual(maxPerKey);
               await scheduler.schedule(Promise.resolve());
               change(running, key, -1);
-              if (fails) throw new Error('It had to fail.');
+              if (fails) throw new Error(`${index} had to fail.`);
+              return index;
             }),
           ),
         );
@@ -45,9 +49,17 @@ test('no key has more than its share, no place is left free that somebody could 
           await scheduler.waitOne();
           await new Promise(setImmediate);
         }
-        expect((await results).map(({ status }) => status)).toEqual(
-          works.map(({ fails }) => (fails ? 'rejected' : 'fulfilled')),
+        expect(await results).toEqual(
+          works.map(({ fails }, index) =>
+            fails
+              ? { status: 'rejected', reason: new Error(`${index} had to fail.`) }
+              : { status: 'fulfilled', value: index },
+          ),
         );
+        for (const key of ['a', 'b', 'c']) {
+          const ofKey = begun.filter((index) => works[index]?.key === key);
+          expect(ofKey).toEqual(ofKey.toSorted((one, other) => one - other));
+        }
       },
     ),
     { numRuns: 50 },
@@ -81,59 +93,4 @@ test('whoever has waited for too long is told so, and takes no place later', asy
   await holding;
   expect(late).not.toHaveBeenCalled();
   expect(await inTurn('b', async () => 'done')).toBe('done');
-});
-
-test('work of one key is done in the order in which it came, and never more of it than allowed at the same time', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.scheduler(),
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.boolean(), { minLength: 1, maxLength: 15 }),
-      async (scheduler, max, fails) => {
-        const inTurn = limitParallel({ max });
-        const begun: number[] = [];
-        let running = 0;
-        let highest = 0;
-        const results = Promise.allSettled(
-          fails.map((failing, index) =>
-            inTurn('', async () => {
-              begun.push(index);
-              running += 1;
-              highest = Math.max(highest, running);
-              await scheduler.schedule(Promise.resolve(), `work ${index}`);
-              running -= 1;
-              if (failing) throw new Error(`${index} had to fail.`);
-              return index;
-            }),
-          ),
-        );
-        await scheduler.waitIdle();
-        const expected = fails.map((failing, index) =>
-          failing
-            ? { status: 'rejected', reason: new Error(`${index} had to fail.`) }
-            : { status: 'fulfilled', value: index },
-        );
-        expect(await results).toEqual(expected);
-        expect(begun).toEqual(fails.map((_, index) => index));
-        expect(highest).toBe(Math.min(max, fails.length));
-      },
-    ),
-  );
-});
-
-test('a place that came free is there for what comes later', async () => {
-  const inTurn = limitParallel({ max: 1 });
-  expect(await inTurn('', async () => 'first')).toBe('first');
-  expect(await inTurn('', async () => 'second')).toBe('second');
-  const held = Promise.withResolvers<void>();
-  const holding = inTurn('', () => held.promise);
-  let begun = false;
-  const waiting = inTurn('', async () => {
-    begun = true;
-  });
-  await Promise.resolve();
-  expect(begun).toBe(false);
-  held.resolve();
-  await Promise.all([holding, waiting]);
-  expect(begun).toBe(true);
 });

@@ -10,8 +10,9 @@ afterEach(() => {
 /** So seldom that only a wake-up makes the worker look. */
 const never = 2 ** 30;
 
-/** Only ends a wait that would have no end. */
-const patient = { timeout: 30_000 };
+const onError = (error: unknown): void => {
+  throw error;
+};
 
 /** Jobs in a place that answers late, as a database does: what it answers may be out of date by then. */
 function queueOf(scheduler: fc.Scheduler, takenEarly: () => boolean) {
@@ -39,126 +40,74 @@ const inTurn = (answers: readonly boolean[]): (() => boolean) => {
 
 const answers = fc.array(fc.boolean(), { minLength: 1, maxLength: 8 });
 
-test('every job that a wake-up follows is done once, and never more than allowed at the same time', async () => {
+/** Fails as often as it is told to, and counts that. */
+function failing(answers: readonly boolean[]) {
+  const fails = inTurn(answers);
+  const counted = { failures: 0 };
+  return {
+    counted,
+    maybe(): void {
+      if (!fails()) return;
+      counted.failures += 1;
+      throw new Error('This had to fail.');
+    },
+  };
+}
+
+test('every job that a wake-up follows is done once, and never more than allowed at the same time; errors are told', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
       fc.integer({ min: 1, max: 4 }),
       fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 8 }),
       answers,
-      async (scheduler, parallel, arrivals, early) => {
+      fc.option(fc.tuple(answers, answers), { nil: [[false], [false]] }),
+      async (scheduler, parallel, arrivals, early, [failingClaims, failingRuns]) => {
         const { jobs, claim } = queueOf(scheduler, inTurn(early));
-        const done: number[] = [];
+        const [claims, ends] = [failing(failingClaims), failing(failingRuns)];
+        const begun: number[] = [];
+        const errors: unknown[] = [];
         let added = 0;
         let running = 0;
         let most = 0;
         const worker = startWorker<number>({
           parallel,
           pollMs: never,
-          claim,
-          async run(job) {
-            running += 1;
-            most = Math.max(most, running);
-            await scheduler.schedule(Promise.resolve(), `run ${job}`);
-            running -= 1;
-            done.push(job);
-          },
-          onError: (error) => {
-            throw error;
-          },
-        });
-        for (const count of arrivals) {
-          void scheduler.schedule(Promise.resolve(), `${count} jobs`).then(() => {
-            for (let job = 0; job < count; job += 1) {
-              jobs.push(added);
-              added += 1;
-            }
-            worker.wake();
-          });
-        }
-        await scheduler.waitIdle();
-        expect(done.toSorted((a, b) => a - b)).toEqual(Array.from({ length: added }, (_, job) => job));
-        expect(most).toBeLessThanOrEqual(parallel);
-        await worker.stop();
-      },
-    ),
-    { numRuns: runs(100, 1_000) },
-  );
-});
-
-test('it does as many jobs at the same time as it may, and takes the next one when one ends', async () => {
-  const jobs = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
-  const waiting = [...jobs.keys()];
-  const begun: number[] = [];
-  const worker = startWorker<number>({
-    parallel: 3,
-    pollMs: never,
-    claim: async () => waiting.shift(),
-    async run(job) {
-      begun.push(job);
-      await jobs[job]?.promise;
-    },
-    onError: (error) => {
-      throw error;
-    },
-  });
-  await vi.waitUntil(() => begun.length === 3, patient);
-  expect(waiting).toEqual([3, 4]);
-  jobs[1]?.resolve();
-  await vi.waitUntil(() => begun.length === 4, patient);
-  expect([begun, waiting]).toEqual([[0, 1, 2, 3], [4]]);
-  for (const { resolve } of jobs) resolve();
-  await vi.waitUntil(() => begun.length === 5, patient);
-  await worker.stop();
-});
-
-test('errors of a claim or of a job are told, and the work goes on at the next wake-up', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.scheduler(),
-      fc.integer({ min: 1, max: 3 }),
-      answers,
-      answers,
-      async (scheduler, parallel, failingClaims, failingRuns) => {
-        const { jobs, claim } = queueOf(scheduler, () => false);
-        jobs.push(...Array.from({ length: 10 }, (_, job) => job));
-        const [claimFails, runFails] = [inTurn(failingClaims), inTurn(failingRuns)];
-        const begun: number[] = [];
-        const errors: unknown[] = [];
-        let thrown = 0;
-        const failIf = (fails: boolean): void => {
-          if (!fails) return;
-          thrown += 1;
-          throw new Error('This had to fail.');
-        };
-        const worker = startWorker<number>({
-          parallel,
-          pollMs: never,
-          async claim() {
-            failIf(claimFails());
+          claim() {
+            claims.maybe();
             return claim();
           },
           async run(job) {
             begun.push(job);
-            failIf(runFails());
+            running += 1;
+            most = Math.max(most, running);
             await scheduler.schedule(Promise.resolve(), `run ${job}`);
-            failIf(runFails());
+            running -= 1;
+            ends.maybe();
           },
           onError: (error) => errors.push(error),
         });
-        // Each wake-up gets at least to the next failing claim; what is done when all of them fail is nothing.
-        for (let wakeUp = 0; wakeUp < 100; wakeUp += 1) {
-          await scheduler.waitIdle();
-          worker.wake();
+        for (const count of arrivals) {
+          void scheduler.schedule(Promise.resolve(), `${count} jobs`).then(() => {
+            for (let job = 0; job < count; job += 1) jobs.push(added++);
+            worker.wake();
+          });
         }
         await scheduler.waitIdle();
+        // After a claim that failed, the next wake-up gets further; where all of them fail, nothing is done.
+        for (let wakeUp = 0; wakeUp < 300 && claims.counted.failures > 0 && jobs.length > 0; wakeUp += 1) {
+          worker.wake();
+          await scheduler.waitIdle();
+        }
         const canClaim = failingClaims.includes(false);
-        expect(begun).toEqual(canClaim ? Array.from({ length: 10 }, (_, job) => job) : []);
-        expect(errors).toHaveLength(thrown);
+        const all = Array.from({ length: canClaim ? added : 0 }, (_, job) => job);
+        expect(begun.toSorted((one, other) => one - other)).toEqual(all);
+        expect(most).toBeLessThanOrEqual(parallel);
+        expect(errors).toHaveLength(claims.counted.failures + ends.counted.failures);
         await worker.stop();
       },
     ),
-    { numRuns: runs(40, 500) },
+    { numRuns: runs(140, 1_500) },
   );
 });
 
@@ -193,9 +142,7 @@ test('a stop interrupts what runs, waits for it, and begins nothing that is left
             await scheduler.schedule(Promise.resolve(), `clean up ${job}`);
             running -= 1;
           },
-          onError: (error) => {
-            throw error;
-          },
+          onError,
         });
         for (let step = 0; step < stepsBefore && scheduler.count() > 0; step += 1) await scheduler.waitOne();
         const begunBefore = begun;
@@ -242,25 +189,4 @@ test('it looks by itself now and then, for what nobody woke it for', async () =>
   expect(await found.promise).toBe('of another instance');
   await worker.stop();
   expect(vi.getTimerCount()).toBe(0);
-});
-
-test('a wake-up that comes during a claim that finds nothing makes it look again', async () => {
-  const answersOfClaim = [Promise.withResolvers<string | undefined>(), Promise.withResolvers<string | undefined>()];
-  const done = Promise.withResolvers<string>();
-  let claims = 0;
-  const worker = startWorker<string>({
-    parallel: 1,
-    pollMs: never,
-    claim() {
-      claims += 1;
-      return answersOfClaim[claims - 1]?.promise ?? Promise.resolve(undefined);
-    },
-    run: async (job) => done.resolve(job),
-    onError: done.reject,
-  });
-  worker.wake();
-  answersOfClaim[0]?.resolve(undefined);
-  answersOfClaim[1]?.resolve('late');
-  expect(await done.promise).toBe('late');
-  await worker.stop();
 });

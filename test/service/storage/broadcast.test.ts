@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -9,32 +10,24 @@ import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../
 const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
   storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
 
-describe('on SQLite, whoever listens', () => {
-  let folder: Awaited<ReturnType<typeof temporaryDataFolder>>;
-  let [own, other]: Storage[] = [];
-  beforeEach(async () => {
-    folder = await temporaryDataFolder();
-    [own, other] = [await openSqlite(folder), await openSqlite(folder)];
-  });
-  afterEach(async () => {
-    await Promise.all([own?.close(), other?.close()]);
+test('on SQLite, whoever listens hears that another process has changed something, and nothing of what this one does', async () => {
+  const folder = await temporaryDataFolder();
+  const [own, other] = [await openSqlite(folder), await openSqlite(folder)];
+  onTestFinished(async () => {
+    await Promise.all([own.close(), other.close()]);
     await folder.remove();
   });
-
-  test('hears that another process has changed something, and nothing of what this one does', async () => {
-    if (own === undefined || other === undefined) throw new Error('They are open.');
-    const heard: unknown[] = [];
-    const stop = own.broadcast.listen((message) => heard.push(message));
-    await commitSomething(own, 'own');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(heard).toEqual([]);
-    await commitSomething(other, 'other');
-    await expect.poll(() => heard).toEqual([undefined]);
-    stop();
-    await commitSomething(other, 'later');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(heard).toEqual([undefined]);
-  });
+  const heard: unknown[] = [];
+  const stop = own.broadcast.listen((message) => heard.push(message));
+  await commitSomething(own, 'own');
+  await sleep(300);
+  expect(heard).toEqual([]);
+  await commitSomething(other, 'other');
+  await expect.poll(() => heard).toEqual([undefined]);
+  stop();
+  await commitSomething(other, 'later');
+  await sleep(300);
+  expect(heard).toEqual([undefined]);
 });
 
 describe.skipIf(postgresServer === undefined)('on PostgreSQL, whoever listens (needs TEST_DATABASE_URL)', () => {

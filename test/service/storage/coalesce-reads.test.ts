@@ -1,19 +1,24 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { coalesceReads } from '../../../src/service/storage/coalesce-reads.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
 
-async function openAny(): Promise<Storage> {
+async function openAny(): Promise<TestDatabase> {
   const [kind] = realDatabaseKinds;
   if (kind === undefined) throw new Error('There is no database to test on.');
-  const { storage, remove } = await kind.open();
-  onTestFinished(remove);
-  return storage;
+  return kind.open();
 }
 
+let database: TestDatabase;
+let storage: Storage;
+beforeAll(async () => {
+  database = await openAny();
+  storage = database.storage;
+});
+afterAll(() => database.remove());
+
 test('questions that are asked at the same time are asked once, and each gets its own reply', async () => {
-  const storage = await openAny();
   const asked: (readonly number[])[] = [];
   const double = coalesceReads(async (_db, _now, numbers: readonly number[]) => {
     asked.push(numbers);
@@ -24,7 +29,6 @@ test('questions that are asked at the same time are asked once, and each gets it
 });
 
 test('a question that comes while others are being answered is not answered with what they found', async () => {
-  const storage = await openAny();
   let value = 'old';
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: answering, resolve: answer } = Promise.withResolvers<void>();
@@ -43,14 +47,14 @@ test('a question that comes while others are being answered is not answered with
 });
 
 test('questions to different databases have nothing to do with each other', async () => {
-  const [one, other] = [await openAny(), await openAny()];
+  const other = await openAny();
+  onTestFinished(other.remove);
   const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
-  const [first, second] = await Promise.all([which(one, ''), which(other, '')]);
-  expect([first === one.read, second === other.read]).toEqual([true, true]);
+  const [first, second] = await Promise.all([which(storage, ''), which(other.storage, '')]);
+  expect([first === storage.read, second === other.storage.read]).toEqual([true, true]);
 });
 
 test('when the database does not answer, all who have asked hear of it, and those after them ask anew', async () => {
-  const storage = await openAny();
   let fails = true;
   const ask = coalesceReads(async (_db, _now, questions: readonly string[]) => {
     if (fails) throw new Error('The database does not answer.');
@@ -63,7 +67,6 @@ test('when the database does not answer, all who have asked hear of it, and thos
 });
 
 test('each of many tokens is known as itself, and one that was just revoked is refused among them', async () => {
-  const storage = await openAny();
   const made = await storage.commit('global', async (db) => {
     const tokens = [];
     for (const name of ['ada', 'bob', 'cyd']) {

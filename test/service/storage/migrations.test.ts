@@ -1,54 +1,179 @@
 import { DatabaseSync } from 'node:sqlite';
-import { Kysely, SqliteDialect, sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
+import { Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { migrate } from '../../../src/service/storage/migrations.ts';
+import { openPostgres, openPostgresDialect } from '../../../src/service/storage/postgres.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
-import { temporaryDataFolder } from '../../support/databases.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import {
+  borrowPGlite,
+  createPostgresDatabase,
+  lentPGlite,
+  pgliteBroadcast,
+  postgresServer,
+  temporaryDataFolder,
+} from '../../support/databases.ts';
+import { valueIn } from '../webhooks/samples.ts';
+
+interface OldDatabase {
+  /** As the earlier version left it. */
+  readonly before: Kysely<Tables>;
+  /** As this version opens it. */
+  open(): Promise<Storage>;
+  remove(): Promise<void>;
+}
+
+async function oldSqlite(schema: number): Promise<OldDatabase> {
+  const { folder, remove } = await temporaryDataFolder();
+  const file = new DatabaseSync(databaseFile(folder));
+  // What Kysely asks of a driver, without more.
+  const database = {
+    prepare(text: string) {
+      const statement = file.prepare(text);
+      return {
+        reader: statement.columns().length > 0,
+        all: () => statement.all(),
+        run: () => statement.run(),
+        iterate: () => statement.iterate(),
+      };
+    },
+    close: () => file.close(),
+  };
+  const before = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+  await migrate(before, 'sqlite', schema);
+  return { before, open: () => openSqlite({ folder }), remove };
+}
+
+async function oldPostgres(schema: number): Promise<OldDatabase> {
+  if (postgresServer === undefined) {
+    const { server, giveBack: remove } = await borrowPGlite();
+    const before = new Kysely<Tables>({ dialect: lentPGlite(server) });
+    await migrate(before, 'postgres', schema);
+    return { before, open: () => openPostgresDialect(lentPGlite(server), pgliteBroadcast(server)), remove };
+  }
+  const { url, remove } = await createPostgresDatabase(postgresServer);
+  const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) });
+  const before = new Kysely<Tables>({ dialect });
+  await migrate(before, 'postgres', schema);
+  return { before, open: () => openPostgres({ url, onIdleError: () => undefined }), remove };
+}
+
+async function runAll(db: Kysely<Tables>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
+}
 
 test('a database of the first version keeps what it has, and gets what is new', async () => {
-  const { folder, remove } = await temporaryDataFolder();
+  const { before, open, remove } = await oldSqlite(1);
   onTestFinished(remove);
-  const file = new DatabaseSync(databaseFile(folder));
-  const first = new Kysely<Tables>({ dialect: new SqliteDialect({ database: plain(file) }) });
-  await migrate(first, 'sqlite', 1);
-  for (const statement of [
+  await runAll(before, [
     `insert into tokens (id, name, hash, scopes, created_at) values ('tok_1', 'ada', 'h', '["sync"]', 1)`,
     `insert into workspaces values ('game', 'https://git.example.com/game.git', 1)`,
     `insert into hooks values ('hook_1', 'game', 'https://ci.example.com', '[]', null, 'standard', 's', '{}', 0, 1, 1)`,
     `insert into audit (at, actor, action, detail) values (1, 'ada', 'lock.force-released', '{}')`,
-  ]) {
-    await sql.raw(statement).execute(first);
-  }
-  await first.destroy();
+  ]);
+  await before.destroy();
 
-  const storage = await openSqlite({ folder });
+  const storage = await open();
   onTestFinished(storage.close);
-  expect(await storage.read.selectFrom('tokens').selectAll().execute()).toMatchObject([
-    { id: 'tok_1', name: 'ada', last_used_at: null },
-  ]);
+  const rows = (table: 'tokens' | 'hooks' | 'audit') => storage.read.selectFrom(table).selectAll().execute();
+  expect(await rows('tokens')).toMatchObject([{ id: 'tok_1', name: 'ada', last_used_at: null }]);
   // Only a receiver could put a hook to sleep then.
-  expect(await storage.read.selectFrom('hooks').selectAll().execute()).toMatchObject([
-    { id: 'hook_1', active: 0, inactive_why: 'gone', resumed_at: null },
-  ]);
-  expect(await storage.read.selectFrom('audit').selectAll().execute()).toMatchObject([
-    { actor: 'ada', token_id: null, address: null },
-  ]);
-  await expect(storage.commit('global', (db) => db.deleteFrom('audit').execute())).rejects.toThrow(
-    'The audit only grows.',
-  );
+  expect(await rows('hooks')).toMatchObject([{ id: 'hook_1', active: 0, inactive_why: 'gone', resumed_at: null }]);
+  expect(await rows('audit')).toMatchObject([{ actor: 'ada', token_id: null, address: null }]);
+  const change = storage.commit('global', (db) => db.deleteFrom('audit').execute());
+  await expect(change).rejects.toThrow('The audit only grows.');
 });
 
-/** What Kysely asks of a driver, without more. */
-const plain = (file: DatabaseSync) => ({
-  prepare(text: string) {
-    const statement = file.prepare(text);
-    return {
-      reader: statement.columns().length > 0,
-      all: () => statement.all(),
-      run: () => statement.run(),
-      iterate: () => statement.iterate(),
-    };
-  },
-  close: () => file.close(),
+const hook = 'hook_0f1d8a52-0d57-4f5e-9a3b-6a1f6a0f8f10';
+const now = Date.now();
+
+/** Headers and bodies as they were remembered, by their keys. */
+const remembered: Readonly<Record<string, readonly [headers: object, body: string]>> = {
+  lock: [{ 'content-type': 'application/json', etag: '"l"', location: '/v1/workspaces/game/locks/a%2Fb' }, '{}'],
+  sync: [{ location: '/v1/workspaces/film/syncs/sync_1' }, '{}'],
+  form: [{ location: `/workspaces/film/hooks/${hook}?notice=registered-before` }, ''],
+  hook: [{ 'content-type': 'application/json' }, `{"id":"${hook}","url":"https://ci.example.com"}`],
+  removed: [{ 'content-type': 'application/json' }, '{"id":"hook_of-a-workspace-that-is-gone"}'],
+};
+
+describe.each([
+  ['SQLite', oldSqlite],
+  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
+])('a database with one counter for all workspaces, on %s', (_, make) => {
+  let storage: Storage;
+  let remove: () => Promise<void>;
+
+  beforeAll(async () => {
+    // The last schema in which all workspaces shared one counter, and a key was its token's in all of them.
+    const old = await make(5);
+    remove = old.remove;
+    await runAll(old.before, [
+      `insert into workspaces values ('game', 'https://git.example.com/game.git', 1), ('film', 'https://git.example.com/film.git', 1)`,
+      `insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+         values ('game', 'held', 'lock_1', 'exclusive', 'tok_1', 'ada', ${now}, ${now + 3_600_000}, 41)`,
+      `update counters set value = 42 where name = 'fence'`,
+      `insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
+         values ('${hook}', 'film', 'https://ci.example.com', '[]', 'standard', 's', '{}', 1, 1, 1)`,
+      ...Object.entries(remembered).map(
+        ([key, [headers, body]]) =>
+          `insert into remembered_answers (token_id, key, fingerprint, status, headers, body, created_at)
+             values ('tok_1', '${key}', 'f', 201, '${JSON.stringify(headers)}', '${body}', ${now})`,
+      ),
+    ]);
+    await old.before.destroy();
+    storage = await old.open();
+  });
+  afterAll(async () => {
+    await storage.close();
+    await remove();
+  });
+
+  const fenceIn = async (workspace: string, path = 'a'): Promise<number | undefined> => {
+    const bearer = { id: 'tok_1', name: 'ada', scopes: [], workspaces: null };
+    const wanted = { path: valueIn(parseLockPath(path)), type: 'exclusive', ttl: valueIn(parseTtl('1h')) } as const;
+    const request = { workspace, bearer, origin: null, ...wanted };
+    const [one] = await storage.commit({ workspace }, (db) => acquireLocks(db, storage.now, [request]));
+    return one === undefined || one.kind === 'exceeded' ? undefined : one.lock.fence;
+  };
+
+  test('gives out no fence that it gave out before, in any workspace, old or new, and keeps the locks that are held', async () => {
+    await storage.commit('global', (db) =>
+      addWorkspace(db, storage.now, { id: 'new', remote: 'https://git.example.com/new.git' }),
+    );
+    for (const workspace of ['game', 'film', 'new']) {
+      expect([await fenceIn(workspace), await fenceIn(workspace, 'b')]).toEqual([43, 44]);
+    }
+    expect(await fenceIn('game', 'held')).toBe(41);
+  });
+
+  test('answers what was sent before again, in the workspace that it was sent to', async () => {
+    const { idempotent } = createIdempotency(storage);
+    async function isReplayed(workspace: string, key: string): Promise<boolean> {
+      const request = { tokenId: 'tok_1', key, fingerprint: 'f' };
+      const done = { status: 201, headers: {}, body: 'done again' };
+      const answer = await idempotent(
+        { workspace },
+        request,
+        async () => undefined,
+        async () => done,
+      );
+      return answer.headers['idempotency-replayed'] === 'true';
+    }
+    expect(await isReplayed('game', 'lock')).toBe(true);
+    for (const key of ['sync', 'form', 'hook']) expect(await isReplayed('film', key), key).toBe(true);
+    expect(await isReplayed('film', 'lock')).toBe(false);
+    for (const key of ['hook', 'removed']) expect(await isReplayed('game', key), key).toBe(false);
+  });
+
+  test('refuses the lock of an instance of the earlier version that still runs, rather than give a fence twice', async () => {
+    const asBefore = sql`select value from counters where name = 'fence'`;
+    await expect(asBefore.execute(storage.read)).rejects.toThrow(/counters/);
+  });
 });

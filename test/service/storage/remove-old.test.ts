@@ -27,55 +27,34 @@ describe.each(databaseKinds)('what is old on $name', (kind) => {
   afterAll(() => database.remove());
 
   const ago = (ms: number) => sql<number>`${storage.now} - ${sql.lit(ms)}`;
-  const sync = (id: string, finished: number | null) =>
-    storage.commit('global', (db) =>
+  const long = 1_000 * day;
+  const ended = (finished: number | null) => (finished === null ? null : ago(finished));
+  const sync = (id: string, finished: number | null) => {
+    const counts = { estimated_objects: 0, received_objects: 0, attempts: 0 };
+    const row = { id, workspace_id: 'w', branch: id, status: finished === null ? 'queued' : 'succeeded', ...counts };
+    const times = { created_at: ago(long), finished_at: ended(finished) };
+    return storage.commit('global', (db) =>
       db
         .insertInto('syncs')
-        .values({
-          id,
-          workspace_id: 'w',
-          branch: id,
-          status: finished === null ? 'queued' : 'succeeded',
-          estimated_objects: 0,
-          received_objects: 0,
-          attempts: 0,
-          created_at: ago(1_000 * day),
-          finished_at: finished === null ? null : ago(finished),
-        })
+        .values({ ...row, ...times })
         .execute(),
     );
-  const delivery = (id: string, finished: number | null) =>
-    storage.commit('global', (db) =>
+  };
+  const delivery = (id: string, finished: number | null) => {
+    const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 };
+    const times = { created_at: ago(long), finished_at: ended(finished) };
+    return storage.commit('global', (db) =>
       db
         .insertInto('deliveries')
-        .values({
-          id,
-          hook_id: 'h',
-          ordering_key: '',
-          event: '{}',
-          status: 'pending',
-          attempts: 0,
-          created_at: ago(1_000 * day),
-          finished_at: finished === null ? null : ago(finished),
-        })
+        .values({ ...row, ...times })
         .execute(),
     );
-  const answer = (key: string, age: number) =>
-    storage.commit('global', (db) =>
-      db
-        .insertInto('remembered_answers')
-        .values({
-          token_id: '',
-          workspace_id: '',
-          key,
-          fingerprint: '',
-          status: 200,
-          headers: '{}',
-          body: '',
-          created_at: ago(age),
-        })
-        .execute(),
-    );
+  };
+  const answer = (key: string, age: number) => {
+    const row = { token_id: '', workspace_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '' };
+    const values = { ...row, created_at: ago(age) };
+    return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
+  };
   const names = async (table: 'syncs' | 'deliveries' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
     const { rows } = await sql<{ name: string }>`select ${sql.ref(name)} as name from ${sql.table(table)}`.execute(
       storage.read,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
@@ -33,61 +34,33 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, headers, json: { branch } });
 
   /** Follows a sync from the answer to its trigger to its end. */
-  async function ended(
-    { headers }: Reply,
-    seen: (sync: Reply['body']) => void = () => undefined,
-  ): Promise<Reply['body']> {
-    const location = headers.get('location') ?? '';
-    await expect
-      .poll(
-        async () => {
-          const { body } = await service.ask('GET', location, { token });
-          seen(body);
-          return body.finished_at;
-        },
-        { timeout: 40_000, interval: 20 },
-      )
-      .not.toBeNull();
-    return (await service.ask('GET', location, { token })).body;
+  async function ended({ headers }: Reply): Promise<Reply['body']> {
+    const sync = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body;
+    await expect.poll(async () => (await sync()).finished_at, { timeout: 40_000, interval: 20 }).not.toBeNull();
+    return sync();
   }
 
   test('a trigger is queued, says what the fetch will transfer, and the fetch transfers it', async () => {
     const { workspace, remote } = await workspaceWithRepository();
-    remote.commit(...manyCommits(300));
-    const queued = await trigger(workspace, 'main');
-    expect(queued.status).toBe(202);
-    expect(queued.body).toMatchObject({
-      sync_id: expect.stringMatching(/^sync_/),
-      status: 'queued',
-      branch: 'main',
-      received_objects: 0,
-      head: null,
-      error: null,
-      started_at: null,
-    });
-    const sync = await ended(queued);
-    expect(sync).toMatchObject({ status: 'succeeded', head: remote.head('main'), error: null });
-    expect(sync.received_objects).toBeGreaterThan(300);
-    const estimate = queued.body.estimated_objects;
-    expect(Math.abs(estimate - sync.received_objects)).toBeLessThanOrEqual(sync.received_objects / 10);
-  });
-
-  test('a branch that is up to date has nothing to transfer, and one that went on has what is new', async () => {
-    const { workspace, remote } = await workspaceWithRepository();
+    const none = { received_objects: 0, head: null, error: null, started_at: null };
+    async function sync(): Promise<number> {
+      const queued = await trigger(workspace, 'main');
+      expect(queued.status).toBe(202);
+      expect(queued.body).toMatchObject({ status: 'queued', branch: 'main', ...none });
+      expect(queued.body.sync_id).toMatch(/^sync_/);
+      const { status, head, error, received_objects: received } = await ended(queued);
+      expect({ status, head, error }).toEqual({ status: 'succeeded', head: remote.head('main'), error: null });
+      expect(Math.abs(queued.body.estimated_objects - received)).toBeLessThanOrEqual(received / 10);
+      return received;
+    }
     remote.commit(...manyCommits(150));
-    const all = await ended(await trigger(workspace, 'main'));
-    const again = await trigger(workspace, 'main');
-    expect(again.body.estimated_objects).toBe(0);
-    expect(await ended(again)).toMatchObject({ status: 'succeeded', received_objects: 0, head: remote.head('main') });
+    const all = await sync();
+    expect(all).toBeGreaterThan(150);
+    expect(await sync()).toBe(0);
     remote.commit(...manyCommits(40, 'main', 'more'));
-    const more = await trigger(workspace, 'main');
-    const sync = await ended(more);
-    expect(sync.head).toBe(remote.head('main'));
-    expect(sync.received_objects).toBeGreaterThan(40);
-    expect(sync.received_objects).toBeLessThan(all.received_objects / 2);
-    expect(Math.abs(more.body.estimated_objects - sync.received_objects)).toBeLessThanOrEqual(
-      sync.received_objects / 10,
-    );
+    const more = await sync();
+    expect(more).toBeGreaterThan(40);
+    expect(more).toBeLessThan(all / 2);
   });
 
   test('branches are those of the remote, each with what has been synced of it', async () => {
@@ -185,60 +158,22 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect(everything).not.toContain('s3cr3t-p4ss');
   });
 
-  test('a sync whose instance has died is run again', async () => {
+  test.each([
+    ['run again', 1, { status: 'succeeded' }],
+    ['given up where it never survives its instance', 5, { error: expect.stringContaining('interrupted too often') }],
+  ])('a sync whose instance has died is %s', async (_, attempts, end) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
-    const id = 'sync_00000000-0000-4000-8000-000000000000';
-    await service.storage.commit('global', (db) =>
-      db
-        .insertInto('syncs')
-        .values({
-          id,
-          workspace_id: workspace,
-          branch: 'main',
-          status: 'running',
-          estimated_objects: 1,
-          received_objects: 0,
-          attempts: 1,
-          created_at: 1,
-          started_at: 1,
-          lease_owner: 'somebody who is no more',
-          lease_until: 1,
-        })
-        .execute(),
-    );
-    const location = `/v1/workspaces/${workspace}/syncs/${id}`;
+    const id = `sync_00000000-0000-4000-8000-00000000000${attempts}`;
+    const left = { status: 'running', lease_owner: 'somebody who is no more', lease_until: 1, attempts };
+    const counts = { estimated_objects: 1, received_objects: 0, created_at: 1, started_at: 1 };
+    const sync = { id, workspace_id: workspace, branch: 'main', ...left, ...counts };
+    await service.storage.commit('global', (db) => db.insertInto('syncs').values(sync).execute());
     await expect
-      .poll(async () => (await service.ask('GET', location, { token })).body.status, { timeout: 20_000 })
-      .toBe('succeeded');
-  });
-
-  test('a sync that never survives its instance is given up', async () => {
-    const { workspace, remote } = await workspaceWithRepository();
-    remote.commit({ branch: 'main', files: { a: '1' } });
-    const queued = await service.storage.commit('global', (db) =>
-      db
-        .insertInto('syncs')
-        .values({
-          id: 'sync_00000000-0000-4000-8000-000000000001',
-          workspace_id: workspace,
-          branch: 'main',
-          status: 'running',
-          estimated_objects: 1,
-          received_objects: 0,
-          attempts: 5,
-          created_at: 1,
-          started_at: 1,
-          lease_owner: 'somebody who is no more',
-          lease_until: 1,
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow(),
-    );
-    const location = `/v1/workspaces/${workspace}/syncs/${queued.id}`;
-    await expect
-      .poll(async () => (await service.ask('GET', location, { token })).body, { timeout: 20_000 })
-      .toMatchObject({ status: 'failed', error: expect.stringContaining('interrupted too often') });
+      .poll(async () => (await service.ask('GET', `/v1/workspaces/${workspace}/syncs/${id}`, { token })).body, {
+        timeout: 20_000,
+      })
+      .toMatchObject(end);
   });
 
   test('a sync that is not of this workspace is 404', async () => {
@@ -255,20 +190,13 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
 test('a file remote is not fetched unless the operator allows it', async () => {
   const [kind] = realDatabaseKinds;
   if (kind === undefined) throw new Error('There is no database to test on.');
-  const folder = await mkdtemp(join(tmpdir(), 'workspace-syncs-'));
   const service = await startTestService(kind, { allowFileRemotes: false });
-  onTestFinished(async () => {
-    await service.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  });
-  const remote = createRepository(folder);
+  onTestFinished(service.stop);
+  const remote = createRepository(await temporaryFolder());
   remote.commit({ branch: 'main', files: { a: '1' } });
   const { secret: token } = await service.token();
-  const workspace = await service.workspace(remote.path);
-  const { status, headers } = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, {
-    token,
-    json: { branch: 'main' },
-  });
+  const path = `/v1/workspaces/${await service.workspace(remote.path)}/sync`;
+  const { status, headers } = await service.ask('POST', path, { token, json: { branch: 'main' } });
   expect(status).toBe(202);
   await expect
     .poll(async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body, { timeout: 20_000 })

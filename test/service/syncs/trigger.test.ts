@@ -1,23 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type BranchName, parseBranchName } from '../../../src/service/git/branch-name.ts';
+import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { findQueued } from '../../../src/service/syncs/queue.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import type { Remotes } from '../../../src/service/workspaces/remotes.ts';
 import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { branchNamed } from '../../support/git-service.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
-function branch(text: string): BranchName {
-  const name = parseBranchName(text);
-  if (!name.ok) throw new Error(name.why);
-  return name.value;
-}
-
-const main = branch('main');
-const fresh = branch('fresh');
+const main = branchNamed('main');
+const fresh = branchNamed('fresh');
 
 const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
   branches: new Map(branches.map((name) => [name, '1'.repeat(40)])),

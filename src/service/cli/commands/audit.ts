@@ -1,26 +1,17 @@
 import { durationUpTo } from '../../../interface/duration.ts';
-import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { auditActions, isAuditAction } from '../../audit/audit.ts';
+import { auditActions } from '../../audit/audit.ts';
 import { type AuditPage, type AuditQuery, type RecordedEntry, readAudit } from '../../audit/read-audit.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { optional, withDefault } from '../flags.ts';
-import { table } from '../output/table.ts';
-import { shownTime } from '../output/times.ts';
+import { shownTime, table } from '../output/print.ts';
 import { defineStorageCommand } from '../storage-command.ts';
-import { wholeNumber } from '../values.ts';
+import { parseAuditAction, wholeNumber } from '../values.ts';
 
 const pageSize = 1_000;
 const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
 const maxAgo = { seconds: 36_500 * 86_400 };
-
-function parseAction(text: string): Parsed<string> {
-  return isAuditAction(text)
-    ? accepted(text)
-    : refused(`${didYouMean(text, auditActions)}The actions are ${auditActions.join(', ')}.`);
-}
 
 /** In pages, so that no query is long; the limit alone says how many there are in the end. */
 async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
@@ -56,46 +47,31 @@ export const audit = defineStorageCommand({
     `Actions: ${auditActions.join(', ')}.`,
     'Entries are never changed or removed. What a token does with its own locks and syncs is in the log, not here.',
   ],
-  arguments: {},
   flags: {
-    limit: withDefault(
-      { placeholder: 'N', what: 'how many entries to list at most' },
-      '100',
-      wholeNumber(1, maxEntries),
-    ),
+    limit: withDefault('N', 'how many entries to list at most', '100', wholeNumber(1, maxEntries)),
     since: optional(
-      { placeholder: 'DURATION', what: 'how far back to look, such as 12h or 90d' },
+      'DURATION',
+      'how far back to look, such as 12h or 90d',
       'default the beginning',
       durationUpTo(maxAgo, '36500d'),
     ),
-    action: optional(
-      { placeholder: 'ACTION', what: 'only this action, such as token.created' },
-      'default all',
-      parseAction,
-    ),
+    action: optional('ACTION', 'only this action, such as token.created', 'default all', parseAuditAction),
     actor: optional(
-      { placeholder: 'ACTOR', what: 'only entries by this token (its name or id), or by operator:NAME' },
+      'ACTOR',
+      'only entries by this token (its name or id), or by operator:NAME',
       'default all',
       parseAuditActor,
     ),
     before: optional(
-      { placeholder: 'N', what: 'only entries older than the one with this number' },
+      'N',
+      'only entries older than the one with this number',
       'default none',
       wholeNumber(1, maxNumber),
     ),
   },
   example: '--since 7d --action lock.force-released',
-  async run({ flags }, storage) {
-    const query = {
-      limit: flags.limit,
-      since: flags.since ?? undefined,
-      action: flags.action ?? undefined,
-      actor: flags.actor ?? undefined,
-      before: flags.before ?? undefined,
-    };
+  async run({ flags: query }, storage) {
     const { entries, next } = await entriesUpTo(storage, query);
-    const document = { entries, next: next ?? null };
-    if (entries.length === 0) return { document, lines: [whyEmpty(query)] };
     const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
       shownTime(at),
       actor,
@@ -105,6 +81,9 @@ export const audit = defineStorageCommand({
       shownDetail(detail),
     ]);
     const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
-    return { document, lines: [...table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows), ...older] };
+    return {
+      document: { entries, next: next ?? null },
+      lines: [...table(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, whyEmpty(query)), ...older],
+    };
   },
 });

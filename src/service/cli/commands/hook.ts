@@ -1,10 +1,10 @@
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
-import { Failure } from '../failure.ts';
-import { operatorActor } from '../operator.ts';
-import { table } from '../output/table.ts';
-import { defineStorageCommand, existingWorkspace, workspaceArgument } from '../storage-command.ts';
+import { Failure } from '../command.ts';
+import { required } from '../flags.ts';
+import { table } from '../output/print.ts';
+import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { idOf } from '../values.ts';
 
 export const hookList = defineStorageCommand({
@@ -12,10 +12,9 @@ export const hookList = defineStorageCommand({
   summary: 'list the build webhooks of a workspace and the state of their deliveries',
   details: ['Secrets, the values of headers and the queries of addresses are not shown.'],
   arguments: { workspace: workspaceArgument },
-  flags: {},
   example: 'game',
   async run({ arguments: { workspace: id } }, storage) {
-    await existingWorkspace(storage, id);
+    await requireWorkspace(storage, id);
     const hooks = (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook.url) }));
     const rows = hooks.map((hook) => [
       hook.id,
@@ -29,12 +28,11 @@ export const hookList = defineStorageCommand({
     ]);
     return {
       document: { hooks },
-      lines:
-        hooks.length === 0
-          ? [
-              `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
-            ]
-          : table(['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'], rows),
+      lines: table(
+        ['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'],
+        rows,
+        `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
+      ),
     };
   },
 });
@@ -42,15 +40,13 @@ export const hookList = defineStorageCommand({
 export const hookRemove = defineStorageCommand({
   name: 'hook remove',
   summary: 'remove a build webhook and its pending deliveries',
-  details: [],
   arguments: {
     workspace: workspaceArgument,
-    id: { placeholder: 'ID', what: 'the id of the hook', parse: idOf('hook', 'workspace-service hook list') },
+    id: required('ID', 'the id of the hook', idOf('hook', 'workspace-service hook list')),
   },
-  flags: {},
   example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
   async run({ arguments: { workspace, id } }, storage) {
-    await existingWorkspace(storage, workspace);
+    await requireWorkspace(storage, workspace);
     const removed = await storage.commit({ workspace }, (db) =>
       removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
     );

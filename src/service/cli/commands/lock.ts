@@ -4,12 +4,10 @@ import { listLocks } from '../../locks/list.ts';
 import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { Failure } from '../failure.ts';
-import { toggle } from '../flags.ts';
-import { operatorActor } from '../operator.ts';
-import { table } from '../output/table.ts';
-import { shownTime, shownUntil } from '../output/times.ts';
-import { defineStorageCommand, existingWorkspace, workspaceArgument } from '../storage-command.ts';
+import { Failure } from '../command.ts';
+import { required, toggle } from '../flags.ts';
+import { shownTime, shownUntil, table } from '../output/print.ts';
+import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 
 const pageSize = 1_000;
 
@@ -32,12 +30,10 @@ async function databaseTime({ read, now }: Storage): Promise<number> {
 export const lockList = defineStorageCommand({
   name: 'lock list',
   summary: 'list the locks that are held in a workspace',
-  details: [],
   arguments: { workspace: workspaceArgument },
-  flags: {},
   example: 'game',
   async run({ arguments: { workspace: id } }, storage) {
-    await existingWorkspace(storage, id);
+    await requireWorkspace(storage, id);
     const locks = await allLocks(storage, id);
     const now = await databaseTime(storage);
     const rows = locks.map(({ path, owner, acquired_at, expires_at, origin }) => [
@@ -49,10 +45,11 @@ export const lockList = defineStorageCommand({
     ]);
     return {
       document: { locks },
-      lines:
-        locks.length === 0
-          ? [`No path of the workspace "${id}" is locked. Anybody may take a lock there now.`]
-          : table(['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'], rows),
+      lines: table(
+        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'],
+        rows,
+        `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`,
+      ),
     };
   },
 });
@@ -68,12 +65,12 @@ export const lockRelease = defineStorageCommand({
   details: ['Its holder relies on it: make sure that the run that took it has ended.'],
   arguments: {
     workspace: workspaceArgument,
-    path: { placeholder: 'PATH', what: 'the locked path', parse: (text) => canonicalLockPath(text, parseHeldPath) },
+    path: required('PATH', 'the locked path', (text) => canonicalLockPath(text, parseHeldPath)),
   },
   flags: { force: toggle('release the lock although somebody else holds it') },
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
-    await existingWorkspace(storage, workspace);
+    await requireWorkspace(storage, workspace);
     const releaser = { ...operatorActor(), force: flags.force };
     const release = await storage.commit({ workspace }, (db) =>
       releaseLock(db, storage.now, { workspace, path, match: null, releaser }),

@@ -3,13 +3,11 @@ import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts'
 import { parseLifetime, parseTokenName, unknownWorkspaces, whyNotLimited } from '../../tokens/new-token.ts';
 import { listTokens } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { Failure } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { Failure } from '../failure.ts';
 import { list, optional, required, requiredList } from '../flags.ts';
-import { operatorActor } from '../operator.ts';
-import { table } from '../output/table.ts';
-import { shownTime } from '../output/times.ts';
-import { defineStorageCommand } from '../storage-command.ts';
+import { shownTime, table } from '../output/print.ts';
+import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { idOf, parseScope, scopeLines } from '../values.ts';
 
 async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
@@ -24,32 +22,25 @@ export const tokenCreate = defineStorageCommand({
   name: 'token create',
   summary: 'create an API token and print its secret, once',
   details: ['Scopes:', ...scopeLines.map((line) => `  ${line}`)],
-  arguments: {},
   flags: {
-    name: required(
-      { placeholder: 'NAME', what: 'the name of the token, shown as the owner of its locks' },
-      parseTokenName,
-    ),
-    scopes: requiredList({ placeholder: 'LIST', what: 'what the token may do, separated by commas' }, parseScope),
-    expires: optional(
-      { placeholder: 'DURATION', what: 'how long the token is valid, such as 12h or 90d' },
-      'default never',
-      parseLifetime,
-    ),
+    name: required('NAME', 'the name of the token, shown as the owner of its locks', parseTokenName),
+    scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
+    expires: optional('DURATION', 'how long the token is valid, such as 12h or 90d', 'default never', parseLifetime),
     workspaces: list(
-      { placeholder: 'LIST', what: 'the workspaces that the token is limited to, separated by commas' },
+      'LIST',
+      'the workspaces that the token is limited to, separated by commas',
       'default all',
       parseWorkspaceId,
     ),
   },
   example: '--name ci --scopes sync,locks:write --expires 90d',
-  needs: 'there or new',
+  mayBeNew: true,
   check({ scopes, workspaces }) {
     const why = whyNotLimited(scopes, workspaces.length === 0 ? null : workspaces);
     return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
   },
   async run({ flags }, storage) {
-    const { name, expires: lifetime } = flags;
+    const { name, expires: lifetime = null } = flags;
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     if (workspaces !== null) await checkWorkspaces(storage, workspaces);
@@ -74,8 +65,6 @@ export const tokenList = defineStorageCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
   details: ['The last use is stored a few seconds late; a service that is killed loses the most recent ones.'],
-  arguments: {},
-  flags: {},
   example: '--json',
   async run(_call, storage) {
     const tokens = await listTokens(storage);
@@ -91,10 +80,11 @@ export const tokenList = defineStorageCommand({
     ]);
     return {
       document: { tokens },
-      lines:
-        tokens.length === 0
-          ? ['There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST']
-          : table(['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'], rows),
+      lines: table(
+        ['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'],
+        rows,
+        'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
+      ),
     };
   },
 });
@@ -103,10 +93,7 @@ export const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
   summary: 'revoke an API token, at once and for good',
   details: ['Its locks stay until they are released or expire.'],
-  arguments: {
-    id: { placeholder: 'ID', what: 'the id of the token', parse: idOf('tok', 'workspace-service token list') },
-  },
-  flags: {},
+  arguments: { id: required('ID', 'the id of the token', idOf('tok', 'workspace-service token list')) },
   example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));

@@ -12,12 +12,10 @@ import {
   listWorkspaces,
   removeWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../command.ts';
 import { required, toggle } from '../flags.ts';
-import { operatorActor } from '../operator.ts';
-import { table } from '../output/table.ts';
-import { shownTime } from '../output/times.ts';
-import { defineStorageCommand, existingWorkspace, workspaceArgument } from '../storage-command.ts';
+import { shownTime, table } from '../output/print.ts';
+import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 
 const patience = { timeoutMs: 10_000 };
 
@@ -32,19 +30,6 @@ function parseAnyRemote(text: string): Parsed<TypedRemote> {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? accepted({ text, remote: remote.value }) : remote;
 }
-
-const flags = {
-  remote: required(
-    {
-      placeholder: 'URL',
-      what: 'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path',
-      secret: true,
-    },
-    parseAnyRemote,
-  ),
-  'no-check': toggle('add the workspace without contacting the remote'),
-  'allow-file-remotes': toggle('let the remote be a repository on this machine'),
-} as const;
 
 async function askRemote(git: Git, remote: Remote): Promise<RemoteBranches> {
   try {
@@ -71,22 +56,29 @@ export const workspaceAdd = defineStorageCommand({
   details: [
     'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
-  arguments: {
-    id: { placeholder: 'ID', what: 'the name of the workspace in URLs and commands', parse: parseWorkspaceId },
+  arguments: { id: required('ID', 'the name of the workspace in URLs and commands', parseWorkspaceId) },
+  flags: {
+    remote: required(
+      'URL',
+      'the git repository to mirror: https://host/path, ssh://user@host/path or user@host:path',
+      parseAnyRemote,
+      { secret: true },
+    ),
+    noCheck: toggle('add the workspace without contacting the remote'),
+    allowFileRemotes: toggle('let the remote be a repository on this machine'),
   },
-  flags,
   example: 'game --remote https://git.example.com/studio/game.git',
-  needs: 'there or new',
-  check: ({ remote: { remote }, 'allow-file-remotes': allowFile }) =>
-    remote.kind === 'file' && !allowFile
+  mayBeNew: true,
+  check: ({ remote: { remote }, allowFileRemotes }) =>
+    remote.kind === 'file' && !allowFileRemotes
       ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
       : [],
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
-    const git = createGit({ dataFolder: flags.data, allowFile: flags['allow-file-remotes'], environment });
+    const git = createGit({ dataFolder: flags.data, allowFile: flags.allowFileRemotes, environment });
     const taken = new Failure(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
-    const asked = flags['no-check'] ? null : await askRemote(git, remote);
+    const asked = flags.noCheck ? null : await askRemote(git, remote);
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text }),
     );
@@ -102,19 +94,17 @@ export const workspaceAdd = defineStorageCommand({
 export const workspaceList = defineStorageCommand({
   name: 'workspace list',
   summary: 'list all workspaces and what they mirror',
-  details: [],
-  arguments: {},
-  flags: {},
   example: '--json',
   async run(_call, { read }) {
     const workspaces = await listWorkspaces(read);
     const rows = workspaces.map(({ id, remote, created_at }) => [id, remote, shownTime(created_at)]);
     return {
       document: { workspaces },
-      lines:
-        workspaces.length === 0
-          ? ['There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL']
-          : table(['ID', 'REMOTE', 'ADDED'], rows),
+      lines: table(
+        ['ID', 'REMOTE', 'ADDED'],
+        rows,
+        'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
+      ),
     };
   },
 });
@@ -134,10 +124,9 @@ export const workspaceRemove = defineStorageCommand({
   summary: 'remove a workspace with its mirror, its syncs and its hooks',
   details: ['A workspace with active locks is not removed.'],
   arguments: { workspace: workspaceArgument },
-  flags: {},
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    await existingWorkspace(storage, id);
+    await requireWorkspace(storage, id);
     const removal = await storage.commit({ workspace: id }, (db) =>
       removeWorkspaceAudited(db, storage.now, operatorActor(), id),
     );

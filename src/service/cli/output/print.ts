@@ -1,3 +1,5 @@
+import { span } from '../../../interface/duration.ts';
+import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../dashboard/assets/text.js';
 import type { Output } from './log-output.ts';
 
@@ -6,9 +8,8 @@ const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 /** For JSON what safeText() is for text, and it means what it did: `JSON.stringify` escapes only the first 32 characters. */
 export const safeJson = (json: string): string =>
   json.replaceAll(unsafeInJson, (character) =>
-    [...Array(character.length).keys()]
-      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
-      .join(''),
+    // Each half of a surrogate pair by itself.
+    character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
   );
 
 const maxQuoted = 100;
@@ -36,4 +37,29 @@ export function printLines(output: Output, lines: readonly string[]): void {
 /** One document in one line, for a program. */
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
+}
+
+/** To the minute, in UTC: `2026-03-01 14:05 UTC`. */
+export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
+
+/** How far ahead a time is: `in 12 min`. */
+export const shownUntil = (time: Timestamp, now: number): string => `in ${span((Date.parse(time) - now) / 1_000)}`;
+
+const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
+
+/** How many columns of a terminal the text takes, as nearly as that can be known. */
+const widthOf = (text: string): number =>
+  [...text.replaceAll(/\p{M}/gu, '')].reduce((width, character) => width + (wide.test(character) ? 2 : 1), 0);
+
+/** Aligned columns under their names, a row a line however long it gets; without rows, what to say then. */
+export function table(columns: readonly string[], rows: readonly (readonly string[])[], otherwise = ''): string[] {
+  if (rows.length === 0) return [otherwise];
+  const cells = [columns, ...rows.map((row) => row.map((cell) => safeText(cell) || '-'))];
+  const widths = columns.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
+  return cells.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+      .join('  ')
+      .trimEnd(),
+  );
 }

@@ -1,5 +1,5 @@
 import { cidr } from '../../platform/ip-address.ts';
-import { Failure } from '../failure.ts';
+import { Failure } from '../command.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 

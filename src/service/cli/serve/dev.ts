@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited } from '../../tokens/audited.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
-import { operatorActor } from '../operator.ts';
+import { operatorActor } from '../storage-command.ts';
 
 export interface DevSetup {
   readonly token: string;

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Failure } from '../failure.ts';
+import { Failure } from '../command.ts';
 import { folderFailure } from '../open-storage.ts';
 import { quoted } from '../output/print.ts';
 

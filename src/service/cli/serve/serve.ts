@@ -1,51 +1,24 @@
 import type { Logger } from 'pino';
-import type { Duration } from '../../../interface/duration.ts';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import type { RateLimit } from '../../http/rate-limit.ts';
-import type { Cidr } from '../../platform/ip-address.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { HookQuotas } from '../../webhooks/quotas.ts';
 import { createTargetCheck } from '../../webhooks/target-address.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { databaseUrl } from '../database-url.ts';
-import { openStorage, prepareDataFolder } from '../open-storage.ts';
+import { Failure } from '../command.ts';
+import { databaseUrl, openStorage, prepareDataFolder } from '../open-storage.ts';
 import { printJson, printLines } from '../output/print.ts';
-import type { ProcessIo } from '../process-io.ts';
-import type { LogLevel } from '../values.ts';
-import { version } from '../version.ts';
+import { type ProcessIo, version } from '../process-io.ts';
 import { baseUrl, dashboardUrl, listenFailure, loopbackNetworks } from './addresses.ts';
-import { checkGit } from './check-git.ts';
 import { type DevSetup, invitation, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { createLog } from './log.ts';
+import type { ServeSettings } from './settings.ts';
 import { awaitStop } from './stop-request.ts';
-
-export interface ServeSettings extends HookQuotas {
-  readonly dev: boolean;
-  readonly host: string;
-  readonly port: number;
-  readonly data: string;
-  readonly allowFileRemotes: boolean;
-  readonly windowsPaths: boolean;
-  readonly allowedHookNetworks: readonly Cidr[];
-  readonly syncTimeout: Duration;
-  readonly parallelSyncs: number;
-  /** In bytes. */
-  readonly minFreeDisk: number;
-  readonly maxLocks: number;
-  readonly maxLocksPerOwner: number;
-  readonly maxRememberedBytes: number;
-  readonly rateLimit: RateLimit;
-  readonly trustedProxies: readonly Cidr[];
-  readonly logLevel: LogLevel;
-  readonly json: boolean;
-}
 
 interface Parts {
   readonly settings: ServeSettings;
@@ -54,6 +27,20 @@ interface Parts {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly io: ProcessIo;
+}
+
+/** Older ones do not know some of the settings that keep git from running what a remote says. */
+const oldestGit = [2, 39] as const;
+
+async function checkGit(git: Git): Promise<void> {
+  const version = await git.version();
+  const [major, minor] = version.split('.').map(Number);
+  if (major === undefined || minor === undefined) return;
+  if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
+    throw new Failure(
+      `The service needs git ${oldestGit.join('.')} or newer, and this is git ${version}. Install a newer one.`,
+    );
+  }
 }
 
 /** Cleans up after earlier processes: while the instance lock of a folder is ours, nobody else works on it. */
@@ -66,8 +53,8 @@ async function tidyUp({ storage, git, log }: Parts): Promise<void> {
 
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
   const { metrics, log } = parts;
-  const { dev, host, port, data, minFreeDisk, allowedHookNetworks } = settings;
-  const allowedNetworks = [...allowedHookNetworks, ...(dev ? loopbackNetworks : [])];
+  const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
+  const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
   try {
     return await startService({
       ...settings,
@@ -80,6 +67,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
       }),
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
+      trustedProxies: trustedProxy,
       version: version(),
     });
   } catch (error) {
@@ -87,27 +75,16 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   }
 }
 
-interface Announced {
-  readonly port: number;
-  /** What signs the operator in to the dashboard, on the first start. */
-  readonly link: string | undefined;
-  readonly dev: DevSetup | null;
-}
-
-function announce({ settings, io, log }: Parts, { port, link, dev }: Announced): void {
-  const { host, json } = settings;
+/** `link` signs the operator in to the dashboard, on the first start. */
+function announce(
+  { settings: { host, json }, io, log }: Parts,
+  { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
+): void {
   const base_url = baseUrl(host, port);
   const dashboard_url = dashboardUrl(host, port);
-  const sign_in_link = link === undefined ? undefined : `${dashboard_url}sign-in?link=${link}`;
+  const sign_in_link = link && `${dashboard_url}sign-in?link=${link}`;
   if (json) {
-    printJson(io.stdout, {
-      event: 'listening',
-      base_url,
-      dashboard_url,
-      version: version(),
-      ...(sign_in_link !== undefined && { sign_in_link }),
-      ...dev,
-    });
+    printJson(io.stdout, { event: 'listening', base_url, dashboard_url, version: version(), sign_in_link, ...dev });
   } else {
     printLines(io.stdout, [
       `workspace-service ${version()} listens on ${base_url}`,
@@ -156,11 +133,10 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
   const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data);
   try {
     const storage = await openStorage(
-      { data, environment },
-      {
-        onCommit: (changes) => metrics.commits.observe(changes),
-        onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
-      },
+      data,
+      environment,
+      (changes) => metrics.commits.observe(changes),
+      (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     );
     try {
       await serveOn({ settings, storage, git, metrics, log, io });

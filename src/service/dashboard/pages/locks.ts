@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
 import { type HeldLock, heldLocks } from '../../locks/list.ts';
-import type { LockNews } from '../../locks/lock-follower.ts';
+import type { LockNews } from '../../locks/watch-locks.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {

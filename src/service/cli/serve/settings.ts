@@ -1,0 +1,67 @@
+import { durationUpTo } from '../../../interface/duration.ts';
+import { parseCidr } from '../../platform/ip-address.ts';
+import { type FlagValues, list, toggle, withDefault } from '../flags.ts';
+import { commonFlags } from '../storage-command.ts';
+import {
+  logLevels,
+  parseByteCount,
+  parseHost,
+  parseLogLevel,
+  parseRateLimit,
+  parseTrustedProxy,
+  wholeNumber,
+} from '../values.ts';
+
+const upToTenMillion = wholeNumber(1, 10_000_000);
+
+/** In the order of the help. */
+export const serveFlags = {
+  dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
+  host: withDefault('HOST', 'the address to listen on', '127.0.0.1', parseHost),
+  port: withDefault('PORT', 'the port to listen on; 0 picks a free one', '8080', wholeNumber(0, 65_535)),
+  data: commonFlags.data,
+  allowFileRemotes: toggle('let workspaces mirror repositories of this machine'),
+  windowsPaths: toggle(
+    'refuse locks on paths that Windows does not allow, or that differ from a locked path only in case',
+  ),
+  allowHookNetwork: list(
+    'CIDR',
+    'a private network that webhooks may reach; can be repeated',
+    'default none',
+    parseCidr,
+  ),
+  syncTimeout: withDefault('DURATION', 'how long a sync may take', '30m', durationUpTo({ seconds: 7 * 86_400 }, '7d')),
+  parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
+  minFreeDisk: withDefault(
+    'SIZE',
+    'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',
+    '1GB',
+    parseByteCount,
+  ),
+  rateLimit: withDefault(
+    'N/s',
+    'how many requests each token may send, in bursts of up to a minute of them; 0 for no limit',
+    '1000/s',
+    parseRateLimit,
+  ),
+  maxHooks: withDefault('N', 'how many webhooks a workspace may have', '100', wholeNumber(1, 10_000)),
+  maxWaitingDeliveries: withDefault('N', 'how many deliveries may wait for one webhook', '100000', upToTenMillion),
+  maxLocks: withDefault('N', 'how many locks a workspace may have at the same time', '200000', upToTenMillion),
+  maxLocksPerOwner: withDefault('N', 'how many of them one owner may have', '50000', upToTenMillion),
+  maxRememberedBytes: withDefault(
+    'SIZE',
+    'space for remembered answers to requests with an Idempotency-Key; beyond it, the oldest are dropped',
+    '1GB',
+    parseByteCount,
+  ),
+  trustedProxy: list(
+    'CIDR',
+    'a proxy, or a network of proxies, whose X-Forwarded-For is trusted; can be repeated',
+    'default none',
+    parseTrustedProxy,
+  ),
+  logLevel: withDefault('LEVEL', `how much to log on stderr: ${logLevels.join(', ')}`, 'info', parseLogLevel),
+  json: toggle('print the startup line as JSON'),
+} as const;
+
+export type ServeSettings = FlagValues<typeof serveFlags>;

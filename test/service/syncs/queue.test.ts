@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { findRecordedSync, listSyncs, type SyncPosition, unfinishedSyncs } from '../../../src/service/syncs/list.ts';
+import { type ClaimedSync, claimSync, enqueue, finishSync } from '../../../src/service/syncs/queue.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { runs } from '../../support/runs.ts';
+
+describe.each(databaseKinds)('the queue of syncs on $name', ({ open }) => {
+  let database: TestDatabase;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    database = await open();
+    storage = database.storage;
+    await storage.commit('global', async (db) => {
+      for (const id of ['game', 'film']) {
+        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/a.git' });
+      }
+    });
+  });
+  const removeAll = () => storage.commit('global', (db) => db.deleteFrom('syncs').execute());
+  beforeEach(removeAll);
+  afterAll(() => database.remove());
+
+  const queue = (requestedBy = 'ada', workspace = 'game', branch = 'main') =>
+    storage.commit('global', (db) => enqueue(db, storage.now, { workspace, branch, estimatedObjects: 3, requestedBy }));
+
+  /** Undefined when what was queued has to wait. */
+  async function queueAndClaim(workspace?: string, branch?: string): Promise<ClaimedSync | undefined> {
+    await queue('ada', workspace, branch);
+    return claimSync(storage);
+  }
+
+  async function syncOnce(workspace?: string, branch?: string): Promise<boolean> {
+    const claimed = await queueAndClaim(workspace, branch);
+    if (claimed === undefined) return false;
+    const end = { kind: 'succeeded', head: '1'.repeat(40), receivedObjects: 1 } as const;
+    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, end));
+    return true;
+  }
+
+  const moveEnds = (ms: number) =>
+    storage.commit('global', (db) =>
+      db
+        .updateTable('syncs')
+        .set((column) => ({ finished_at: column('finished_at', '+', ms) }))
+        .where('finished_at', 'is not', null)
+        .execute(),
+    );
+
+  test.each([
+    ['when five seconds have passed', -5_000],
+    ['when the clock was put back', 3 * 3_600_000],
+  ])('three syncs of a branch are begun as soon as they can, and the next %s', async (_, passed) => {
+    expect([await syncOnce(), await syncOnce(), await syncOnce(), await syncOnce()]).toEqual([true, true, true, false]);
+    await moveEnds(passed);
+    expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
+  });
+
+  test('those of a branch keep no other branch waiting, nor one of that name in another workspace', async () => {
+    for (let round = 0; round < 4; round += 1) await syncOnce();
+    expect(await syncOnce('game', 'release')).toBe(true);
+    expect(await syncOnce('film', 'main')).toBe(true);
+  });
+
+  const made = fc.record({
+    workspace_id: fc.constantFrom('game', 'film'),
+    branch: fc.constantFrom('main', 'release'),
+    created_at: fc.integer({ min: 0, max: 5 }),
+  });
+
+  test('its pages have each sync of the workspace and the branch once, the newest first, whatever shares a moment', async () => {
+    const filter = fc.option(fc.constantFrom('main', 'release'), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(made, { minLength: 1, maxLength: 12 }),
+        filter,
+        fc.integer({ min: 1, max: 4 }),
+        async (syncs, branch, limit) => {
+          await removeAll();
+          const ended = { status: 'succeeded', estimated_objects: 1, received_objects: 1, attempts: 1, finished_at: 9 };
+          const rows = syncs.map((sync, index) => ({ id: `sync_${index}`, ...sync, ...ended }));
+          await storage.commit('global', (db) => db.insertInto('syncs').values(rows).execute());
+          const seen: { id: string; at: number }[] = [];
+          let before: SyncPosition | undefined;
+          do {
+            const page = await listSyncs(storage, 'game', { branch, before, limit });
+            expect(page.syncs.length).toBeLessThanOrEqual(limit);
+            seen.push(...page.syncs.map(({ sync_id, created_at }) => ({ id: sync_id, at: Date.parse(created_at) })));
+            before = page.next;
+          } while (before !== undefined);
+          const expected = rows.filter((row) => row.workspace_id === 'game' && row.branch === (branch ?? row.branch));
+          expect(seen.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+          expect(seen.map(({ at }) => at)).toEqual(seen.map(({ at }) => at).sort((one, other) => other - one));
+        },
+      ),
+      { numRuns: runs(25, 300) },
+    );
+  });
+
+  test('tells who was first to ask, and which have not ended', async () => {
+    const { sync_id } = await queue('ada');
+    expect((await queue('grace')).sync_id).toBe(sync_id);
+    expect(await findRecordedSync(storage, 'game', sync_id)).toMatchObject({ requested_by: 'ada', status: 'queued' });
+    expect(await findRecordedSync(storage, 'film', sync_id)).toBeUndefined();
+    expect(await unfinishedSyncs(storage, 'game')).toMatchObject([{ sync_id, status: 'queued' }]);
+    expect(await unfinishedSyncs(storage, 'film')).toEqual([]);
+    const claimed = (await claimSync(storage)) ?? expect.fail('It was not claimed.');
+    expect(await unfinishedSyncs(storage, 'game')).toMatchObject([{ sync_id, status: 'running' }]);
+    await storage.commit('global', (db) => finishSync(db, storage.now, claimed, { kind: 'failed', error: 'No.' }));
+    expect(await unfinishedSyncs(storage, 'game')).toEqual([]);
+    expect(await listSyncs(storage, 'game', { limit: 1 })).toMatchObject({
+      syncs: [{ sync_id, status: 'failed', error: 'No.', requested_by: 'ada' }],
+      next: undefined,
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import { listenHere } from '../../support/listen.ts';
+import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+
+let port: number;
+const sockets = new Set<Socket>();
+const silent = createServer((socket) => {
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+});
+
+beforeAll(async () => {
+  port = await listenHere(silent);
+});
+afterAll(() => {
+  for (const socket of sockets) socket.destroy();
+  silent.close();
+});
+
+async function start(options: RunningServiceOptions = {}) {
+  const [kind] = databaseKinds;
+  if (kind === undefined) throw new Error('There is no database to test on.');
+  const service: RunningService = await startTestService(kind, options);
+  onTestFinished(service.stop);
+  const { secret: token } = await service.token({ scopes: ['sync'] });
+  return {
+    silentWorkspace: () => service.workspace(`https://127.0.0.1:${port}/assets.git`),
+    async honestWorkspace() {
+      const { folder, remove } = await temporaryDataFolder();
+      onTestFinished(remove);
+      const repository = createRepository(folder);
+      repository.commit({ branch: 'main', files: { a: '1' } });
+      return service.workspace(`file://${repository.path}`);
+    },
+    branches: (workspace: string) => service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token }),
+    trigger: (workspace: string, branch: string) =>
+      service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch } }),
+    statusOf: async ({ headers }: { readonly headers: Headers }) =>
+      (await service.ask('GET', headers.get('location') ?? '', { token })).body,
+  };
+}
+
+test('a remote that does not answer holds up a trigger for 5 s at most; its sync fails at its own limit', async () => {
+  const { silentWorkspace, trigger, statusOf } = await start({ syncTimeout: { seconds: 2 } });
+  const workspace = await silentWorkspace();
+  const began = performance.now();
+  const queued = await trigger(workspace, 'main');
+  // The promise is 5 s; what is above it is for a busy test machine.
+  expect(performance.now() - began).toBeLessThan(8_000);
+  expect([queued.status, queued.body.status, queued.body.estimated_objects]).toEqual([202, 'queued', 0]);
+  await expect
+    .poll(() => statusOf(queued), { timeout: 30_000 })
+    .toMatchObject({ status: 'failed', error: expect.stringMatching(/2 s|2s|2 seconds/) });
+});
+
+test('a hundred lists of a remote that is silent leave others theirs, and none waits for its turn beyond 5 s', async () => {
+  const { silentWorkspace, honestWorkspace, branches } = await start();
+  const [workspace, honest] = [await silentWorkspace(), await honestWorkspace()];
+  const began = performance.now();
+  const lists = Array.from({ length: 100 }, () => branches(workspace));
+  const others = await branches(honest);
+  expect([others.status, others.body.branches.length]).toEqual([200, 1]);
+  // It has places of its own: what it takes is git, not the ten seconds of a remote that is silent.
+  expect(performance.now() - began).toBeLessThan(5_000);
+  const answers = await Promise.all(lists);
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  expect(answers.filter(({ headers }) => headers.get('retry-after') === '5').length).toBeGreaterThan(80);
+});
+
+test('as many syncs run as the operator allows, and those of a remote that is silent keep none of others waiting', async () => {
+  const { silentWorkspace, honestWorkspace, trigger, statusOf } = await start({ parallelSyncs: 2 });
+  const workspace = await silentWorkspace();
+  const stuck = await Promise.all(['main', 'art', 'release'].map((branch) => trigger(workspace, branch)));
+  const statuses = () => Promise.all(stuck.map(async (reply) => (await statusOf(reply)).status));
+  await expect.poll(statuses, { timeout: 20_000 }).toEqual(expect.arrayContaining(['running', 'running', 'queued']));
+  const honest = await trigger(await honestWorkspace(), 'main');
+  await expect.poll(() => statusOf(honest), { timeout: 20_000 }).toMatchObject({ status: 'succeeded' });
+  expect(await statuses()).toEqual(expect.arrayContaining(['running', 'running', 'queued']));
+});
