@@ -87,7 +87,8 @@ test('what is given back waits for none of the requests that wait for the limit'
   const releases = numbered(100, (name) => client.releaseLock(onPath(name), client.within(60 * second)));
   for (const release of await Promise.all(releases)) expect(release).toEqual({ kind: 'released' });
   expect(server.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(100);
-  expect(locked).toBeLessThan(40);
+  // One a second is taken: had they waited for their turn, most would be.
+  expect(locked).toBeLessThan(12);
   stop.abort();
   // They end at once, whatever they wait for.
   const ended = await Promise.all(waiting);

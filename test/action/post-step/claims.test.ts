@@ -58,6 +58,7 @@ describe('what a step has to release', () => {
     ['cannot be read', {}],
     ['has lost lines', { entries: a, damaged: 1 }],
     ['has nothing of the step', { entries: [] }],
+    ['has lost one of its locks', { entries: a }],
   ])('comes from what the runner remembers as well where the ledger %s, and is in doubt', (_, records) => {
     const { held, trouble } = claims({ ...records, saved: ['a', 'b'] });
     expect(held).toEqual(['a', 'b'].map(inDoubt));
