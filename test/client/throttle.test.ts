@@ -111,7 +111,7 @@ const load: fc.Arbitrary<Load> = fc.record({
 
 describe('clients that share a limited token', () => {
   const forAnyLoad = (check: (load: Load) => void): void =>
-    fc.assert(fc.property(load, check), { numRuns: runs(100, 2_000) });
+    fc.assert(fc.property(load, check), { numRuns: runs(60, 2_000) });
 
   test('are all served, with a few refusals at the beginning, and in little more time than the limit lets', () => {
     forAnyLoad((its) => {

@@ -1,26 +1,26 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { openLockSession } from '../../../src/action/locks/session.ts';
-import { createClient } from '../../../src/client/client.ts';
+import type { Client } from '../../../src/client/client.ts';
 import { game, lockPath, ttl } from '../../client/test-client.ts';
 import { place } from '../samples.ts';
 
 test('a post-step that is announced, and a request that is sent, find the intent in the ledger', async () => {
-  const real = createClient({ baseUrl: place.service, token: 'wsa_x', userAgent: 'test' });
-  onTestFinished(() => real.dispose());
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
   const look = (when: string): void => {
     found[when] = [...ledger];
   };
-  const session = openLockSession({
-    client: {
-      ...real,
-      async acquireLock({ path }) {
-        look(`asked ${path}`);
-        throw new Error('The step was killed here.');
-      },
+  const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
+    serverNow: Date.now,
+    async acquireLock({ path }) {
+      look(`asked ${path}`);
+      throw new Error('The step was killed here.');
     },
+  };
+  const session = openLockSession({
+    // What is asked for asks it for nothing else.
+    client: client as Client,
     clock: Date.now,
     sleep: async () => undefined,
     random: Math.random,
