@@ -17,34 +17,13 @@ import type { Log, Reporter } from './report/reporter.ts';
 import { duration } from './report/words.ts';
 import { version } from './version.ts';
 
-/** What the runner says of the event that started the run; empty where it says nothing. */
-export interface RunEvent {
-  readonly name: string;
-  readonly file: string;
-  /** `owner/name` */
-  readonly repository: string;
-  readonly apiUrl: string;
-}
-
-/** Where a step runs. */
-export interface RunnerEnvironment {
-  readonly checkout: string;
-  /** Shared by all steps of a job, and emptied after it. */
-  readonly temporaryFolder: string;
-  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
-  readonly origin: string | undefined;
-  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
-  readonly stepName: string | undefined;
-  readonly event: RunEvent;
-}
-
 /** What the post-step of the same step finds again. */
 export type StateName = 'step' | 'on-lost' | 'locks';
 
 /** What an operation works with. Nothing in it knows the runner's toolkit, and tests hand in their own. */
 export interface Context {
   readonly connection: Connection;
-  readonly runner: RunnerEnvironment;
+  readonly runner: ReturnType<typeof readRunner>;
   readonly client: Client;
   readonly ledger: Ledger;
   /** Adds to the ledger; the step goes on if that fails. */
@@ -73,11 +52,18 @@ function originOf(environment: NodeJS.ProcessEnv): string | undefined {
   return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
 }
 
-export const readRunner = (environment: NodeJS.ProcessEnv): RunnerEnvironment => ({
+export type RunEvent = ReturnType<typeof readRunner>['event'];
+
+/** Where a step runs. */
+export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   checkout: environment['GITHUB_WORKSPACE'] || process.cwd(),
+  /** Shared by all steps of a job, and emptied after it. */
   temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
+  /** The address of the run, with its attempt, sent with every request; undefined outside of a workflow. */
   origin: originOf(environment),
+  /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
   stepName: environment['GITHUB_ACTION'] || undefined,
+  /** What started the run; empty where the runner says nothing. */
   event: {
     name: environment['GITHUB_EVENT_NAME'] ?? '',
     file: environment['GITHUB_EVENT_PATH'] ?? '',
@@ -151,17 +137,12 @@ export const connect = (
     onThrottled: logPauses(log),
   });
 
-export interface ContextOptions {
-  readonly connection: Connection;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly reporter: Reporter;
-  readonly saveState: Context['saveState'];
-  readonly redact: Redact;
-}
-
-export function createContext({ connection, environment, reporter, saveState, redact }: ContextOptions): Context {
-  const { log, setOutputs } = reporter;
-  const runner = readRunner(environment);
+export function createContext(
+  connection: Connection,
+  { log, setOutputs }: Reporter,
+  { saveState, redact }: Pick<Context, 'saveState' | 'redact'>,
+): Context {
+  const runner = readRunner(process.env);
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
   log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
   return {

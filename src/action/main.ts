@@ -27,11 +27,10 @@ async function run(context: Context, task: Task): Promise<Outcome> {
 }
 
 async function main(): Promise<void> {
-  const environment = process.env;
-  const secrets = secretsIn(readRawInputs(core.getInput, environment));
+  const secrets = secretsIn(readRawInputs(core.getInput, process.env));
   const redact = createRedactor(secrets);
   const reporter = createReporter(secrets, redact);
-  const loaded = loadInputs(core.getInput, environment);
+  const loaded = loadInputs(core.getInput, process.env);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
     return;
@@ -47,7 +46,7 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./context.ts');
-    context = createContext({ connection, environment, reporter, redact, saveState: core.saveState });
+    context = createContext(connection, reporter, { redact, saveState: core.saveState });
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {

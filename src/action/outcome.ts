@@ -58,6 +58,16 @@ export const failed = (outputs: Outputs, why: string, ...tables: readonly Table[
   annotations: [],
 });
 
+/** Of results the ones of a kind. */
+export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
+  results: readonly Result[],
+  kind: Kind,
+): readonly Extract<Result, { readonly kind: Kind }>[] =>
+  results.filter((result): result is Extract<Result, { readonly kind: Kind }> => result.kind === kind);
+
+export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
+  one.path < other.path ? -1 : 1;
+
 /** What became of a step's locks at the end of the job. */
 export interface ReleaseReport {
   readonly sentence: string;

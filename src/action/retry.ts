@@ -1,9 +1,9 @@
-import type { ServiceError } from '../client/client.ts';
+import { isTransientStatus, type ServiceError } from '../client/client.ts';
 
 /** Whether the trouble may be over at the next attempt. */
 export function isTransient({ failure, status }: ServiceError): boolean {
   if (failure.kind === 'aborted') return false;
-  if (status !== undefined) return status === 408 || status === 425 || status === 429 || status >= 500;
+  if (status !== undefined) return isTransientStatus(status);
   return (
     failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
   );

@@ -4,7 +4,7 @@ import type { Ttl } from '../interface/ttl.ts';
 import { type Answer, headerOf, isSuccess, objectIn } from './answer.ts';
 import type { AnsweredCall, ClientContext, Within } from './call.ts';
 import { timestamp } from './clock.ts';
-import { etagOf, holderIn, type KnownLock, readLock, unwrapped } from './known-lock.ts';
+import { etagOf, holderOf, type KnownLock, readLock, unwrapped } from './known-lock.ts';
 import { retryAfterOf, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
 import type { WorkspaceId } from './workspace-id.ts';
@@ -23,18 +23,13 @@ export interface LockRequest {
 export interface TakenLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
+  /** Where the service does not state it, the earliest that it can be by the ttl. */
   readonly expires_at: string | undefined;
-  /** Whether the service stated `expires_at`, or it was computed from the ttl: then it is the earliest it can be. */
-  readonly expiry: 'stated' | 'computed';
 }
 
 export type Acquisition =
-  | {
-      readonly kind: 'acquired';
-      readonly lock: TakenLock;
-      /** The service remembered the answer: the lock was taken by an earlier request with the same key. */
-      readonly replayed: boolean;
-    }
+  /** `replayed`: the service remembered the answer, because an earlier request with the same key took the lock. */
+  | { readonly kind: 'acquired'; readonly lock: TakenLock; readonly replayed: boolean }
   | {
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
@@ -63,17 +58,15 @@ export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientC
         type: lock.type ?? type,
         etag: etagOf(answer) ?? lock.etag,
         expires_at: lock.expires_at ?? timestamp(acquiredAt + milliseconds(ttl)),
-        expiry: lock.expires_at === undefined ? 'computed' : 'stated',
       },
       replayed: isReplayed(answer),
     };
   }
 
   function held({ answer, texts, mayBeDone, refuse }: AnsweredCall, path: LockPath): Acquisition {
-    const holder = holderIn(answer);
     return {
       kind: 'held',
-      holder: holder && readLock(holder, path, texts),
+      holder: holderOf(answer, path, texts),
       retryAfterMs: retryAfterOf(answer, serverNow()),
       mayBeOurs: mayBeDone,
       error: refuse(answer),

@@ -4,28 +4,21 @@ import type { WorkspaceId } from './workspace-id.ts';
 /** How the slashes of a lock path are written in an address. */
 export type Slashes = 'encoded' | 'raw';
 
-/** The targets of requests: path and query, with everything encoded. */
-export interface Addresses {
-  readonly workspaces: string;
-  branches(workspace: WorkspaceId): string;
-  sync(workspace: WorkspaceId): string;
-  locks(workspace: WorkspaceId): string;
-  lock(workspace: WorkspaceId, path: LockPath, slashes: Slashes): string;
-  hooks(workspace: WorkspaceId): string;
-}
+export type Addresses = ReturnType<typeof addressesBelow>;
 
-export function addressesBelow(baseUrl: URL): Addresses {
+/** The targets of requests: path and query, with everything encoded. */
+export function addressesBelow(baseUrl: URL) {
   const base = baseUrl.pathname.replace(/(?<!\/)\/+$/, '');
   const below = (workspace: WorkspaceId, ...rest: readonly string[]): string =>
     [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
   return {
     workspaces: `${base}/workspaces`,
-    branches: (workspace) => below(workspace, 'branches'),
-    sync: (workspace) => below(workspace, 'sync'),
-    locks: (workspace) => below(workspace, 'locks'),
-    lock: (workspace, path, slashes) =>
+    branches: (workspace: WorkspaceId) => below(workspace, 'branches'),
+    sync: (workspace: WorkspaceId) => below(workspace, 'sync'),
+    locks: (workspace: WorkspaceId) => below(workspace, 'locks'),
+    lock: (workspace: WorkspaceId, path: LockPath, slashes: Slashes) =>
       below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
-    hooks: (workspace) => below(workspace, 'hooks'),
+    hooks: (workspace: WorkspaceId) => below(workspace, 'hooks'),
   };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
 import { looksLikeHtml, type ServiceText } from './service-text.ts';
 
-export type AnswerBody =
+type AnswerBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
   | { readonly kind: 'other'; readonly why: string; readonly excerpt: string; readonly isHtml: boolean }

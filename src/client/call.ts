@@ -56,10 +56,6 @@ export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-u
 export type Call = (request: Request, within: Within) => Promise<CallResult>;
 
 export interface Retry {
-  readonly method: string;
-  readonly path: string;
-  /** How often it was sent so far. */
-  readonly attempts: number;
   readonly delayMs: number;
   readonly reason: RetryReason;
   /** Why, as a sentence. */
@@ -233,8 +229,7 @@ export function createCall(options: CallOptions): Call {
         const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
         return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
       }
-      const { path, message } = fail(failure);
-      options.onRetry({ method, path, attempts, delayMs, reason, why: message });
+      options.onRetry({ delayMs, reason, why: fail(failure).message });
       if (!waitsTogether) await sleep(delayMs, limit.signal);
     }
   }

@@ -12,17 +12,15 @@ import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 import { createWaitForRelease } from './wait-for-release.ts';
 
-export type { Acquisition, LockRequest, TakenLock } from './acquire-lock.ts';
+export type { TakenLock } from './acquire-lock.ts';
 export type { Retry, Within } from './call.ts';
 export { type Clock, steadyClock } from './clock.ts';
-export type { JsonObject } from './json.ts';
 export type { KnownLock } from './known-lock.ts';
-export type { LockFilter, LockListRequest, NamedEntry } from './lists.ts';
+export type { NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
-export type { HookRequest, RegisteredHook } from './register-hook.ts';
-export type { LockProof, ReleaseRequest, ReleaseResult } from './release-lock.ts';
-export { type Failure, type Refused, type RefusedField, ServiceError } from './service-error.ts';
-export type { StartedSync, SyncAddress, SyncReport, SyncRequest, SyncState } from './sync.ts';
+export { isTransientStatus } from './retry.ts';
+export { ServiceError } from './service-error.ts';
+export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
 export { sleep } from './time-limit.ts';
 export { parseWorkspaceId, type WorkspaceId } from './workspace-id.ts';
 
@@ -64,7 +62,7 @@ export function createClient(options: ClientOptions) {
     serverClock,
     send: async (request, signal, texts) => readAnswer(await connection.send(request, signal), texts),
     timeoutMs: requestTimeoutMs,
-    maxConnections: maxConnections,
+    maxConnections,
     retries: options.retries ?? 4,
     secrets: [options.token],
     headers: {

@@ -123,3 +123,8 @@ export function holderIn(answer: Answer): JsonObject | undefined {
   if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
   return tellsOfAHolder(body) ? body : undefined;
 }
+
+export function holderOf(answer: Answer, path: string, texts: ServiceText): KnownLock | undefined {
+  const holder = holderIn(answer);
+  return holder && readLock(holder, path, texts);
+}

@@ -21,20 +21,14 @@ export const readNamed =
     return { name: plainName(name), raw: asObject(entry) };
   };
 
-export const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
+const readWorkspace = readNamed(['id', 'workspace_id', 'workspaceId', 'name', 'slug']);
 
-export const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
+const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 
-export interface LockFilter {
-  /** Only the lock on this path. */
-  readonly path?: LockPath | undefined;
-  /** Only locks whose path starts so. */
-  readonly prefix?: string | undefined;
-}
-
-export interface LockListRequest {
+interface LockListRequest {
   readonly workspace: WorkspaceId;
-  readonly filter?: LockFilter | undefined;
+  /** Only the lock on this path; only locks whose path starts so. */
+  readonly filter?: { readonly path?: LockPath | undefined; readonly prefix?: string | undefined } | undefined;
 }
 
 const pageSize = 1_000;

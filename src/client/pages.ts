@@ -1,4 +1,4 @@
-import { follow } from './addresses.ts';
+import { type Followed, follow } from './addresses.ts';
 import { type Answer, headerOf, objectIn, parseLinks } from './answer.ts';
 import { type AnsweredCall, type ClientContext, expectSuccess, type Within } from './call.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
@@ -38,7 +38,7 @@ function readEntries({ answer, texts, fail }: AnsweredCall, name: string): reado
   throw fail(notUnderstood(answer, texts, why, texts.line(found === '' ? '' : `an object with ${found}`, 200)));
 }
 
-export interface Listing {
+interface Listing {
   readonly target: string;
   /** The same list, asked for without parameters that a service may not know. */
   readonly plainTarget?: string;
@@ -82,7 +82,7 @@ export async function readPages<Item>(
     const { answer, texts } = answered;
     const entries = readEntries(answered, name);
     const next = nextPage(answer, target, baseUrl);
-    const isLoop = next.kind === 'page' && seen.has(next.target);
+    const isLoop = next.kind === 'target' && seen.has(next.target);
 
     // A service that does not know cursors gives its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
@@ -110,10 +110,7 @@ export async function readPages<Item>(
   }
 }
 
-export type NextPage =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'page'; readonly target: string }
-  | { readonly kind: 'elsewhere'; readonly origin: string };
+type NextPage = { readonly kind: 'none' } | Exclude<Followed, { readonly kind: 'not-an-address' }>;
 
 type Hint = { readonly kind: 'address' | 'cursor'; readonly text: string };
 
@@ -148,14 +145,8 @@ function withCursor(target: string, cursor: string): string {
 export function nextPage(answer: Answer, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(answer);
   if (hint === undefined) return { kind: 'none' };
-  if (hint.kind === 'cursor') return { kind: 'page', target: withCursor(target, hint.text) };
-  const followed = follow(hint.text, target, baseUrl);
-  switch (followed.kind) {
-    case 'target':
-      return { kind: 'page', target: followed.target };
-    case 'elsewhere':
-      return followed;
-    case 'not-an-address':
-      return { kind: 'page', target: withCursor(target, hint.text) };
-  }
+  const followed = hint.kind === 'address' ? follow(hint.text, target, baseUrl) : undefined;
+  return followed === undefined || followed.kind === 'not-an-address'
+    ? { kind: 'target', target: withCursor(target, hint.text) }
+    : followed;
 }

@@ -54,24 +54,16 @@ const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined
 function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
   const policies = membersOf(textOf(headers, 'ratelimit-policy'));
   return strictest(
-    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }): readonly RateLimitStatus[] => {
+    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
       const remaining = parameters.get('r');
       if (remaining === undefined) return [];
-      const policy = policies.find((each) => each.name === name)?.parameters;
       const reset = parameters.get('t');
-      return [statusOf(remaining, reset === undefined ? undefined : reset * 1_000, policy?.get('q'), policy?.get('w'))];
+      const its = policies.find((each) => each.name === name)?.parameters;
+      const [quota, seconds] = [its?.get('q'), its?.get('w')];
+      const policy = quota && seconds ? { quota, windowMs: seconds * 1_000 } : undefined;
+      return { remaining, resetMs: reset === undefined ? undefined : reset * 1_000, policy };
     }),
   );
-}
-
-function statusOf(
-  remaining: number,
-  resetMs: number | undefined,
-  quota: number | undefined,
-  windowSeconds: number | undefined,
-): RateLimitStatus {
-  const policy = quota && windowSeconds ? { quota, windowMs: windowSeconds * 1_000 } : undefined;
-  return { remaining, resetMs, policy };
 }
 
 /** A number this large is not a wait but a time, in seconds since 1970. */
@@ -84,7 +76,7 @@ function byHeaders(headers: IncomingHttpHeaders, serverNow: number): RateLimitSt
     if (remaining === undefined) continue;
     const reset = numberIn(textOf(headers, `${prefix}reset`));
     const resetMs = reset === undefined ? undefined : reset * 1_000 - (reset >= firstMoment ? serverNow : 0);
-    return statusOf(remaining, resetMs && Math.max(0, resetMs), undefined, undefined);
+    return { remaining, resetMs: resetMs && Math.max(0, resetMs), policy: undefined };
   }
   return undefined;
 }

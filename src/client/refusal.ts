@@ -20,7 +20,7 @@ const idHeaders = [
 const maxIdLength = 128;
 
 /** The id by which the service or its proxy finds the request in its log. */
-export function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
+function requestIdOf(answer: Answer, texts: ServiceText): string | undefined {
   const body = objectIn(answer);
   const id =
     firstName(body, idNames) ??

@@ -2,7 +2,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Slashes } from './addresses.ts';
 import { type Answer, isSuccess } from './answer.ts';
 import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
-import { etagOf, holderIn, type KnownLock, readLock } from './known-lock.ts';
+import { etagOf, holderOf, type KnownLock } from './known-lock.ts';
 import { isOwnError, unusableThoughOptional } from './refusal.ts';
 import type { ServiceError } from './service-error.ts';
 import type { WorkspaceId } from './workspace-id.ts';
@@ -62,7 +62,7 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
 
   /** Another lock is there. Where it was taken after our request set out, that request has released ours. */
   function lost(result: AnsweredCall, path: LockPath): ReleaseResult {
-    const holder = holderOf(result, path);
+    const holder = holderOf(result.answer, path, result.texts);
     const acquiredAt = Date.parse(holder?.acquired_at ?? '');
     const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
     if (result.mayBeDone && isLater) return { kind: 'released' };
@@ -96,17 +96,12 @@ export function createReleaseLock({ call, addresses, clock, serverNow }: ClientC
       return judge(result, path);
     }
     // A 412 about the lock with the very id that is meant: the service knows it by another tag than was sent.
-    const holder = holderOf(result, path);
+    const holder = holderOf(result.answer, path, result.texts);
     if (holder?.id !== proof.id) return judge(result, path);
     const etag = etagOf(result.answer) ?? holder.etag;
     if (etag === undefined || etag === condition) return { kind: 'failed', error: result.refuse(result.answer) };
     return judge(await send(request, etag, within), path);
   };
-}
-
-function holderOf({ answer, texts }: AnsweredCall, path: LockPath): KnownLock | undefined {
-  const holder = holderIn(answer);
-  return holder && readLock(holder, path, texts);
 }
 
 const mayBeOfAProxy = (answer: Answer): boolean => [400, 404, 405, 414].includes(answer.status) && !isOwnError(answer);

@@ -24,7 +24,7 @@ export type Attempt =
       readonly retryAfterMs: number | undefined;
     };
 
-const isTransient = (status: number): boolean =>
+export const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
 function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
@@ -36,7 +36,7 @@ function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): Retr
 export function judgeAnswer(answer: Answer, context: RefusalContext, keyMayHaveArrived: boolean): Attempt {
   const { status } = answer;
   const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-  if (!stillRunning && !isTransient(status)) return { kind: 'answered', answer };
+  if (!stillRunning && !isTransientStatus(status)) return { kind: 'answered', answer };
   const failure = refusalOf(answer, context);
   const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
   return {

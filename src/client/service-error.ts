@@ -39,12 +39,6 @@ export interface Unusable {
   readonly requestId: string | undefined;
 }
 
-/** No answer to one attempt within the limit for each. */
-export interface TimedOut {
-  readonly kind: 'timeout';
-  readonly limitMs: number;
-}
-
 export interface ConnectionFailed {
   readonly kind: 'connection';
   /** The system's name of it, such as ECONNRESET. */
@@ -57,7 +51,7 @@ export interface ConnectionFailed {
 }
 
 /** The deadline of the operation came first. */
-export interface OutOfTime {
+interface OutOfTime {
   readonly kind: 'deadline';
   /** What the last attempt ended with; undefined when none came to its end. */
   readonly last: Failure | undefined;
@@ -67,25 +61,25 @@ export interface OutOfTime {
   readonly limited?: boolean | undefined;
 }
 
-export interface Aborted {
-  readonly kind: 'aborted';
-}
-
-/** Nothing was sent: no request can be made of what was given. */
-export interface Unsendable {
-  readonly kind: 'unsendable';
-  readonly why: string;
-}
-
-export type Failure = Refused | Redirected | Unusable | TimedOut | ConnectionFailed | OutOfTime | Aborted | Unsendable;
+export type Failure =
+  | Refused
+  | Redirected
+  | Unusable
+  | ConnectionFailed
+  | OutOfTime
+  /** No answer to one attempt within the limit for each. */
+  | { readonly kind: 'timeout'; readonly limitMs: number }
+  | { readonly kind: 'aborted' }
+  /** Nothing was sent: no request can be made of what was given. */
+  | { readonly kind: 'unsendable'; readonly why: string };
 
 /** What of the answer is known that a failure is about; undefined when there was none. */
-export function answerIn(failure: Failure): Refused | Redirected | Unusable | undefined {
+function answerIn(failure: Failure): Refused | Redirected | Unusable | undefined {
   if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
   return 'status' in failure ? failure : undefined;
 }
 
-export interface FailedCall {
+interface FailedCall {
   readonly method: string;
   /** As in the URL, without origin and query. */
   readonly path: string;
@@ -97,15 +91,11 @@ export interface FailedCall {
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly failure: Failure;
-  readonly method: string;
-  readonly path: string;
   readonly attempts: number;
 
   constructor(call: FailedCall, failure: Failure) {
     super(sentenceOf(call, failure));
     this.failure = failure;
-    this.method = call.method;
-    this.path = call.path;
     this.attempts = call.attempts;
   }
 

@@ -6,11 +6,6 @@ import { notUnderstood, rawWordsOf, retryAfterOf, unusable } from './refusal.ts'
 import { plainName, type ServiceText } from './service-text.ts';
 import type { WorkspaceId } from './workspace-id.ts';
 
-export interface SyncRequest {
-  readonly workspace: WorkspaceId;
-  readonly branch: string;
-}
-
 export interface SyncReport {
   readonly sync_id: string | undefined;
   /** The service's word. */
@@ -24,7 +19,6 @@ export interface SyncReport {
   readonly error: string | undefined;
   /** How long to wait before asking again, if the service says so. */
   readonly retryAfterMs: number | undefined;
-  readonly raw: JsonObject;
 }
 
 declare const brand: unique symbol;
@@ -39,7 +33,7 @@ export interface StartedSync extends SyncReport {
 }
 
 /** The state of a sync, whatever word the service has for it. An unknown word means that it is still going on. */
-export type SyncState = 'going-on' | 'succeeded' | 'failed';
+type SyncState = 'going-on' | 'succeeded' | 'failed';
 
 const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
 
@@ -76,7 +70,7 @@ const saysFailed = (body: JsonObject): boolean => {
   return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
 };
 
-export function syncStateOf(status: string, body: JsonObject): SyncState {
+function stateOf(status: string, body: JsonObject): SyncState {
   const word = normal(status);
   if (bad.has(word)) return 'failed';
   if (good.has(word)) return 'succeeded';
@@ -97,7 +91,7 @@ function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
   return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
 }
 
-function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
+export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
   const name = (names: readonly string[]): string | undefined => {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
@@ -106,13 +100,12 @@ function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retry
   return {
     sync_id: name(['sync_id', 'syncId', 'id']),
     status,
-    state: syncStateOf(status, body),
+    state: stateOf(status, body),
     branch: name(['branch']),
     estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
     received_objects: countIn(body, ['received_objects', 'receivedObjects']),
     head: name(['head', 'commit', 'revision']),
     error: errorIn(body, texts),
-    raw: body,
   };
 }
 
@@ -147,7 +140,10 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
   }
 
   return {
-    async startSync({ workspace, branch }: SyncRequest, within: Within): Promise<StartedSync> {
+    async startSync(
+      { workspace, branch }: { readonly workspace: WorkspaceId; readonly branch: string },
+      within: Within,
+    ): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const result = expectSuccess(await call({ method: 'POST', target, headers, body: { branch } }, within));

@@ -2,26 +2,6 @@ import type { Clock } from './clock.ts';
 import type { RateLimitStatus } from './rate-limit.ts';
 import { backoff, jitterMs } from './retry.ts';
 
-/**
- * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
- * a token, which other processes may use too: what remains can shrink faster than this client sends.
- */
-export interface Throttle {
-  /** How long the next request has to wait; 0 lets it go. It is an estimate, and after a refusal the service's word. */
-  delayMs(now: number): number;
-  /** Until when the service has refused everything; in the past where it has not. */
-  refusedUntil(): number;
-  sent(now: number): void;
-  /** A request that was sent is over, whatever came of it. */
-  ended(): void;
-  /** It was not refused for the limit. */
-  served(): void;
-  /** What an answer says, to whatever request. */
-  observe(status: RateLimitStatus, now: number): void;
-  /** A request was refused with 429: all wait. Gives for how long. */
-  refused(sentAt: number, retryAfterMs: number | undefined, now: number): number;
-}
-
 /** So few left are spread: as many as two clients have under way at once, or as come back in a second. */
 const minReserve = 32;
 const reserveMs = 1_000;
@@ -37,7 +17,13 @@ const maxCaution = 4;
 const cautionPerRefusal = 2;
 const cautionPerAnswer = 0.97;
 
-export function createThrottle(random: () => number): Throttle {
+export type Throttle = ReturnType<typeof createThrottle>;
+
+/**
+ * When the next request may be sent to a service that limits requests. Whoever asks gives the time. The limit is that of
+ * a token, which other processes may use too: what remains can shrink faster than this client sends.
+ */
+export function createThrottle(random: () => number) {
   let policy: RateLimitStatus['policy'];
   /** What the last answer said, less what it may not have counted yet. What comes back meanwhile is not reckoned with. */
   let remaining: number | undefined;
@@ -62,25 +48,31 @@ export function createThrottle(random: () => number): Throttle {
   }
 
   return {
-    delayMs: (now) => Math.max(0, Math.max(refusedUntil, pausedUntil, lastSentAt + spacingMs()) - now),
-    refusedUntil: () => refusedUntil,
+    /** How long the next request has to wait; 0 lets it go. It is an estimate, and after a refusal the service's word. */
+    delayMs: (now: number): number => Math.max(0, Math.max(refusedUntil, pausedUntil, lastSentAt + spacingMs()) - now),
 
-    sent(now) {
+    /** Until when the service has refused everything; in the past where it has not. */
+    refusedUntil: (): number => refusedUntil,
+
+    sent(now: number): void {
       lastSentAt = now;
       underWay += 1;
       if (remaining !== undefined) remaining -= 1;
     },
 
-    ended() {
+    /** A request that was sent is over, whatever came of it. */
+    ended(): void {
       underWay -= 1;
     },
 
-    served() {
+    /** It was not refused for the limit. */
+    served(): void {
       refusals = 0;
       caution = Math.max(1, caution * cautionPerAnswer);
     },
 
-    observe(status, now) {
+    /** What an answer says, to whatever request. */
+    observe(status: RateLimitStatus, now: number): void {
       policy = status.policy ?? policy;
       // The service may not have counted yet what is under way.
       remaining = status.remaining - underWay;
@@ -88,7 +80,8 @@ export function createThrottle(random: () => number): Throttle {
       pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },
 
-    refused(sentAt, retryAfterMs, now) {
+    /** A request was refused with 429: all wait. Gives for how long. */
+    refused(sentAt: number, retryAfterMs: number | undefined, now: number): number {
       if (sentAt >= refusedAt) {
         refusedAt = now;
         refusals += 1;
@@ -147,7 +140,6 @@ interface AdmissionOptions {
   readonly throttle: Throttle;
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** The next request waits for so long, because little of the rate limit remains. */
   readonly onThrottled: (delayMs: number) => void;
 }
 

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { inputTable, operations } from '../../src/action/inputs/table.ts';
+import { outputNames } from '../../src/action/outcome.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
 
@@ -12,119 +14,42 @@ const action: {
   readonly runs: unknown;
 } = parse(content);
 
-const expression = (text: string): string => `\${{ ${text} }}`;
-
-const requiredInput = Symbol('required');
-const noDefault = Symbol('no default');
-
-/** The surface of the action: users' workflows depend on each of these names and defaults. */
-const inputs: readonly (readonly [name: string, fallback: string | symbol])[] = [
-  ['operation', requiredInput],
-  ['base-url', noDefault],
-  ['allow-http', 'false'],
-  ['token', noDefault],
-  ['workspace', noDefault],
-  ['branch', noDefault],
-  ['path', noDefault],
-  ['glob', 'true'],
-  ['type', 'exclusive'],
-  ['ttl', '1h'],
-  ['wait', '0s'],
-  ['auto-release', 'true'],
-  ['on-lost', 'fail'],
-  ['locks', noDefault],
-  ['locks-file', noDefault],
-  ['force', 'false'],
-  ['changed-files', 'false'],
-  ['fail-if-locked', 'false'],
-  ['ignore-owner', noDefault],
-  ['hook-url', noDefault],
-  ['hook-events', noDefault],
-  ['hook-secret', noDefault],
-  ['hook-options', noDefault],
-  ['request-timeout', '30s'],
-  ['retries', '4'],
-  ['summary', 'true'],
-  ['github-token', expression('github.token')],
-];
-
-const outputs = [
-  'status',
-  'sync_id',
-  'branch',
-  'estimated_objects',
-  'locks',
-  'locks_file',
-  'count',
-  'acquired',
-  'holder',
-  'waited_seconds',
-  'released',
-  'hook_id',
-  'workspaces',
-  'branches',
-];
-
-const operations = ['sync', 'lock', 'unlock', 'list-locks', 'register-hook', 'list-workspaces', 'list-branches'];
-
 /** A description begins with the operations that it concerns. */
 const concerns = new RegExp(
   `^(All operations|(${operations.join('|')})(, (${operations.join('|')}))*)( but \\S+)?[.:] `,
 );
 
 describe('action.yml', () => {
-  test('has the inputs of the action, with their defaults, and no others', () => {
-    const found = Object.entries(action.inputs).map(([name, input]) => [
-      name,
-      input.required === true ? requiredInput : (input.default ?? noDefault),
-    ]);
-    expect(found).toEqual(inputs);
+  test('has the inputs that the code reads, with the same defaults; only the operation is required', () => {
+    const known = Object.entries(inputTable).map(([name, { fallback }]) => {
+      if (name === 'operation') return [name, { required: true }];
+      // The runner fills this one in.
+      if (name === 'github-token') return [name, { default: expect.stringMatching(/^\$\{\{ github\.token \}\}$/) }];
+      return [name, fallback === '' ? {} : { default: fallback }];
+    });
+    expect(Object.entries(action.inputs).map(([name, { description: _, ...rest }]) => [name, rest])).toEqual(known);
   });
 
-  test('has the outputs of the action, and no others', () => {
-    expect(Object.keys(action.outputs)).toEqual(outputs);
+  test('has the outputs that the code writes', () => {
+    expect(Object.keys(action.outputs)).toEqual(outputNames);
   });
 
-  test('gives an input that is required no default, and does not require one that has another source', () => {
-    for (const [name, input] of Object.entries(action.inputs)) {
-      expect(Object.keys(input).toSorted(), name).toEqual(
-        name === 'operation'
-          ? ['description', 'required']
-          : input.default === undefined
-            ? ['description']
-            : ['default', 'description'],
-      );
+  test('says which operations there are, and which of them an input or output concerns', () => {
+    const { operation, ...inputs } = action.inputs;
+    for (const each of operations) expect(operation?.description).toContain(`\`${each}\``);
+    const { status: _, ...outputs } = action.outputs;
+    for (const { description } of [...Object.values(inputs), ...Object.values(outputs)]) {
+      expect(description).toMatch(concerns);
     }
-  });
-
-  test('names every operation where it says what to choose from', () => {
-    for (const operation of operations) expect(action.inputs['operation']?.description).toContain(`\`${operation}\``);
-  });
-
-  test.each(inputs.map(([name]) => name).filter((name) => name !== 'operation'))(
-    'says which operations the input %s concerns',
-    (name) => {
-      expect(action.inputs[name]?.description).toMatch(concerns);
-    },
-  );
-
-  test.each(outputs.filter((name) => name !== 'status'))('says which operations the output %s comes from', (name) => {
-    expect(action.outputs[name]?.description).toMatch(concerns);
   });
 
   test('runs a main and a post of its own on Node 24, the post after every job', () => {
     expect(action.runs).toEqual({ using: 'node24', main: 'dist/index.js', post: 'dist/post/index.js' });
   });
 
-  test('has a description that the Marketplace takes', () => {
+  test('is valid for the Marketplace, for the runner and for the language service', async () => {
     expect(action.description.length).toBeLessThanOrEqual(125);
-  });
-
-  test('is one that the runner reads: no expression but in a default', async () => {
-    expect((await readActionFile()).inputs.size).toBe(inputs.length);
-  });
-
-  test('is valid for the language service', async () => {
+    expect((await readActionFile()).inputs.size).toBe(Object.keys(inputTable).length);
     expect(await findingsIn('action.yml', content)).toEqual([]);
   });
 });

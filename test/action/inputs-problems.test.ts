@@ -3,164 +3,99 @@ import { describe, expect, test } from 'vitest';
 import { type OperationName, operations } from '../../src/action/inputs/table.ts';
 import { type Given, problemsOf, rightStep } from './step-environment.ts';
 
-const duration = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
+const address = 'It has to be an address such as https://workspaces.example.com/v1.';
+const apiToken = 'It has to be an API token of the service, in one piece: pass it from a secret.';
 const boolean = 'It has to be true or false.';
+const duration = 'It has to be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
 const http =
   'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.';
-const notALock = 'Pass the output `locks` of a lock step unchanged.';
+const listed = '`operation: list-workspaces` lists the ids there are.';
+const noSegment = 'A path must not have a segment "." or "..".';
+const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
+const options = 'It has to be a JSON object, such as {"format": "github"}.';
+const outOfRange = 'It has to be a whole number from 0 to 100.';
+const reaction = 'It has to be one of fail, warn.';
+const relative = 'A path is relative to the workspace: it must not start with';
+const ttl = 'A lock lives for 1s at the least and 30d at the most.';
+const unchanged = 'Pass the output `locks` of a lock step unchanged.';
+const noSlashes = 'A workspace must not have slashes, backslashes or control characters.';
 
-const wrong: readonly (readonly [operation: OperationName, input: string, value: string, problem: string])[] = [
-  [
-    'sync',
-    'base-url',
-    '',
-    'Input `base-url` is missing. It has to be an address such as https://workspaces.example.com/v1.',
-  ],
-  [
-    'sync',
-    'base-url',
-    'workspaces',
-    'Input `base-url` is "workspaces". It has to be an address such as https://workspaces.example.com/v1.',
-  ],
-  [
-    'sync',
-    'base-url',
-    'https://w.example/',
-    'Input `base-url` is "https://w.example/". It has to end in /v1, the version of the interface.',
-  ],
-  [
-    'sync',
-    'base-url',
-    'ftp://w.example/v1',
-    'Input `base-url` is "ftp://w.example/v1". It has to begin with https://.',
-  ],
-  ['sync', 'base-url', 'http://10.0.0.1/v1', `Input \`base-url\` is "http://10.0.0.1/v1". ${http}`],
-  ['sync', 'base-url', 'http://localhost.example/v1', `Input \`base-url\` is "http://localhost.example/v1". ${http}`],
-  ['sync', 'base-url', 'http://0.0.0.0/v1', `Input \`base-url\` is "http://0.0.0.0/v1". ${http}`],
+/** How a wrong value is named, where it is not simply quoted. */
+const missing = 'is missing.';
+const hidden = 'is not valid.';
+const line = (value: string): string => `has the line ${JSON.stringify(value)}.`;
+
+// It would exhaust the stack of whoever looks for secrets in it.
+const deep = `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+
+const wrong: readonly (readonly [OperationName, input: string, value: string, why: string, named?: string])[] = [
+  ['sync', 'base-url', '', address, missing],
+  ['sync', 'base-url', 'workspaces', address],
+  ['sync', 'base-url', 'https://w.example/', 'It has to end in /v1, the version of the interface.'],
+  ['sync', 'base-url', 'ftp://w.example/v1', 'It has to begin with https://.'],
+  ['sync', 'base-url', 'http://10.0.0.1/v1', http],
+  ['sync', 'base-url', 'http://localhost.example/v1', http],
+  ['sync', 'base-url', 'http://0.0.0.0/v1', http],
   [
     'sync',
     'base-url',
     'https://ada:geheim@w.example/v1',
-    'Input `base-url` is "***@w.example/v1". It must not contain a user name or a password: the token is sent in a header.',
+    'It must not contain a user name or a password: the token is sent in a header.',
+    'is "***@w.example/v1".',
   ],
   [
     'sync',
     'base-url',
     'https://w.example/v1?key=geheim',
-    'Input `base-url` is "https://w.example/v1?***". It must not have a query or a fragment.',
+    'It must not have a query or a fragment.',
+    'is "https://w.example/v1?***".',
   ],
-  ['sync', 'allow-http', 'yes', `Input \`allow-http\` is "yes". ${boolean}`],
-  [
-    'sync',
-    'token',
-    '',
-    'Input `token` is missing. It has to be an API token of the service, in one piece: pass it from a secret.',
-  ],
-  [
-    'sync',
-    'token',
-    'two words',
-    'Input `token` is not valid. It has to be an API token of the service, in one piece: pass it from a secret.',
-  ],
-  ['sync', 'request-timeout', '30', `Input \`request-timeout\` is "30". ${duration}`],
-  ['sync', 'request-timeout', '0s', 'Input `request-timeout` is "0s". It has to be from 1s to 1h.'],
-  ['sync', 'retries', 'many', 'Input `retries` is "many". It has to be a whole number from 0 to 100.'],
-  ['sync', 'retries', '-1', 'Input `retries` is "-1". It has to be a whole number from 0 to 100.'],
-  ['sync', 'retries', '101', 'Input `retries` is "101". It has to be a whole number from 0 to 100.'],
-  ['sync', 'summary', '1', `Input \`summary\` is "1". ${boolean}`],
-  [
-    'sync',
-    'workspace',
-    '',
-    'Input `workspace` is missing. A workspace must not be empty. `operation: list-workspaces` lists the ids there are.',
-  ],
-  [
-    'sync',
-    'workspace',
-    '../other',
-    'Input `workspace` is "../other". A workspace must not have slashes, backslashes or control characters. `operation: list-workspaces` lists the ids there are.',
-  ],
-  ['sync', 'branch', 'ma\nin', 'Input `branch` is "ma\\nin". It has to be the name of a branch.'],
-  ['sync', 'wait', 'long', `Input \`wait\` is "long". ${duration}`],
-  ['sync', 'wait', '31d', 'Input `wait` is "31d". It has to be from 0s to 30d.'],
-  ['lock', 'path', '', 'Input `path` is missing. Name what to lock, one path per line.'],
-  [
-    'lock',
-    'path',
-    'Content/../Hero.uasset',
-    'Input `path` has the line "Content/../Hero.uasset". A path must not have a segment "." or "..".',
-  ],
-  [
-    'lock',
-    'path',
-    '/etc/passwd',
-    'Input `path` has the line "/etc/passwd". A path is relative to the workspace: it must not start with /.',
-  ],
-  [
-    'lock',
-    'path',
-    'C:\\Assets\\Hero.uasset',
-    'Input `path` has the line "C:\\\\Assets\\\\Hero.uasset". A path is relative to the workspace: it must not start with a drive (C:).',
-  ],
-  ['lock', 'glob', 'no', `Input \`glob\` is "no". ${boolean}`],
-  [
-    'lock',
-    'type',
-    'ex\u0007clusive',
-    'Input `type` is "ex\\u0007clusive". It has to be a kind of lock, such as exclusive.',
-  ],
-  ['lock', 'ttl', '1 hour', `Input \`ttl\` is "1 hour". ${duration}`],
-  ['lock', 'ttl', '0s', 'Input `ttl` is "0s". A lock lives for 1s at the least and 30d at the most.'],
-  ['lock', 'ttl', '31d', 'Input `ttl` is "31d". A lock lives for 1s at the least and 30d at the most.'],
-  ['lock', 'wait', '-5m', `Input \`wait\` is "-5m". ${duration}`],
-  ['lock', 'auto-release', 'nope', `Input \`auto-release\` is "nope". ${boolean}`],
-  ['lock', 'on-lost', 'ignore', 'Input `on-lost` is "ignore". It has to be one of fail, warn.'],
-  ['lock', 'on-lost', 'Fail', 'Input `on-lost` is "Fail". It has to be one of fail, warn.'],
-  ['unlock', 'path', '', 'Input `path` is missing. Name what to release: with `path`, `locks` or `locks-file`.'],
-  ['unlock', 'locks', '[]', 'Input `locks` is not valid. Give one of `path`, `locks` and `locks-file`, not several.'],
-  [
-    'unlock',
-    'locks-file',
-    '/tmp/l.json',
-    'Input `locks-file` is "/tmp/l.json". Give one of `path`, `locks` and `locks-file`, not several.',
-  ],
-  ['unlock', 'force', 'maybe', `Input \`force\` is "maybe". ${boolean}`],
-  ['list-locks', 'changed-files', 'x', `Input \`changed-files\` is "x". ${boolean}`],
-  ['list-locks', 'fail-if-locked', 'x', `Input \`fail-if-locked\` is "x". ${boolean}`],
-  ['register-hook', 'hook-url', '', 'Input `hook-url` is missing. It has to be an https address.'],
+  ['sync', 'allow-http', 'yes', boolean],
+  ['sync', 'token', '', apiToken, missing],
+  ['sync', 'token', 'two words', apiToken, hidden],
+  ['sync', 'request-timeout', '30', duration],
+  ['sync', 'request-timeout', '0s', 'It has to be from 1s to 1h.'],
+  ['sync', 'retries', 'many', outOfRange],
+  ['sync', 'retries', '-1', outOfRange],
+  ['sync', 'retries', '101', outOfRange],
+  ['sync', 'workspace', '', `A workspace must not be empty. ${listed}`, missing],
+  ['sync', 'workspace', '../other', `${noSlashes} ${listed}`],
+  ['sync', 'branch', 'ma\nin', 'It has to be the name of a branch.'],
+  ['sync', 'wait', '31d', 'It has to be from 0s to 30d.'],
+  ['lock', 'path', '', 'Name what to lock, one path per line.', missing],
+  ['lock', 'path', 'Content/../Hero.uasset', noSegment, line('Content/../Hero.uasset')],
+  ['lock', 'path', '/etc/passwd', `${relative} /.`, line('/etc/passwd')],
+  ['lock', 'path', 'C:\\Assets\\Hero.uasset', `${relative} a drive (C:).`, line('C:\\Assets\\Hero.uasset')],
+  ['lock', 'type', 'ex\u0007clusive', 'It has to be a kind of lock, such as exclusive.'],
+  ['lock', 'ttl', '1 hour', duration],
+  ['lock', 'ttl', '0s', ttl],
+  ['lock', 'ttl', '31d', ttl],
+  ['lock', 'wait', '-5m', duration],
+  ['lock', 'on-lost', 'ignore', reaction],
+  ['lock', 'on-lost', 'Fail', reaction],
+  ['unlock', 'path', '', 'Name what to release: with `path`, `locks` or `locks-file`.', missing],
+  ['unlock', 'locks', '[]', oneOf, hidden],
+  ['unlock', 'locks-file', '/tmp/l.json', oneOf],
+  ['register-hook', 'hook-url', '', 'It has to be an https address.', missing],
   [
     'register-hook',
     'hook-url',
     'ftp://a:b@ci.example/?key=geheim',
-    'Input `hook-url` is "***@ci.example/?***". It has to be an https address.',
+    'It has to be an https address.',
+    'is "***@ci.example/?***".',
   ],
-  [
-    'register-hook',
-    'hook-options',
-    '[1]',
-    'Input `hook-options` is not valid. It has to be a JSON object, such as {"format": "github"}.',
-  ],
-  [
-    'register-hook',
-    'hook-options',
-    '{',
-    'Input `hook-options` is not valid. It has to be a JSON object, such as {"format": "github"}.',
-  ],
-  [
-    'register-hook',
-    'hook-options',
-    // It would exhaust the stack of whoever looks for secrets in it.
-    `{"headers":${'['.repeat(50_000)}${']'.repeat(50_000)}}`,
-    'Input `hook-options` is not valid. It has to be a JSON object, such as {"format": "github"}.',
-  ],
+  ['register-hook', 'hook-options', '[1]', options, hidden],
+  ['register-hook', 'hook-options', '{', options, hidden],
+  ['register-hook', 'hook-options', deep, options, hidden],
 ];
 
-test.each(wrong)(
-  '%s with %s %j: the problem names it, the value and what is allowed',
-  (operation, input, value, problem) => {
-    expect(problemsOf(rightStep(operation, { [input]: value }))).toEqual([problem]);
-  },
-);
+test.each(
+  wrong.map(([operation, input, value, why, named = `is ${JSON.stringify(value)}.`]) => {
+    return { operation, input, value, problem: `Input \`${input}\` ${named} ${why}` };
+  }),
+)('$operation with $input $value: the problem names it, the value and what is allowed', (row) => {
+  expect(problemsOf(rightStep(row.operation, { [row.input]: row.value }))).toEqual([row.problem]);
+});
 
 describe('changed files', () => {
   const changed = (given: Given): readonly string[] =>
@@ -180,62 +115,41 @@ describe('changed files', () => {
   });
 });
 
-test.each([
-  ['not JSON', 'It is not JSON.'],
-  ['{}', 'It is not a JSON list.'],
-])('locks that are %s are refused', (locks, why) => {
-  expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([
-    `Input \`locks\` is not valid. ${why} ${notALock}`,
-  ]);
-});
+const notALock = 'Entry 2 is not a lock: it has no valid path.';
 
-test.each([[[{ path: 'a' }, {}]], [[{ path: 'a' }, { path: '../b' }]], [[{ path: 'a' }, 7]]])(
-  'one entry of locks that is none makes them all wrong: %j',
-  (locks) => {
-    expect(problemsOf(rightStep('unlock', { path: '', locks: JSON.stringify(locks) }))).toEqual([
-      'Input `locks` is not valid. Entry 2 is not a lock: it has no valid path.',
-    ]);
-  },
-);
+test.each([
+  ['not JSON', `It is not JSON. ${unchanged}`],
+  ['{}', `It is not a JSON list. ${unchanged}`],
+  ['[{"path":"a"},{}]', notALock],
+  ['[{"path":"a"},{"path":"../b"}]', notALock],
+  ['[{"path":"a"},7]', notALock],
+])('locks that are %s are all refused', (locks, why) => {
+  expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${why}`]);
+});
 
 test('an operation that there is not is told together with what else is wrong', () => {
   expect(problemsOf({ operation: 'look', retries: 'x', token: 't' })).toEqual([
     'Input `operation` is "look". It has to be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches.',
-    'Input `base-url` is missing. It has to be an address such as https://workspaces.example.com/v1.',
-    'Input `retries` is "x". It has to be a whole number from 0 to 100.',
+    `Input \`base-url\` is missing. ${address}`,
+    `Input \`retries\` is "x". ${outOfRange}`,
   ]);
 });
 
-const wrongAnywhere: Given = {
-  'base-url': 'x',
-  'allow-http': 'x',
-  token: 'x x',
-  'request-timeout': 'x',
-  retries: 'x',
-  summary: 'x',
-};
+const basics = { 'base-url': 'x', 'allow-http': 'x', token: 'x x', 'request-timeout': 'x', retries: 'x', summary: 'x' };
+const onPaths = { workspace: '/', path: '..', glob: 'x' };
 
 const wrongIn: Readonly<Record<OperationName, Given>> = {
   sync: { workspace: '/', branch: '\u0007', wait: 'x' },
-  lock: {
-    workspace: '/',
-    path: '..',
-    glob: 'x',
-    type: '\u0007',
-    ttl: 'x',
-    wait: 'x',
-    'auto-release': 'x',
-    'on-lost': 'x',
-  },
-  unlock: { workspace: '/', path: '..', glob: 'x', locks: 'x', force: 'x' },
-  'list-locks': { workspace: '/', path: '..', glob: 'x', 'changed-files': 'x', 'fail-if-locked': 'x' },
+  lock: { ...onPaths, type: '\u0007', ttl: 'x', wait: 'x', 'auto-release': 'x', 'on-lost': 'x' },
+  unlock: { ...onPaths, locks: 'x', force: 'x' },
+  'list-locks': { ...onPaths, 'changed-files': 'x', 'fail-if-locked': 'x' },
   'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },
   'list-workspaces': {},
   'list-branches': { workspace: '/' },
 };
 
 test.each(operations)('%s is told of all that is wrong at once', (operation) => {
-  const given = { ...wrongAnywhere, ...wrongIn[operation] };
+  const given = { ...basics, ...wrongIn[operation] };
   const named = problemsOf(rightStep(operation, given)).map((problem) => /^Input `(.+?)`/.exec(problem)?.[1]);
   expect(named.toSorted()).toEqual(Object.keys(given).toSorted());
 });
@@ -248,7 +162,7 @@ test('what is wrong with paths is told with glob: false too, and then of lines w
   const path = '../*.uasset';
   expect(problemsOf(rightStep('lock', { path, glob: 'true' }))).toEqual([]);
   expect(problemsOf(rightStep('lock', { path, glob: 'false' }))).toEqual([
-    'Input `path` has the line "../*.uasset". A path must not have a segment "." or "..".',
+    `Input \`path\` has the line "../*.uasset". ${noSegment}`,
   ]);
 });
 
@@ -280,17 +194,13 @@ describe('secrets', () => {
   });
 
   test.each(['base-url', 'hook-url'])('what an address has of credentials is never repeated: %s', (input) => {
+    const schemes = fc.constantFrom('x:/', 'ftp://', 'https:///', '');
     fc.assert(
-      fc.property(
-        secret,
-        fc.constantFrom('x:/', 'ftp://', 'https:///', ''),
-        fc.constantFrom('@host', '@host/v1'),
-        (value, scheme, rest) => {
-          const withName = problemsOf({ ...rightStep('register-hook'), [input]: `${scheme}ada:${value}${rest}` });
-          const inQuery = problemsOf({ ...rightStep('register-hook'), [input]: `${scheme}host?key=${value}` });
-          expect([...withName, ...inQuery].join('\n')).not.toContain('geheim');
-        },
-      ),
+      fc.property(secret, schemes, fc.constantFrom('@host', '@host/v1'), (value, scheme, rest) => {
+        const withName = problemsOf({ ...rightStep('register-hook'), [input]: `${scheme}ada:${value}${rest}` });
+        const inQuery = problemsOf({ ...rightStep('register-hook'), [input]: `${scheme}host?key=${value}` });
+        expect([...withName, ...inQuery].join('\n')).not.toContain('geheim');
+      }),
     );
   });
 });

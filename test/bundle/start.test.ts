@@ -20,19 +20,12 @@ const bad = {
   wait: '15',
   'auto-release': 'perhaps',
   retries: '-1',
+  'request-timeout': '30',
 };
 /** The token is missing, too. */
 const wrong = ['base-url', 'token', 'request-timeout', 'retries', 'workspace', 'ttl', 'wait', 'auto-release'];
 const namesOf = ({ annotations }: StepResult): readonly string[] =>
   annotations.map(({ message }) => /^Input `([^`]+)`/.exec(message)?.[1] ?? message);
-
-test('all wrong inputs are told at once', async () => {
-  const job = await startJob();
-  const result = await job.run({ with: { ...bad, 'request-timeout': '30' } });
-  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
-  expect(result.annotations.every(({ level }) => level === 'error')).toBe(true);
-  expect(namesOf(result).toSorted()).toEqual(wrong.toSorted());
-});
 
 test('a wrong input is told before any request', async () => {
   const server = await startOtherServer(json(200, { workspaces: [] }));
@@ -46,12 +39,14 @@ test('a wrong input is told before any request', async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test('what the network needs is not there to be read before the inputs are right', async () => {
+test('all wrong inputs are told at once, and what the network needs is not read before they are right', async () => {
   const folder = await copyOfDist();
   await removeChunks(folder);
   const entries = { main: join(folder, 'index.js'), post: join(folder, 'post/index.js') };
   const job = await startJob();
-  const refused = await job.run({ ...entries, with: { ...bad, 'request-timeout': '30' } });
+  const refused = await job.run({ ...entries, with: bad });
+  expect(refused).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
+  expect(refused.annotations.every(({ level }) => level === 'error')).toBe(true);
   expect(namesOf(refused).toSorted()).toEqual(wrong.toSorted());
   // The runner starts it after every main, also after one that had nothing to release.
   const [post] = await job.post();
@@ -89,8 +84,8 @@ const slow = ['https', 'tls', 'crypto', 'internal/crypto/webcrypto', 'child_proc
 /** Runs a step, and tells which modules of Node itself its process had loaded when it ended. */
 async function modulesOf(inputs: Readonly<Record<string, string>>) {
   const job = await startJob();
-  const [list, script] = ['list', 'list.mjs'].map((name) => join(job.folders.temp, name));
-  if (list === undefined || script === undefined) throw new Error('There are two names.');
+  const list = join(job.folders.temp, 'list');
+  const script = `${list}.mjs`;
   await writeFile(
     script,
     `import { writeFileSync } from 'node:fs';
@@ -102,7 +97,7 @@ async function modulesOf(inputs: Readonly<Record<string, string>>) {
 }
 
 test('a wrong input is told without anything that is slow to load', async () => {
-  const { result, loaded } = await modulesOf({ ...bad, 'request-timeout': '30' });
+  const { result, loaded } = await modulesOf(bad);
   expect(result.conclusion).toBe('failure');
   expect(loaded).toContain('fs');
   expect(loaded.filter((name) => [...slow, 'http'].includes(name))).toEqual([]);

@@ -1,95 +1,65 @@
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { json } from '../support/other-servers/answers.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { type OtherServerOptions, startOtherServer } from '../support/other-servers/other-server.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy can find: it leads every tunnel to this machine. */
 const name = 'assets.example.test';
 const fine = json(200, ['game']);
 
-const variables = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY', 'no_proxy', 'NO_PROXY'];
-
 beforeEach(() => {
-  for (const variable of variables) vi.stubEnv(variable, undefined);
+  for (const variable of ['https_proxy', 'http_proxy', 'no_proxy']) {
+    for (const spelling of [variable, variable.toUpperCase()]) vi.stubEnv(spelling, undefined);
+  }
   return () => vi.unstubAllEnvs();
 });
 
-/** A server with a certificate for the name, which this process trusts or does not. */
-async function startHttpsServer({
-  trusted,
-}: {
-  readonly trusted: boolean;
-}): Promise<{ readonly port: number; readonly seen: string[] }> {
-  const { key, cert } = selfSigned(name);
-  if (trusted) {
-    const before = getCACertificates();
-    setDefaultCACertificates([...before, cert]);
-    onTestFinished(() => setDefaultCACertificates(before));
-  }
-  const seen: string[] = [];
-  const server = createServer({ key, cert }, (request, response) => {
-    seen.push(`${request.headers.host} ${request.url} ${request.headers.authorization}`);
-    response.end('["game"]');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as AddressInfo;
-  return { port, seen };
+/** A server behind a proxy that the environment names, perhaps with credentials, and a client of it. */
+async function behindProxy(answer = fine, credentials = '', options: OtherServerOptions = {}) {
+  const proxy = await startConnectProxy();
+  const server = await startOtherServer(answer, options);
+  const scheme = options.tls === undefined ? 'http' : 'https';
+  vi.stubEnv(`${scheme}_proxy`, proxy.address.replace('//', `//${credentials}`));
+  return { proxy, server, client: testClient(`${scheme}://${name}:${server.port}/v1`) };
 }
 
 describe('a proxy', () => {
   test('in https_proxy is asked for a tunnel, in which nobody can read', async () => {
-    const proxy = await startConnectProxy();
-    const { port, seen } = await startHttpsServer({ trusted: true });
-    vi.stubEnv('https_proxy', proxy.address);
-    const client = testClient(`https://${name}:${port}/v1`);
-    for (const _ of [1, 2]) expect((await client.listWorkspaces(client.within())).items).toHaveLength(1);
+    const tls = selfSigned(name);
+    const before = getCACertificates();
+    setDefaultCACertificates([...before, tls.cert]);
+    onTestFinished(() => setDefaultCACertificates(before));
+    const { proxy, server, client } = await behindProxy(fine, '', { tls });
+    for (const _ of [1, 2]) expect((await client.ask()).items).toHaveLength(1);
     expect(client.retries).toEqual([]);
-    expect(proxy.asked[0]).toEqual({ target: `${name}:${port}`, authorization: undefined });
+    expect(proxy.asked[0]).toEqual({ target: `${name}:${server.port}`, authorization: undefined });
     expect(proxy.others).toEqual([]);
-    expect(seen).toEqual([1, 2].map(() => `${name}:${port} /v1/workspaces Bearer ${token}`));
+    const headers = { host: `${name}:${server.port}`, authorization: `Bearer ${token}` };
+    expect(server.requests).toMatchObject([1, 2].map(() => ({ url: '/v1/workspaces', headers })));
   });
 
   test('in http_proxy is asked for a tunnel too', async () => {
-    const proxy = await startConnectProxy();
-    const server = await startOtherServer(fine);
-    vi.stubEnv('http_proxy', proxy.address);
-    const client = testClient(`http://${name}:${server.port}/v1`);
-    expect((await client.listWorkspaces(client.within())).items).toHaveLength(1);
+    const { proxy, server, client } = await behindProxy();
+    expect((await client.ask()).items).toHaveLength(1);
     expect(proxy.asked).toEqual([{ target: `${name}:${server.port}`, authorization: undefined }]);
   });
 
   test.each(['keep-alive', 'close'])(
     'serves hundreds of requests at once, to a server that says %s',
     async (connection) => {
-      const proxy = await startConnectProxy();
-      const server = await startOtherServer(json(200, ['game'], { connection }));
-      vi.stubEnv('http_proxy', proxy.address);
-      const client = testClient(`http://${name}:${server.port}/v1`);
-      await Promise.all(Array.from({ length: 300 }, () => client.listWorkspaces(client.within())));
+      const { server, client } = await behindProxy(json(200, ['game'], { connection }));
+      await Promise.all(Array.from({ length: 300 }, () => client.ask()));
       expect(client.retries).toEqual([]);
       expect(server.requests).toHaveLength(300);
     },
   );
 
   test('is told the credentials in its address, and nobody else is', async () => {
-    const proxy = await startConnectProxy();
-    const server = await startOtherServer(fine);
-    vi.stubEnv('http_proxy', proxy.address.replace('//', '//ada:se%3Acret@'));
-    const client = testClient(`http://${name}:${server.port}/v1`);
-    await client.listWorkspaces(client.within());
+    const { proxy, server, client } = await behindProxy(fine, 'ada:se%3Acret@');
+    await client.ask();
     expect(proxy.asked[0]?.authorization).toBe(`Basic ${Buffer.from('ada:se:cret').toString('base64')}`);
     expect(server.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
   });
@@ -97,29 +67,24 @@ describe('a proxy', () => {
   test.each([name, '.example.test', 'other.test, example.test', '*'])(
     'is not asked when no_proxy is %s',
     async (value) => {
-      const proxy = await startConnectProxy();
-      vi.stubEnv('http_proxy', proxy.address);
+      const { proxy } = await behindProxy();
       vi.stubEnv('no_proxy', value);
       const client = testClient(`http://${name}:1/v1`, { retries: 0 });
-      expect((await errorOf(client.listWorkspaces(client.within()))).failure.kind).toBe('connection');
+      expect((await errorOf(client.ask())).failure.kind).toBe('connection');
       expect(proxy.asked).toEqual([]);
     },
   );
 
   test('is not asked for this machine', async () => {
-    const proxy = await startConnectProxy();
-    const server = await startOtherServer(fine);
-    vi.stubEnv('http_proxy', proxy.address);
-    const client = testClient(server.baseUrl);
-    await client.listWorkspaces(client.within());
+    const { proxy, server } = await behindProxy();
+    await testClient(server.baseUrl).ask();
     expect(proxy.asked).toEqual([]);
   });
 
   test('that refuses is the reason that is given, without its credentials', async () => {
     const proxy = await startConnectProxy({ manner: 407 });
     vi.stubEnv('https_proxy', proxy.address.replace('//', '//ada:secret@'));
-    const client = testClient(`https://${name}/v1`, { retries: 1 });
-    const error = await errorOf(client.listWorkspaces(client.within()));
+    const error = await errorOf(testClient(`https://${name}/v1`, { retries: 1 }).ask());
     expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
     expect(error.message).toBe(
       'The connection failed: tunneling socket could not be established, statusCode=407 (ECONNRESET) (GET /v1/workspaces, 2 attempts).',
@@ -131,22 +96,18 @@ describe('a proxy', () => {
     vi.stubEnv('https_proxy', proxy.address);
     const client = testClient(`https://${name}/v1`, { retries: 0, requestTimeoutMs: 50 });
     const end = proxy.nextEnd();
-    expect((await errorOf(client.listWorkspaces(client.within()))).failure.kind).toBe('timeout');
+    expect((await errorOf(client.ask())).failure.kind).toBe('timeout');
     client.dispose();
     await end;
   });
 });
 
 test('a certificate that is not trusted is named at once', async () => {
-  const proxy = await startConnectProxy();
-  const { port, seen } = await startHttpsServer({ trusted: false });
-  vi.stubEnv('https_proxy', proxy.address);
-  const client = testClient(`https://${name}:${port}/v1`);
-  const error = await errorOf(client.listWorkspaces(client.within()));
-  expect(error.failure).toMatchObject({ kind: 'connection', untrusted: true, mayHaveArrived: false });
+  const { server, client } = await behindProxy(fine, '', { tls: selfSigned(name) });
+  const error = await errorOf(client.ask());
+  expect(error).toMatchObject({ attempts: 1, failure: { kind: 'connection', untrusted: true, mayHaveArrived: false } });
   expect(error.message).toBe(
     'The server cannot be trusted, so nothing was sent: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If its certificate is from your own authority, name that in NODE_EXTRA_CA_CERTS (GET /v1/workspaces).',
   );
-  expect(error.attempts).toBe(1);
-  expect(seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });

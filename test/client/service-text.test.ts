@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { createServiceText, plainName } from '../../src/client/service-text.ts';
 
 const secret = 'wsa_c3VwZXIvc2VjcmV0K3Rva2Vu/with&signs';
+const texts = createServiceText([secret]);
 
 test.each([
   ['as it is', secret],
@@ -13,13 +14,13 @@ test.each([
 ])('a secret %s is masked before a text is cut, so that not even its beginning is left', (_, text) => {
   const beginning = text.slice(text.length / 2 - 6, text.length / 2 + 6);
   for (let most = 1; most <= text.length + 40; most += 1) {
-    expect(createServiceText([secret]).line(`The service said: ${text} and more`, most)).not.toContain(beginning);
+    expect(texts.line(`The service said: ${text} and more`, most)).not.toContain(beginning);
   }
 });
 
 test.each([
-  ['a text', ' ', (text: string) => createServiceText([secret]).line(text, 200)],
-  ['a page', '<br>', (text: string) => createServiceText([secret]).excerpt(`<html>${text}`, 200)],
+  ['a text', ' ', (text: string) => texts.line(text, 200)],
+  ['a page', '<br>', (text: string) => texts.excerpt(`<html>${text}`, 200)],
 ])('of %s that is longer than is looked at, no secret is shown in part where it ends', (_, filling, shown) => {
   for (let before = 4_000; before < 4_100; before += 1) {
     for (const blanks of ['', ' ', '  ', '   ']) {

@@ -1,45 +1,29 @@
 import { describe, expect, test } from 'vitest';
+import { createServiceText } from '../../src/client/service-text.ts';
+import { readSync } from '../../src/client/sync.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
-import { errorOf, game, testClient } from './test-client.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
+import { clientOf, errorOf, game } from './test-client.ts';
 
 const queued = { sync_id: 's1', status: 'queued', branch: 'main', estimated_objects: 12 };
+const main = { workspace: game, branch: 'main' };
 
 const begin = async (answer: Answer) => {
-  const server = await startOtherServer(answer);
-  const client = testClient(server.baseUrl);
-  return { server, client, sync: await client.startSync({ workspace: game, branch: 'main' }, client.within()) };
+  const { server, client } = await clientOf(answer);
+  return { server, client, sync: await client.startSync(main, client.within()) };
 };
 
 describe('a sync that is started', () => {
   test('is asked for with its branch alone', async () => {
-    const { server } = await begin(json(202, queued));
-    expect(server.requests).toMatchObject([
-      { method: 'POST', url: '/v1/workspaces/game/sync', body: '{"branch":"main"}' },
-    ]);
+    const { server, sync } = await begin(json(202, { ...queued, lane: 3 }));
+    const url = '/v1/workspaces/game/sync';
+    expect(server.requests).toMatchObject([{ method: 'POST', url, body: '{"branch":"main"}' }]);
+    expect(sync).toMatchObject({ ...queued, state: 'going-on' });
   });
 
-  test.each([
-    [
-      'as the interface has it',
-      queued,
-      { sync_id: 's1', status: 'queued', state: 'going-on', branch: 'main', estimated_objects: 12 },
-    ],
-    ['with more fields', { ...queued, lane: 3 }, { raw: { ...queued, lane: 3 } }],
-    [
-      'in a wrapper',
-      { sync: { id: 7, state: 'Pending' } },
-      { sync_id: '7', status: 'Pending', state: 'going-on', branch: undefined },
-    ],
-    [
-      'with numbers that are none',
-      { ...queued, estimated_objects: '12', received_objects: -1 },
-      { estimated_objects: undefined, received_objects: undefined },
-    ],
-    ['without a status', { sync_id: 's1' }, { status: 'unknown', state: 'going-on' }],
-    ['with a status that would break a line', { status: 'a\n::b' }, { status: 'a ::b' }],
-  ])('is read %s', async (_, body, expected) => {
-    expect((await begin(json(202, body))).sync).toMatchObject(expected);
+  test('is read in a wrapper', async () => {
+    const { sync } = await begin(json(202, { sync: { id: 7, state: 'Pending' } }));
+    expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'going-on', branch: undefined });
   });
 
   test.each([
@@ -48,41 +32,30 @@ describe('a sync that is started', () => {
     ['text', raw(202, 'queued'), 'not-json'],
     ['a list', json(202, []), 'not-understood'],
   ])('is not read from %s', async (_, answer, kind) => {
-    const server = await startOtherServer(answer);
-    const client = testClient(server.baseUrl);
-    const error = await errorOf(client.startSync({ workspace: game, branch: 'main' }, client.within()));
-    expect(error.failure.kind).toBe(kind);
+    const { client } = await clientOf(answer);
+    expect((await errorOf(client.startSync(main, client.within()))).failure.kind).toBe(kind);
   });
 
   test("of a branch that is not there is refused in the service's words", async () => {
-    const server = await startOtherServer(
-      problem(422, { errors: [{ pointer: '#/branch', detail: 'There is no branch x.' }] }),
-    );
-    const client = testClient(server.baseUrl);
-    const error = await errorOf(client.startSync({ workspace: game, branch: 'x' }, client.within()));
-    expect(error.message).toBe(
-      'The service refused the request. branch: There is no branch x (POST /v1/workspaces/game/sync: 422 Unprocessable Entity).',
+    const errors = [{ pointer: '#/branch', detail: 'There is no branch main.' }];
+    const { client } = await clientOf(problem(422, { errors }));
+    expect((await errorOf(client.startSync(main, client.within()))).message).toBe(
+      'The service refused the request. branch: There is no branch main (POST /v1/workspaces/game/sync: 422 Unprocessable Entity).',
     );
   });
 });
 
 describe('where a sync can be followed', () => {
-  test.each([
-    ['an absolute path', { location: '/v1/workspaces/game/syncs/s1?x=1' }, {}],
+  const here = '/v1/workspaces/game/syncs/s1?x=1';
+
+  test.each<[string, Readonly<Record<string, string>>, object]>([
+    ['an absolute path', { location: here }, {}],
     ['a relative one', { location: 'syncs/s1?x=1' }, {}],
-    ['a status_url in the body', {}, { status_url: '/v1/workspaces/game/syncs/s1?x=1' }],
-    [
-      'a Location elsewhere, but a status_url here',
-      { location: 'https://example.com/s1' },
-      { status_url: 'syncs/s1?x=1' },
-    ],
+    ['a status_url in the body', {}, { status_url: here }],
+    ['a Location elsewhere, but a status_url here', { location: 'https://a.test/s1' }, { status_url: 'syncs/s1?x=1' }],
   ])('is told by %s', async (_, headers, more) => {
-    const { client, server, sync } = await begin(
-      inTurn(
-        json(202, { ...queued, ...more }, { ...headers }),
-        json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' }),
-      ),
-    );
+    const running = json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' });
+    const { client, server, sync } = await begin(inTurn(json(202, { ...queued, ...more }, headers), running));
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.why);
     expect(await client.syncStatus(sync.progress.address, client.within())).toMatchObject({
       status: 'running',
@@ -90,7 +63,7 @@ describe('where a sync can be followed', () => {
       received_objects: 5,
       retryAfterMs: 2_000,
     });
-    expect(server.requests[1]).toMatchObject({ method: 'GET', url: '/v1/workspaces/game/syncs/s1?x=1' });
+    expect(server.requests[1]).toMatchObject({ method: 'GET', url: here });
   });
 
   test('is told by an absolute address of the same server', async () => {
@@ -108,80 +81,49 @@ describe('where a sync can be followed', () => {
     'javascript:alert(1)',
   ])('is not %s, another server', async (location) => {
     const { sync } = await begin(json(202, queued, { location }));
-    expect(sync.progress).toEqual({
-      kind: 'none',
-      why: expect.stringContaining('is another server: the token must not go there.'),
-    });
+    const why = expect.stringContaining('is another server: the token must not go there.');
+    expect(sync.progress).toEqual({ kind: 'none', why });
     expect(JSON.stringify(sync.progress)).not.toContain('token=');
   });
 
   test.each([{}, { location: 'http://[' }])('is not told at all: %j', async (headers) => {
     const { sync } = await begin(json(202, queued, headers));
-    expect(sync.progress).toEqual({
-      kind: 'none',
-      why: 'The service names no address where the sync can be followed.',
-    });
+    const why = 'The service names no address where the sync can be followed.';
+    expect(sync.progress).toEqual({ kind: 'none', why });
+  });
+
+  test('is asked again after a fault', async () => {
+    const ended = json(200, { ...queued, status: 'succeeded' });
+    const { client, sync } = await begin(inTurn(json(202, queued, { location: '/s1' }), reset, page(502), ended));
+    if (sync.progress.kind !== 'offered') throw new Error(sync.progress.why);
+    expect((await client.syncStatus(sync.progress.address, client.within())).state).toBe('succeeded');
   });
 });
 
-describe('the words for the state of a sync', () => {
-  const stateOf = async (body: object) => (await begin(json(202, body))).sync;
+describe('what a service says of a sync', () => {
+  const read = (body: Parameters<typeof readSync>[0]) => readSync(body, createServiceText([]));
+  const succeeded = ['succeeded', 'Successful', 'SYNCED', 'complete', 'done', 'Finished', 'ok', 'up-to-date'];
+  const failed = ['failed', 'failure', 'Errored', 'CANCELLED', 'canceled', 'aborted', 'timed out', 'rejected'];
+  const goingOn = ['queued', 'running', 'in_progress', 'fetching', 'waiting for disk', 'succeeded?'];
 
   test.each([
-    'succeeded',
-    'success',
-    'Successful',
-    'SYNCED',
-    'completed',
-    'complete',
-    'done',
-    'Finished',
-    'ok',
-    'up-to-date',
-  ])('%s is a success', async (status) =>
-    expect(await stateOf({ status })).toMatchObject({ status, state: 'succeeded' }),
-  );
-
-  test.each([
-    'failed',
-    'failure',
-    'error',
-    'Errored',
-    'CANCELLED',
-    'canceled',
-    'aborted',
-    'timed out',
-    'timeout',
-    'rejected',
-    'completed-with-errors',
-  ])('%s is a failure', async (status) => expect(await stateOf({ status })).toMatchObject({ status, state: 'failed' }));
-
-  test.each(['queued', 'running', 'in_progress', 'fetching', 'waiting for disk', '', 'succeeded?'])(
-    '%j goes on',
-    async (status) => expect((await stateOf({ sync_id: 's', status })).state).toBe('going-on'),
-  );
-
-  test.each([
-    [{ status: 'completed', conclusion: 'failure' }, undefined],
-    [{ status: 'done', error: 'No such branch\u0007' }, 'No such branch'],
-    [{ status: 'finished', error: { message: 'No such branch' } }, 'No such branch'],
-    [{ status: 'finished', success: false }, undefined],
-  ])('an end that tells of a failure is one: %j', async (body, error) => {
-    expect(await stateOf(body)).toMatchObject({ state: 'failed', error });
+    ['succeeded', succeeded],
+    ['failed', [...failed, 'completed-with-errors']],
+    ['going-on', goingOn],
+  ])('is that it is %s, in many words', (state, words) => {
+    for (const status of words) expect(read({ status })).toMatchObject({ status, state });
   });
 
-  test('an error that is null is none', async () => {
-    expect(await stateOf({ status: 'done', error: null, result: 'ok' })).toMatchObject({
-      state: 'succeeded',
-      error: undefined,
-    });
+  test.each([
+    ['numbers that are none', { estimated_objects: '12', received_objects: -1 }, { estimated_objects: undefined }],
+    ['no status', { sync_id: 's1' }, { status: 'unknown', state: 'going-on' }],
+    ['a status that would break a line', { status: 'a\n::b' }, { status: 'a ::b' }],
+    ['an end that failed', { status: 'completed', conclusion: 'failure' }, { state: 'failed', error: undefined }],
+    ['an end with an error', { status: 'done', error: 'No branch\u0007' }, { state: 'failed', error: 'No branch' }],
+    ['an error in an object', { status: 'done', error: { message: 'No' } }, { state: 'failed', error: 'No' }],
+    ['an end without success', { status: 'finished', success: false }, { state: 'failed' }],
+    ['an error that is null', { status: 'done', error: null, result: 'ok' }, { state: 'succeeded', error: undefined }],
+  ])('may have %s', (_, body, expected) => {
+    expect(read(body)).toMatchObject(expected);
   });
-});
-
-test('a status is asked for again after a fault', async () => {
-  const { client, sync } = await begin(
-    inTurn(json(202, queued, { location: '/s1' }), reset, page(502), json(200, { ...queued, status: 'succeeded' })),
-  );
-  if (sync.progress.kind !== 'offered') throw new Error(sync.progress.why);
-  expect((await client.syncStatus(sync.progress.address, client.within())).state).toBe('succeeded');
 });

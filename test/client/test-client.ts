@@ -1,13 +1,14 @@
 import { expect, onTestFinished } from 'vitest';
 import type { Retry, Within } from '../../src/client/call.ts';
-import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts';
+import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/workspace-id.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
+import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 
-export const accept = <T>(parsed: Parsed<T>): T => {
+const accept = <T>(parsed: Parsed<T>): T => {
   if (!parsed.ok) throw new Error(parsed.why);
   return parsed.value;
 };
@@ -24,19 +25,13 @@ export const token = 'wsa_0123456789abcdef0123456789abcdef';
 /** When the clock of a test begins. */
 export const start = Date.UTC(2026, 2, 1, 12);
 
-export interface TestClient extends Client {
-  /** Two minutes, unless the test says otherwise. */
-  within(ms?: number, signal?: AbortSignal): Within;
-  /** How long it slept, each time. */
-  readonly sleeps: readonly number[];
-  readonly warnings: readonly string[];
-  readonly retries: readonly Retry[];
-  clock(): number;
-}
+/** For tests that are about time itself. */
+export const realTime = { clock: Date.now, sleep: undefined };
 
 /** A client whose time passes only when it sleeps, and whose chances are all in the middle. */
-export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}): TestClient {
+export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
   let now = start;
+  /** How long it slept, each time. */
   const sleeps: number[] = [];
   const warnings: string[] = [];
   const retries: Retry[] = [];
@@ -56,14 +51,24 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
     ...options,
   });
   onTestFinished(() => client.dispose());
+  /** Two minutes, unless the test says otherwise. */
+  const within = (ms = 120_000, signal?: AbortSignal): Within => ({ deadline: clock() + ms, signal });
   return {
     ...client,
     clock,
     sleeps,
     warnings,
     retries,
-    within: (ms = 120_000, signal) => ({ deadline: clock() + ms, signal }),
+    within,
+    /** A request as good as any other. */
+    ask: (ms?: number, signal?: AbortSignal) => client.listWorkspaces(within(ms, signal)),
   };
+}
+
+/** A server that answers so, and a client of it. */
+export async function clientOf(answer: Answer, options?: Partial<ClientOptions>) {
+  const server = await startOtherServer(answer);
+  return { server, client: testClient(server.baseUrl, options) };
 }
 
 /** The error that an operation ends with. */

@@ -8,10 +8,9 @@ import {
   parseDurationBetween,
   parseHandoff,
   parseJsonObject,
-  parseLossReaction,
   parseWholeNumber,
 } from '../../src/action/inputs/parse.ts';
-import { readRawInputs } from '../../src/action/inputs/table.ts';
+import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
@@ -21,12 +20,12 @@ import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
-import { readBranch, readNamed, readWorkspace } from '../../src/client/lists.ts';
+import { readNamed } from '../../src/client/lists.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { fieldsOf, isOwnError, refusalOf, wordsOf } from '../../src/client/refusal.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
-import { syncStateOf } from '../../src/client/sync.ts';
+import { readSync } from '../../src/client/sync.ts';
 import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -80,15 +79,26 @@ export interface Parser {
   readonly of: readonly string[];
   readonly parse: (text: string) => unknown;
   /** Its own worst inputs, besides those that every parser is given. */
-  readonly shapes?: readonly Shape[];
-  /** It looks at how many characters there are, and not at which. */
-  readonly onlyOwnShapes?: true;
+  readonly shapes: readonly Shape[];
+}
+
+/** Functions of a file, such as `client/refusal.ts wordsOf fieldsOf`, and their worst inputs; a text is repeated. */
+function row(of: string, parse: Parser['parse'], ...shapes: readonly (string | Shape)[]): Parser {
+  return {
+    of: of.split(', ').flatMap((group) => {
+      const [file, ...names] = group.split(' ');
+      return names.map((name) => `src/${file} ${name}`);
+    }),
+    parse,
+    shapes: shapes.map((shape) => (typeof shape === 'string' ? ['', shape, ''] : shape)),
+  };
 }
 
 const token = 'wsa_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG';
-const texts = createServiceText([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
-const spellings = spellingsOf([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
-const redactSecrets = createRedactor([token, 'aaaaaaaaaaab', 'baaaaaaaaaaa']);
+const secrets = [token, 'aaaaaaaaaaab', 'baaaaaaaaaaa'];
+const texts = createServiceText(secrets);
+const spellings = spellingsOf(secrets);
+const redactSecrets = createRedactor(secrets);
 const orThrow = <T>(parsed: Parsed<T>): T => {
   if (!parsed.ok) throw new Error(parsed.why);
   return parsed.value;
@@ -112,168 +122,94 @@ const answer = (status: number, value: Parameters<typeof wordsOf>[0], headers = 
 });
 
 /** A refusal is a result like another. */
-const orRefusal = (parse: () => unknown): unknown => {
-  try {
-    return parse();
-  } catch (error) {
-    return error;
-  }
-};
+const orRefusal =
+  (parse: (text: string) => unknown) =>
+  (text: string): unknown => {
+    try {
+      return parse(text);
+    } catch (error) {
+      return error;
+    }
+  };
 
-const input = (name: string, operation: string) => (text: string) =>
-  loadInputs(
-    (wanted) =>
-      ({
-        operation,
-        'base-url': 'https://assets.example/v1',
-        token,
-        workspace: 'game',
-        path: 'a',
-        ttl: '1h',
-        glob: 'true',
-        [name.toLowerCase()]: text,
-      })[wanted] ?? '',
-    {},
-  );
-
-const taskInputs: readonly (readonly [string, string])[] = [
-  ['BASE-URL', 'lock'],
-  ['TOKEN', 'lock'],
-  ['WORKSPACE', 'lock'],
-  ['PATH', 'lock'],
-  ['TTL', 'lock'],
-  ['LOCKS', 'unlock'],
-  ['BRANCH', 'sync'],
-  ['HOOK-URL', 'register-hook'],
-  ['HOOK-EVENTS', 'register-hook'],
-  ['HOOK-OPTIONS', 'register-hook'],
-];
+/** Each of them reads an input of some operation. */
+const parsersOfInputs = 'parseOneOf parseText parseToken parseWorkspace parseHookUrl parsePathLine parseLossReaction';
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
-  {
-    of: ['src/interface/lock-path.ts parseLockPath', 'src/interface/lock-path.ts parseHeldPath'],
-    parse: parseLockPath,
-  },
-  { of: ['src/interface/lock-path.ts canonicalLockPath'], parse: canonicalLockPath },
-  { of: ['src/interface/lock-path.ts lockPathFromUrl'], parse: lockPathFromUrl, shapes: [['', '%CD%85', '']] },
-  { of: ['src/interface/duration.ts parseDuration'], parse: parseDuration },
-  { of: ['src/interface/ttl.ts parseTtl'], parse: parseTtl },
-  { of: ['src/interface/scopes.ts isScope'], parse: isScope },
+  row('interface/lock-path.ts parseLockPath parseHeldPath', parseLockPath),
+  row('interface/lock-path.ts canonicalLockPath', canonicalLockPath),
+  row('interface/lock-path.ts lockPathFromUrl', lockPathFromUrl, '%CD%85'),
+  row('interface/duration.ts parseDuration', parseDuration),
+  row('interface/ttl.ts parseTtl', parseTtl),
+  row('interface/scopes.ts isScope', isScope),
+  row('interface/retry-after.ts parseRetryAfter', (text) => parseRetryAfter(text, 0), ['mon', '(', '']),
+  row('interface/redact.ts createRedactor', redactSecrets, 'wsa_', token),
+  row('interface/redact.ts redactCut', (text) => redactCut(text, spellings), ['', '\ufffd', 'x'], ['', 'wsa_', 'x']),
+  // Secrets that grow with what is sent: those of headers have up to 4,096 characters.
+  row('interface/redact.ts redactCut', (text) =>
+    redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
+  ),
 
-  { of: ['src/client/json.ts parseJson'], parse: (text) => parseJson(text, texts.data), shapes: [['[', '"a",', '1]']] },
-  {
-    of: ['src/client/answer.ts readAnswer'],
-    parse: (text) =>
+  row('client/json.ts parseJson', (text) => parseJson(text, texts.data), ['[', '"a",', '1]']),
+  row(
+    'client/answer.ts readAnswer',
+    (text) =>
       readAnswer(
         { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, endIsUnsure: false },
         texts,
       ),
-    shapes: [
-      ['[', '[],', '1]'],
-      ['[', '"aaaaaaaaaaaa",', '1]'],
-      ['<html>', '<script>', ''],
-      ['<html>', '<!--', ''],
-      ['<html>', '</script', ''],
-    ],
-  },
-  {
-    of: ['src/client/service-text.ts htmlToText'],
-    parse: (text) => htmlToText(`<html>${text}`),
-    shapes: [
-      ['', '<script>', ''],
-      ['', '<script><style><template><!--', ''],
-      ['<script>', '</script ', ''],
-      ['', '<script></style>', ''],
-      ['', '<a ', '>'],
-      ['', '&amp', ''],
-    ],
-  },
-  {
-    of: ['src/client/answer.ts parseLinks'],
-    parse: parseLinks,
-    shapes: [
-      ['', '<a>;rel="', ''],
-      ['<a>', ';rel', ''],
-    ],
-  },
-  {
-    of: ['src/interface/retry-after.ts parseRetryAfter'],
-    parse: (text) => parseRetryAfter(text, 0),
-    shapes: [['mon', '(', '']],
-  },
-  {
-    of: ['src/client/rate-limit.ts rateLimitIn'],
-    parse: (text) =>
+    ['[', '[],', '1]'],
+    ['[', '"aaaaaaaaaaaa",', '1]'],
+    ...['<script>', '<!--', '</script'].map((unit): Shape => ['<html>', unit, '']),
+  ),
+  row(
+    'client/service-text.ts htmlToText',
+    (text) => htmlToText(`<html>${text}`),
+    ...['<script>', '<script><style><template><!--', '<script></style>', '&amp'],
+    ['<script>', '</script ', ''],
+    ['', '<a ', '>'],
+  ),
+  row('client/answer.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
+  row(
+    'client/rate-limit.ts rateLimitIn',
+    (text) =>
       rateLimitIn(
         { ratelimit: text, 'ratelimit-policy': text, 'ratelimit-remaining': text, 'ratelimit-reset': text },
         0,
       ),
-    shapes: [
-      ['', '"a";r=1;', ''],
-      ['', '"a",', ''],
-      ['', '"', ''],
-    ],
-  },
-  {
-    of: ['src/service/api/prefer.ts preferredWait'],
-    parse: preferredWait,
-    shapes: [
-      ['', '"\\', ''],
-      ['', 'wait=1,', ''],
-    ],
-  },
-  {
-    of: ['src/client/clock.ts dateOf'],
-    parse: (text) => dateOf({ date: text, age: text }),
-    shapes: [['', '(', '']],
-  },
-  {
-    of: ['src/client/clock.ts timestampIn'],
-    parse: timestampIn,
-    shapes: [
-      ['2026-03-01T00:00:00.', '0', 'x'],
-      ['mon', '(', ''],
-    ],
-  },
-  {
-    of: ['src/client/deprecation.ts deprecationIn'],
-    parse: (text) => deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
-  },
-  {
-    of: ['src/client/refusal.ts wordsOf', 'src/client/refusal.ts fieldsOf'],
-    parse: (text) => [
-      wordsOf({ error: text, message: text }, texts),
-      fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
-    ],
-  },
-  {
-    of: ['src/client/refusal.ts isOwnError'],
-    parse: (text) => isOwnError(answer(404, { message: text })),
-    shapes: [['page ', 'not ', '']],
-  },
-  {
-    of: ['src/client/retry.ts isStillRunning'],
-    parse: (text) => isStillRunning(answer(409, { title: text }), true),
-  },
-  {
-    of: ['src/client/refusal.ts refusalOf'],
-    parse: (text) =>
-      refusalOf(answer(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
-        baseUrl: new URL('https://assets.example'),
-        serverNow: 0,
-        texts,
-      }),
-  },
-  { of: ['src/client/sync.ts syncStateOf'], parse: (text) => syncStateOf(text, { conclusion: text }) },
-  { of: ['src/client/service-text.ts plainName'], parse: plainName },
-  {
-    of: ['src/client/service-text.ts createServiceText'],
-    parse: (text) => [texts.line(text, 200), texts.excerpt(text, 200), texts.data(text)],
-  },
-  {
-    of: ['src/client/known-lock.ts readLock', 'src/client/known-lock.ts readListedLock'],
-    parse: (text) => [
+    ...['"a";r=1;', '"a",', '"'],
+  ),
+  row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
+  row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
+  row('client/deprecation.ts deprecationIn', (text) =>
+    deprecationIn(answer(200, null, { deprecation: text, link: text }), texts),
+  ),
+  row('client/refusal.ts wordsOf fieldsOf', (text) => [
+    wordsOf({ error: text, message: text }, texts),
+    fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
+  ]),
+  row('client/refusal.ts isOwnError', (text) => isOwnError(answer(404, { message: text })), ['page ', 'not ', '']),
+  row('client/retry.ts isStillRunning', (text) => isStillRunning(answer(409, { title: text }), true)),
+  row('client/refusal.ts refusalOf', (text) =>
+    refusalOf(answer(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
+      baseUrl: new URL('https://assets.example'),
+      serverNow: 0,
+      texts,
+    }),
+  ),
+  row('client/sync.ts readSync', (text) =>
+    readSync({ status: text, conclusion: text, head: text, error: text }, texts),
+  ),
+  row('client/service-text.ts plainName', plainName),
+  row('client/service-text.ts createServiceText', (text) => [
+    texts.line(text, 200),
+    texts.excerpt(text, 200),
+    texts.data(text),
+  ]),
+  row(
+    'client/known-lock.ts readLock readListedLock',
+    (text) => [
       readListedLock(text, texts),
       readLock(
         { path: text, id: text, etag: text, owner: text, origin: text, type: text, expires_at: text },
@@ -281,340 +217,201 @@ export const parsers: readonly Parser[] = [
         texts,
       ),
     ],
-    shapes: [['"', 'a', '']],
-  },
-  {
-    of: ['src/client/lists.ts readNamed', 'src/client/lists.ts readWorkspace', 'src/client/lists.ts readBranch'],
-    parse: (text) => [readWorkspace(text), readBranch({ ref: text }), readNamed(['a'])({ a: text })],
-  },
-  { of: ['src/client/workspace-id.ts parseWorkspaceId'], parse: parseNamedWorkspace },
+    ['"', 'a', ''],
+  ),
+  row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
+  row('client/workspace-id.ts parseWorkspaceId', parseNamedWorkspace),
 
-  {
-    of: ['src/action/paths/pattern-cost.ts whyNotQuick'],
-    parse: whyNotQuick,
-    shapes: [
-      ['', '{a}', ''],
-      ['', '+(', ''],
-    ],
-  },
-  { of: ['src/action/inputs/table.ts readRawInputs'], parse: (text) => readRawInputs(() => text, {}) },
-  ...taskInputs.map(([name, operation]) => ({
-    of: [
-      'src/action/inputs/load.ts loadInputs',
-      'src/action/inputs/load.ts readConnection',
-      'src/action/inputs/parse.ts parseOneOf',
-      'src/action/inputs/parse.ts parseText',
-      'src/action/inputs/parse.ts parseToken',
-      'src/action/inputs/parse.ts parseWorkspace',
-      'src/action/inputs/parse.ts parseHookUrl',
-      'src/action/inputs/parse.ts parsePathLine',
-    ],
-    parse: input(name, operation),
-    shapes: [
-      ['', 'a\n', ''] as const,
-      ['', 'a,', ''] as const,
-      ['https://a/', '/', 'x'] as const,
-      ['[', '{"path":"a"},', '1]'] as const,
-    ],
-  })),
-  {
-    of: ['src/action/inputs/parse.ts parseBaseUrl'],
-    parse: (text) => parseBaseUrl(`https://a/${text}`, false),
-    shapes: [['', '/', 'v']],
-  },
-  { of: ['src/action/inputs/parse.ts parseBoolean'], parse: parseBoolean },
-  { of: ['src/action/inputs/parse.ts parseLossReaction'], parse: parseLossReaction },
-  { of: ['src/action/inputs/parse.ts parseWholeNumber'], parse: parseWholeNumber(9) },
-  {
-    of: ['src/action/inputs/parse.ts parseDurationBetween'],
-    parse: parseDurationBetween({ seconds: 0 }, { seconds: 9 }),
-  },
-  { of: ['src/action/inputs/parse.ts parseJsonObject'], parse: parseJsonObject },
-  {
-    of: ['src/action/changed-files/change.ts parseChange'],
-    parse: (text) => parseChange('push', { ref: text, before: text, after: text }),
-  },
-  { of: ['src/action/changed-files/listed-files.ts readFiles'], parse: (text) => readFiles([{ filename: text }]) },
-  {
-    of: ['src/action/ledger/entry.ts readEntry'],
-    parse: readEntry,
-    shapes: [['{"kind":"plan","service":"s","workspace":"w","step":"s","at":"a","paths":[', '"a",', '"a"]}']],
-  },
-  { of: ['src/action/ledger/saved-state.ts parseSavedState'], parse: parseSavedState },
-  {
-    of: ['src/action/inputs/parse.ts parseHandoff'],
-    parse: parseHandoff,
-    shapes: [['[', '{"path":"a"},', '{"path":"a"}]']],
-  },
-  {
-    of: ['src/interface/redact.ts createRedactor'],
-    parse: redactSecrets,
-    shapes: [
-      ['', 'wsa_', ''],
-      ['', token, ''],
-    ],
-  },
-  {
-    of: ['src/action/report/redact.ts oneLine', 'src/action/report/redact.ts inHtml'],
-    parse: (text) => [oneLine(text), inHtml(text)],
-    shapes: [['', '##', '[']],
-  },
+  row('action/paths/pattern-cost.ts whyNotQuick', whyNotQuick, '{a}', '+('),
+  row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
+  row(
+    `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,
+    (text) => operations.map((operation) => loadInputs((name) => (name === 'operation' ? operation : text), {})),
+    ...['a\n', 'a,'],
+    ['https://a/', '/', 'x'],
+    ['[', '{"path":"a"},', '1]'],
+  ),
+  row('action/inputs/parse.ts parseBaseUrl', (text) => parseBaseUrl(`https://a/${text}`, false), ['', '/', 'v']),
+  row('action/inputs/parse.ts parseBoolean', parseBoolean),
+  row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
+  row('action/inputs/parse.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),
+  row('action/inputs/parse.ts parseJsonObject', parseJsonObject),
+  row('action/inputs/parse.ts parseHandoff', parseHandoff, ['[', '{"path":"a"},', '{"path":"a"}]']),
+  row('action/changed-files/change.ts parseChange', (text) =>
+    parseChange('push', { ref: text, before: text, after: text }),
+  ),
+  row('action/changed-files/listed-files.ts readFiles', (text) => readFiles([{ filename: text }])),
+  row('action/ledger/entry.ts readEntry', readEntry, [
+    '{"kind":"plan","service":"s","workspace":"w","step":"s","at":"a","paths":[',
+    '"a",',
+    '"a"]}',
+  ]),
+  row('action/ledger/saved-state.ts parseSavedState', parseSavedState),
+  row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
-  {
-    of: ['src/service/dashboard/frame/form.ts parseForm'],
-    parse: (text) => orRefusal(() => parseForm(text)),
-    shapes: [
-      ['', 'a&', ''],
-      ['a=', '=', ''],
-      ['', '%C3%A9', ''],
-    ],
-  },
-  {
-    of: ['src/service/dashboard/frame/session.ts sessionSecretIn'],
-    parse: (text) => sessionSecretIn(incoming({ cookie: text })),
-    shapes: [
-      ['', 'a=b; ', ''],
-      ['a="', '"', ''],
-    ],
-  },
-  {
-    of: ['src/service/dashboard/pages/sign-in.ts localPath'],
-    parse: (text) => localPath(`/${text}`),
-    shapes: [
-      ['', 'a/../', ''],
-      ['', '../', ''],
-      ['', '%2e%2e/', ''],
-    ],
-  },
-  {
-    of: ['src/service/dashboard/pages/new-hook-form.ts readNewHook'],
-    parse: (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
-    shapes: [
-      ['', 'a: b\n', ''],
-      ['', 'a\n', ''],
-      ['a', ' ', 'b'],
-    ],
-  },
-  {
-    of: ['src/service/dashboard/pages/new-token-form.ts readNewToken'],
-    parse: (text) =>
-      readNewToken({
-        ...emptyToken,
-        name: text,
-        scopes: [text],
-        expires: 'other',
-        lifetime: text,
-        reach: 'some',
-        workspaces: [text],
-      }),
-  },
-  {
-    of: [
-      'src/service/dashboard/assets/lock-list.js parseListQuery',
-      'src/service/dashboard/assets/lock-list.js parseSort',
-    ],
-    parse: (text) => {
-      const query = parseListQuery(
-        new URLSearchParams({ search: text, sort: text, group: text, path: text, page: text }),
-      );
-      return matching(sorted([], query), query);
-    },
-  },
-  { of: ['src/service/git/branch-name.ts parseBranchName'], parse: parseBranchName },
-  {
-    of: ['src/service/git/remote.ts parseRemote'],
-    parse: (text) => [
-      parseRemote(text, { allowFile: true }),
-      parseRemote(`https://a/${text}`, { allowFile: false }),
-      parseRemote(`ssh://${text}`, { allowFile: false }),
-    ],
-  },
-  {
-    of: ['src/service/git/remote-branches.ts collectBranches'],
-    parse: (text) => {
+  row('service/api/prefer.ts preferredWait', preferredWait, '"\\', 'wait=1,'),
+  row('service/dashboard/frame/form.ts parseForm', orRefusal(parseForm), 'a&', ['a=', '=', ''], '%C3%A9'),
+  row(
+    'service/dashboard/frame/session.ts sessionSecretIn',
+    (text) => sessionSecretIn(incoming({ cookie: text })),
+    'a=b; ',
+    ['a="', '"', ''],
+  ),
+  row('service/dashboard/pages/sign-in.ts localPath', (text) => localPath(`/${text}`), ...['a/../', '../', '%2e%2e/']),
+  row(
+    'service/dashboard/pages/new-hook-form.ts readNewHook',
+    (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
+    'a: b\n',
+    'a\n',
+    ['a', ' ', 'b'],
+  ),
+  row('service/dashboard/pages/new-token-form.ts readNewToken', (text) => {
+    const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };
+    return readNewToken({ ...emptyToken, ...given, expires: 'other', reach: 'some' });
+  }),
+  row('service/dashboard/assets/lock-list.js parseListQuery parseSort', (text) => {
+    const given = { search: text, sort: text, group: text, path: text, page: text };
+    const query = parseListQuery(new URLSearchParams(given));
+    return matching(sorted([], query), query);
+  }),
+  row('service/dashboard/assets/text.js safeText', safeText),
+  row('service/git/branch-name.ts parseBranchName', parseBranchName),
+  row('service/git/remote.ts parseRemote', (text) => [
+    parseRemote(text, { allowFile: true }),
+    parseRemote(`https://a/${text}`, { allowFile: false }),
+    parseRemote(`ssh://${text}`, { allowFile: false }),
+  ]),
+  row(
+    'service/git/remote-branches.ts collectBranches',
+    (text) => {
       const collected = collectBranches();
       for (const line of text.split('\n')) collected.add(line);
     },
-    shapes: [
-      ['', `${'a'.repeat(40)}\trefs/heads/a\n`, ''],
-      ['', '\t', ''],
-      ['', 'ref: refs/heads/a\tHEAD\n', ''],
-    ],
-  },
-  {
-    of: ['src/service/git/transfer.ts readProgress'],
-    parse: readProgress,
-    shapes: [
-      ['Receiving objects:', ' ', ''],
-      ['remote: Enumerating objects: ', '1', ''],
-    ],
-  },
-  {
-    of: ['src/service/git/git-output.ts intoLines'],
-    parse: (text) => {
-      const lines = intoLines(() => undefined);
-      lines.push(text);
-      lines.end();
+    ...[`${'a'.repeat(40)}\trefs/heads/a\n`, '\t', 'ref: refs/heads/a\tHEAD\n'],
+  ),
+  row(
+    'service/git/transfer.ts readProgress',
+    readProgress,
+    ['Receiving objects:', ' ', ''],
+    ['remote: Enumerating objects: ', '1', ''],
+  ),
+  row('service/git/git-output.ts intoLines', (text) => {
+    const lines = intoLines(() => undefined);
+    lines.push(text);
+    lines.end();
+  }),
+  row('service/git/git-output.ts wordsOfGit', (text) => wordsOfGit([text, `remote: A${text}`])),
+  row(
+    'service/git/redact.ts createRemoteRedactor',
+    (text) => {
+      const credentials = { username: 'git', password: 'aaaaaaaab' };
+      return createRemoteRedactor({ kind: 'https', address: 'https://a/b', credentials })(text);
     },
-  },
-  { of: ['src/service/git/git-output.ts wordsOfGit'], parse: (text) => wordsOfGit([text, `remote: A${text}`]) },
-  {
-    of: ['src/service/git/redact.ts createRemoteRedactor'],
-    parse: (text) =>
-      createRemoteRedactor({
-        kind: 'https',
-        address: 'https://a/b',
-        credentials: { username: 'git', password: 'aaaaaaaab' },
-      })(text),
-    shapes: [
-      ['', '//', ''],
-      ['', '//a', ''],
-      ['', 'authorization: ', ''],
-      ['authorization:', ' ', ''],
-    ],
-  },
-  {
-    of: ['src/service/http/urlencoded.ts readQuery'],
-    parse: (text) => orRefusal(() => readQuery(`/a?${text}`, ['a', 'b'])),
-    shapes: [
-      ['', 'c&', ''],
-      ['a=', '=', ''],
-      ['', '?', ''],
-    ],
-  },
-  { of: ['src/service/api/lock-list.ts readCursor'], parse: readCursor },
-  {
-    of: ['src/service/contract/validate.ts parseRequestPart'],
-    parse: (text) =>
-      orRefusal(() => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
-  },
-  {
-    of: ['src/service/contract/validate.ts parseRequestPart'],
-    parse: (text) =>
-      orRefusal(() =>
-        parseRequestPart(hookRequestSchema, () => ({
-          url: text,
-          events: [text],
-          branches: [text],
-          secret: text,
-          headers: { [text]: text },
-        })),
-      ),
-  },
-  {
-    of: ['src/service/contract/validate.ts parseRequestPart'],
-    parse: (text) =>
-      orRefusal(() =>
-        parseRequestPart(hookRequestSchema, () => ({
-          url: 'https://a',
-          branches: text.split(''),
-          headers: { ...text.split('') },
-        })),
-      ),
-    shapes: [['', 'a', '']],
-    onlyOwnShapes: true,
-  },
-  { of: ['src/service/contract/schemas.ts plainText'], parse: (text) => plainText.safeParse(text) },
-  {
-    of: ['src/service/http/request-target.ts hasValidHost'],
-    parse: (text) => hasValidHost(incoming({ host: text })),
-    shapes: [
-      ['[', 'a:', ''],
-      ['', '%4', ''],
-    ],
-  },
-  { of: ['src/service/api/origin.ts originOf'], parse: originOf },
-  {
-    of: ['src/service/http/request-target.ts originForm', 'src/service/http/request-target.ts routingPath'],
-    parse: (text) => [routingPath(originForm(text)), routingPath(`/v1/workspaces/a/locks/${text}`)],
-  },
-  {
-    of: ['src/service/http/client-address.ts createClientAddress'],
-    parse: (text) => clientAddress(incoming({ 'x-forwarded-for': text })),
-    shapes: [
-      ['', '127.0.0.1,', ''],
-      ['', '127.0.0.1,', ' '],
-      ['[', 'a', ''],
-    ],
-  },
-  {
-    of: ['src/service/idempotency/keyed-request.ts keyedRequest'],
-    parse: (key) =>
-      orRefusal(() => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
-  },
-  {
-    of: ['src/service/locks/id-match.ts parseIfMatch'],
-    parse: (text) => parseIfMatch(text)('a'),
-    shapes: [
-      ['', '"a",', ''],
-      ['', ', ', ''],
-      ['', ' ', '"'],
-      ['', '""', ''],
-      ['"', 'a', ''],
-      ['', 'W/', ''],
-    ],
-  },
-  { of: ['src/service/tokens/audit-actor.ts parseAuditActor'], parse: parseAuditActor },
-  { of: ['src/service/dashboard/assets/text.js safeText'], parse: safeText },
-  { of: ['src/service/sessions/secret.ts unsealed'], parse: (text) => unsealed(text, 'secret') },
-  { of: ['src/service/tokens/new-token.ts parseLifetime'], parse: parseLifetime },
-  {
-    of: ['src/service/tokens/secret.ts looksLikeTokenSecret'],
-    parse: looksLikeTokenSecret,
-    shapes: [['wsa_', 'a', '']],
-  },
-  { of: ['src/service/tokens/new-token.ts parseTokenName'], parse: parseTokenName },
-  { of: ['src/service/platform/ip-address.ts parseCidr'], parse: parseCidr },
-  {
-    of: ['src/service/webhooks/extra-headers.ts parseExtraHeaders'],
-    parse: (text) => parseExtraHeaders({ [text]: 'a', b: text }),
-  },
-  { of: ['src/service/platform/ip-address.ts parseIpAddress'], parse: parseIpAddress },
-  {
-    of: ['src/service/webhooks/receiver-answer.ts wholeAnswer'],
-    parse: (text) =>
-      wholeAnswer({ status: 500, headers: { location: text, server: text }, body: Buffer.from(text), isCut: true }, [
-        token,
-      ]),
-    shapes: [['', '?', '']],
-  },
-  {
-    of: ['src/service/webhooks/delivery-request.ts requestSecrets'],
-    parse: (text) =>
-      requestSecrets({
-        url: `https://a/?${encodeURIComponent(text.toWellFormed())}`,
-        secret: newSecret(),
-        headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
-        signature: text,
-      }),
-  },
-  {
-    of: ['src/service/webhooks/retry-schedule.ts retryAfterSeconds'],
-    parse: (text) => retryAfterSeconds(text, new Date(0)),
-  },
-  {
-    of: ['src/service/webhooks/signature.ts parseSecret'],
-    parse: (text) => [parseSecret(text), parseSecret(`whsec_${text}`)],
-  },
-  {
-    of: ['src/service/webhooks/target.ts parseTarget'],
-    parse: (text) => [parseTarget(text), parseTarget(`https://${text}`)],
-  },
-  {
-    of: ['src/interface/redact.ts redactCut'],
-    parse: (text) => redactCut(text, spellings),
-    shapes: [
-      ['', '\ufffd', 'x'],
-      ['', 'wsa_', ''],
-    ],
-  },
-  {
-    of: ['src/interface/redact.ts redactCut'],
-    // Secrets that grow with what is sent: those of headers have up to 4,096 characters.
-    parse: (text) => redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
-  },
-  { of: ['src/service/workspaces/workspace-id.ts parseWorkspaceId'], parse: parseWorkspaceId },
+    ...['//', '//a', 'authorization: '],
+    ['authorization:', ' ', ''],
+  ),
+  row(
+    'service/http/urlencoded.ts readQuery',
+    orRefusal((text) => readQuery(`/a?${text}`, ['a', 'b'])),
+    'c&',
+    ['a=', '=', ''],
+    '?',
+  ),
+  row('service/api/lock-list.ts readCursor', readCursor),
+  row(
+    'service/contract/validate.ts parseRequestPart',
+    orRefusal((text) => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
+  ),
+  row(
+    'service/contract/validate.ts parseRequestPart',
+    orRefusal((text) => {
+      const lists = { events: [text], branches: [text], headers: { [text]: text } };
+      return parseRequestPart(hookRequestSchema, () => ({ url: text, secret: text, ...lists }));
+    }),
+  ),
+  row(
+    'service/contract/validate.ts parseRequestPart',
+    orRefusal((text) => {
+      const letters = text.split('');
+      return parseRequestPart(hookRequestSchema, () => ({
+        url: 'https://a',
+        branches: letters,
+        headers: { ...letters },
+      }));
+    }),
+  ),
+  row('service/contract/schemas.ts plainText', (text) => plainText.safeParse(text)),
+  row(
+    'service/http/request-target.ts hasValidHost',
+    (text) => hasValidHost(incoming({ host: text })),
+    ['[', 'a:', ''],
+    '%4',
+  ),
+  row('service/api/origin.ts originOf', originOf),
+  row('service/http/request-target.ts originForm routingPath', (text) => [
+    routingPath(originForm(text)),
+    routingPath(`/v1/workspaces/a/locks/${text}`),
+  ]),
+  row(
+    'service/http/client-address.ts createClientAddress',
+    (text) => clientAddress(incoming({ 'x-forwarded-for': text })),
+    '127.0.0.1,',
+    ['', '127.0.0.1,', ' '],
+    ['[', 'a', ''],
+  ),
+  row(
+    'service/idempotency/keyed-request.ts keyedRequest',
+    orRefusal((key) => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
+  ),
+  row(
+    'service/locks/id-match.ts parseIfMatch',
+    (text) => parseIfMatch(text)('a'),
+    ...['"a",', ', ', '""', 'W/'],
+    ['', ' ', '"'],
+    ['"', 'a', ''],
+  ),
+  row('service/tokens/audit-actor.ts parseAuditActor', parseAuditActor),
+  row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
+  row('service/tokens/new-token.ts parseLifetime', parseLifetime),
+  row('service/tokens/new-token.ts parseTokenName', parseTokenName),
+  row('service/tokens/secret.ts looksLikeTokenSecret', looksLikeTokenSecret, ['wsa_', 'a', '']),
+  row('service/platform/ip-address.ts parseCidr', parseCidr),
+  row('service/platform/ip-address.ts parseIpAddress', parseIpAddress),
+  row('service/webhooks/extra-headers.ts parseExtraHeaders', (text) => parseExtraHeaders({ [text]: 'a', b: text })),
+  row(
+    'service/webhooks/receiver-answer.ts wholeAnswer',
+    (text) => {
+      const headers = { location: text, server: text };
+      return wholeAnswer({ status: 500, headers, body: Buffer.from(text), isCut: true }, [token]);
+    },
+    '?',
+  ),
+  row('service/webhooks/delivery-request.ts requestSecrets', (text) =>
+    requestSecrets({
+      url: `https://a/?${encodeURIComponent(text.toWellFormed())}`,
+      secret: newSecret(),
+      headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
+      signature: text,
+    }),
+  ),
+  row('service/webhooks/retry-schedule.ts retryAfterSeconds', (text) => retryAfterSeconds(text, new Date(0))),
+  row('service/webhooks/signature.ts parseSecret', (text) => [parseSecret(text), parseSecret(`whsec_${text}`)]),
+  row('service/webhooks/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
+  row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
 ];
+
+/** It looks at how many characters there are, and not at which. */
+export const ofAnyText = row(
+  'service/contract/validate.ts parseRequestPart',
+  orRefusal((text) =>
+    parseRequestPart(hookRequestSchema, () => ({
+      url: 'https://a',
+      branches: text.split(''),
+      headers: { ...text.split('') },
+    })),
+  ),
+  'a',
+);
 
 /** Exported functions named parse… or read… that have no row, and why they need none. */
 export const withoutRow: Readonly<Record<string, string>> = {
@@ -623,6 +420,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
+  'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':

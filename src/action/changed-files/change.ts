@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
+import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RunEvent } from '../context.ts';
-import { isLoopback } from '../inputs/parse.ts';
 
 declare const brand: unique symbol;
 
 /** The full id of a commit, of SHA-1 or SHA-256. */
-export type CommitId = string & { readonly [brand]: 'CommitId' };
+type CommitId = string & { readonly [brand]: 'CommitId' };
 
 /** An event that changes files. */
 export type Change =
@@ -97,15 +97,10 @@ export function nameOf(change: Change): string {
   }
 }
 
-export interface Repository {
-  readonly owner: string;
-  readonly repo: string;
-}
-
 /** Whose files are looked up, and where. */
 export interface ChangeSource {
   readonly change: Change;
-  readonly repository: Repository;
+  readonly repository: { readonly owner: string; readonly repo: string };
   /** Without a slash at its end. */
   readonly apiUrl: string;
   readonly token: string;
@@ -130,7 +125,7 @@ function readChange({ name, file }: RunEvent): Parsed<Change> {
     : refused(`The file with the event of the run cannot be used: ${payload.why}.`);
 }
 
-function parseRepository(text: string): Parsed<Repository> {
+function parseRepository(text: string): Parsed<ChangeSource['repository']> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
   return owner === undefined || repo === undefined
     ? refused('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')

@@ -5,17 +5,11 @@ import { type Change, type ChangeSource, nameOf } from './change.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { filesBetween, filesSince, type ListedFile, pullRequestFiles } from './listed-files.ts';
 
-export interface ChangedFiles {
-  /** For example "pull request #7". */
-  readonly of: string;
-  readonly files: number;
-  /** Each once, both names of a renamed file, without paths that cannot be locked. */
-  readonly paths: readonly LockPath[];
-}
-
-type Pause = (ms: number) => Promise<void>;
-
-async function filesOf(change: Change, github: GitHub, pause: Pause): Promise<readonly ListedFile[]> {
+async function filesOf(
+  change: Change,
+  github: GitHub,
+  pause: (ms: number) => Promise<void>,
+): Promise<readonly ListedFile[]> {
   switch (change.kind) {
     case 'pull-request':
       return pullRequestFiles(github, change.number, pause);
@@ -48,12 +42,15 @@ function adviceOn(error: unknown, { kind }: Change): string {
   }
 }
 
-/** Asks GitHub which files the pull request or the push changes. Throws unless it gets all of them. */
+/**
+ * Asks GitHub which files the pull request or the push changes, and how many. Throws unless it gets all of them. A path
+ * comes once, both names of a renamed file do, and none that cannot be locked.
+ */
 export async function lookUpChangedFiles(
   source: ChangeSource,
   context: GitHubContext & Pick<Context, 'signal'>,
   within: Within,
-): Promise<ChangedFiles> {
+) {
   const { change, repository } = source;
   const { log, sleep, signal } = context;
   const github = openGitHub(source, context, within);

@@ -40,14 +40,8 @@ const maxConnections = 4;
 
 export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connection' | 'log'>;
 
-interface GitHubCall {
-  readonly call: Call;
-  /** Ends whatever is under way, and closes the connections. */
-  close(): void;
-}
-
 /** Requests to GitHub, with the same retries, limits and proxies as those to the service. */
-function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext): GitHubCall {
+function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
   const onRetry = logRetries(log);
@@ -72,7 +66,8 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext): Git
   });
   return {
     call,
-    close() {
+    /** Ends whatever is under way, and closes the connections. */
+    close(): void {
       closing.abort();
       connection.close();
     },
@@ -137,7 +132,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: Within): Fetch {
   };
 }
 
-export type Parameters = Readonly<Record<string, string | number>>;
+type Parameters = Readonly<Record<string, string | number>>;
 
 /** Reads one repository. Errors are sentences. */
 export interface GitHub {
@@ -145,12 +140,6 @@ export interface GitHub {
   read(path: string, parameters: Parameters): Promise<Json>;
   /** The same, page by page. */
   pages(path: string, parameters: Parameters): AsyncIterable<Json>;
-}
-
-interface Page {
-  readonly body: Json;
-  /** The address of the next one. */
-  readonly next: string | undefined;
 }
 
 /** Octokit wraps what a fetch throws in an error of its own. */
@@ -170,7 +159,11 @@ export function openGitHub(
     request: { fetch: createGitHubFetch(call, new URL(apiUrl), within) },
   });
 
-  async function ask(route: string, parameters: Parameters = {}): Promise<Page> {
+  /** A page, and the address of the next one. */
+  async function ask(
+    route: string,
+    parameters: Parameters = {},
+  ): Promise<{ readonly body: Json; readonly next: string | undefined }> {
     try {
       const { data, headers } = await octokit.request(route, {
         ...parameters,
@@ -182,7 +175,7 @@ export function openGitHub(
     }
   }
 
-  const first = (path: string, parameters: Parameters): Promise<Page> =>
+  const first = (path: string, parameters: Parameters) =>
     ask(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters });
 
   return {

@@ -32,12 +32,7 @@ const maxPullRequestFiles = 3_000;
 const maxTurns = 3;
 const pauseMs = 1_000;
 
-interface PullRequestState {
-  readonly commits: string;
-  readonly changedFiles: number;
-}
-
-async function readState(github: GitHub, number: number): Promise<PullRequestState> {
+async function readState(github: GitHub, number: number) {
   const pull = asObject(await github.read('pulls/{number}', { number }));
   const head = nameIn(asObject(pull['head'])['sha']);
   const base = nameIn(asObject(pull['base'])['sha']);
@@ -118,14 +113,11 @@ function addParents(list: Json | undefined, to: Parents): void {
   }
 }
 
-interface MainLine {
-  readonly commits: readonly string[];
-  /** The first commit outside of the comparison: the base has it, too. */
-  readonly from: string;
-}
-
-/** Back from the head by the first parents, as far as the comparison goes. */
-function mainLine(head: string, parents: Parents): MainLine {
+/**
+ * Back from the head by the first parents, as far as the comparison goes: `from` is the first commit outside of it, which
+ * the base has, too.
+ */
+function mainLine(head: string, parents: Parents) {
   const commits: string[] = [];
   let next: string | undefined = head;
   while (next !== undefined && parents.has(next) && commits.length < parents.size) {
@@ -140,19 +132,17 @@ function mainLine(head: string, parents: Parents): MainLine {
   return { commits, from: next };
 }
 
-interface Comparison {
-  readonly files: readonly ListedFile[];
-  /** The head has all commits that the base has. */
-  readonly isAhead: boolean;
-}
-
 /**
  * All files that change between the merge base and the head. If a comparison cannot list them all, they come from the
  * commits of the main line: for each, also for a merge, GitHub lists the difference from its first parent. A main line
  * that begins at another commit than the merge base, as after a merge of the base branch, includes what lies between the
- * two. So there may be more files than necessary, and never fewer.
+ * two. So there may be more files than necessary, and never fewer. `isAhead`: the head has all commits of the base.
  */
-async function compare(github: GitHub, base: string, head: string): Promise<Comparison> {
+async function compare(
+  github: GitHub,
+  base: string,
+  head: string,
+): Promise<{ readonly files: readonly ListedFile[]; readonly isAhead: boolean }> {
   const parents: Parents = new Map();
   let first = asObject(undefined);
   let files: readonly ListedFile[] | undefined;

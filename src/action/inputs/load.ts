@@ -2,10 +2,9 @@ import type { JsonObject } from '../../client/json.ts';
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { parseTtl, type Ttl } from '../../interface/ttl.ts';
+import { parseTtl } from '../../interface/ttl.ts';
 import {
   type HandoffLock,
-  type LossReaction,
   lines,
   type PathLine,
   parseBaseUrl,
@@ -36,77 +35,17 @@ export interface Connection {
   readonly retries: number;
 }
 
-export interface SyncTask {
-  readonly operation: 'sync';
-  readonly workspace: WorkspaceId;
-  readonly branch: string;
-  readonly wait: Duration;
-}
-
-export interface LockTask {
-  readonly operation: 'lock';
-  readonly workspace: WorkspaceId;
-  readonly paths: readonly PathLine[];
-  readonly type: string;
-  readonly ttl: Ttl;
-  readonly wait: Duration;
-  readonly autoRelease: boolean;
-  readonly onLost: LossReaction;
-}
-
 /** What `unlock` is to release: paths, or exactly the locks that a lock step gave out. */
-export type UnlockSelection =
+type UnlockSelection =
   | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
   | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
   | { readonly kind: 'locks-file'; readonly file: string };
-
-export interface UnlockTask {
-  readonly operation: 'unlock';
-  readonly workspace: WorkspaceId;
-  readonly selection: UnlockSelection;
-  readonly force: boolean;
-}
 
 /** Whose locks `list-locks` lists. */
 export type LockScope =
   /** Without paths, the whole workspace. */
   | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
   | { readonly kind: 'changed-files'; readonly githubToken: string; readonly allowHttp: boolean };
-
-export interface ListLocksTask {
-  readonly operation: 'list-locks';
-  readonly workspace: WorkspaceId;
-  readonly scope: LockScope;
-  readonly failIfLocked: boolean;
-  readonly ignoredOwners: readonly string[];
-}
-
-export interface RegisterHookTask {
-  readonly operation: 'register-hook';
-  readonly workspace: WorkspaceId;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly secret: string;
-  readonly options: JsonObject;
-}
-
-export interface ListWorkspacesTask {
-  readonly operation: 'list-workspaces';
-}
-
-export interface ListBranchesTask {
-  readonly operation: 'list-branches';
-  readonly workspace: WorkspaceId;
-}
-
-export type Task =
-  | SyncTask
-  | LockTask
-  | UnlockTask
-  | ListLocksTask
-  | RegisterHookTask
-  | ListWorkspacesTask
-  | ListBranchesTask;
 
 const maxWait: Duration = { seconds: 30 * 86_400 };
 const parseWait = parseDurationBetween({ seconds: 0 }, maxWait);
@@ -123,15 +62,15 @@ function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
   return branch;
 }
 
-function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask> {
+function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
   const parseBranch = (text: string): Parsed<string> => {
     const branch = text || runBranch(environment);
     return branch === undefined
       ? refused('The run is not on a branch: name the branch to sync.')
       : parseText('It has to be the name of a branch.')(branch);
   };
-  return complete<SyncTask>({
-    operation: 'sync',
+  return complete({
+    operation: 'sync' as const,
     workspace: readWorkspace(reader),
     branch: reader.read('branch', parseBranch),
     wait: reader.read('wait', parseWait),
@@ -150,11 +89,11 @@ function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly Pat
   return glob === undefined || right.length < parsed.length ? undefined : right;
 }
 
-function readLock(reader: Reader): Read<LockTask> {
+function readLock(reader: Reader) {
   const { read, raw, complain } = reader;
   if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
-  return complete<LockTask>({
-    operation: 'lock',
+  return complete({
+    operation: 'lock' as const,
     workspace: readWorkspace(reader),
     paths: readPathLines(reader),
     type: read('type', parseText('It has to be a kind of lock, such as exclusive.')),
@@ -186,14 +125,13 @@ function readUnlockSelection(reader: Reader): Read<UnlockSelection> {
   }
 }
 
-function readUnlock(reader: Reader): Read<UnlockTask> {
-  return complete<UnlockTask>({
-    operation: 'unlock',
+const readUnlock = (reader: Reader) =>
+  complete({
+    operation: 'unlock' as const,
     workspace: readWorkspace(reader),
     selection: readUnlockSelection(reader),
     force: reader.read('force', parseBoolean),
   });
-}
 
 const parseGitHubToken = parseToken(
   'With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
@@ -219,28 +157,24 @@ function readLockScope(reader: Reader): Read<LockScope> {
     : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
 }
 
-function readListLocks(reader: Reader): Read<ListLocksTask> {
-  const { read, raw } = reader;
-  return complete<ListLocksTask>({
-    operation: 'list-locks',
+const readListLocks = (reader: Reader) =>
+  complete({
+    operation: 'list-locks' as const,
     workspace: readWorkspace(reader),
     scope: readLockScope(reader),
-    failIfLocked: read('fail-if-locked', parseBoolean),
-    ignoredOwners: lines(raw['ignore-owner']),
+    failIfLocked: reader.read('fail-if-locked', parseBoolean),
+    ignoredOwners: lines(reader.raw['ignore-owner']),
   });
-}
 
-function readRegisterHook(reader: Reader): Read<RegisterHookTask> {
-  const { read, raw } = reader;
-  return complete<RegisterHookTask>({
-    operation: 'register-hook',
+const readRegisterHook = (reader: Reader) =>
+  complete({
+    operation: 'register-hook' as const,
     workspace: readWorkspace(reader),
-    url: read('hook-url', parseHookUrl),
-    events: words(raw['hook-events']),
-    secret: raw['hook-secret'],
-    options: read('hook-options', optionalJsonObject),
+    url: reader.read('hook-url', parseHookUrl),
+    events: words(reader.raw['hook-events']),
+    secret: reader.raw['hook-secret'],
+    options: reader.read('hook-options', optionalJsonObject),
   });
-}
 
 export function readConnection({ read }: Reader): Read<Connection> {
   const allowHttp = read('allow-http', parseBoolean);
@@ -253,23 +187,21 @@ export function readConnection({ read }: Reader): Read<Connection> {
   });
 }
 
-type TaskReaders = {
-  readonly [Name in OperationName]: (
-    reader: Reader,
-    environment: NodeJS.ProcessEnv,
-  ) => Read<Extract<Task, { readonly operation: Name }>>;
-};
-
-const taskReaders: TaskReaders = {
+const taskReaders = {
   sync: readSync,
   lock: readLock,
   unlock: readUnlock,
   'list-locks': readListLocks,
   'register-hook': readRegisterHook,
-  'list-workspaces': () => ({ operation: 'list-workspaces' }),
-  'list-branches': (reader) =>
-    complete<ListBranchesTask>({ operation: 'list-branches', workspace: readWorkspace(reader) }),
-};
+  'list-workspaces': () => ({ operation: 'list-workspaces' as const }),
+  'list-branches': (reader: Reader) =>
+    complete({ operation: 'list-branches' as const, workspace: readWorkspace(reader) }),
+} satisfies { readonly [Name in OperationName]: (...given: never) => Read<{ readonly operation: Name }> };
+
+/** What a step of an operation is asked to do: what its reader makes of the inputs. */
+export type TaskOf<Name extends OperationName> = NonNullable<ReturnType<(typeof taskReaders)[Name]>>;
+
+export type Task = { readonly [Name in OperationName]: TaskOf<Name> }[OperationName];
 
 export interface Inputs {
   readonly connection: Connection;

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** One input's text to its value, or why it is wrong. */
@@ -81,12 +82,6 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
-
-/** 127.0.0.0/8 and ::1, also as an IPv4-mapped address (RFC 4291, section 2.5.5.2), in the spelling of the URL standard. */
-const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
-
-/** Of the `hostname` of a parsed URL. */
-export const isLoopback = (hostname: string): boolean => loopbackHost.test(hostname);
 
 /** The address of the service, without a slash at its end. */
 export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {

@@ -24,7 +24,7 @@ export interface LockAddress {
 }
 
 /** All that a step is about to ask for: it may never come to the last of its paths. */
-export interface LockPlan {
+interface LockPlan {
   readonly kind: 'plan';
   readonly service: string;
   readonly workspace: string;
@@ -60,7 +60,7 @@ export interface Grant extends LockAddress {
 }
 
 /** The service said no: there is nothing to release. */
-export interface Denial extends LockAddress {
+interface Denial extends LockAddress {
   readonly kind: 'denied';
   readonly step: string;
   readonly at: string;
@@ -86,67 +86,56 @@ export interface Ending extends LockAddress {
 
 export type Entry = LockPlan | Intent | Grant | Denial | Releasing | Ending;
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+type Check = (value: unknown) => boolean;
+/** What each member has to be; there may be others. */
+type Shape = Readonly<Record<string, Check>>;
 
-const areStrings = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
-  names.every((name) => typeof value[name] === 'string');
+const isText: Check = (value) => typeof value === 'string';
+const isOptionalText: Check = (value) => value === undefined || isText(value);
 
-const areOptionalStrings = (value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean =>
-  names.every((name) => value[name] === undefined || typeof value[name] === 'string');
+const hasShape = (value: unknown, shape: Shape): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
 
-export const isGrantedLock = (value: unknown): value is GrantedLock =>
-  isRecord(value) &&
-  areStrings(value, ['path', 'type', 'expires_at']) &&
-  areOptionalStrings(value, ['id', 'etag', 'owner', 'acquired_at']) &&
-  (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
+const proof: Shape = { id: isOptionalText, etag: isOptionalText };
+const lockShape: Shape = {
+  ...proof,
+  path: isText,
+  type: isText,
+  owner: isOptionalText,
+  acquired_at: isOptionalText,
+  fence: (fence) => fence === undefined || Number.isSafeInteger(fence),
+  expires_at: isText,
+};
 
-const isStringList = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
+export const isGrantedLock = (value: unknown): value is GrantedLock => hasShape(value, lockShape);
 
-const isLockAddress = ({ service, workspace, path }: Readonly<Record<string, unknown>>): boolean =>
-  typeof service === 'string' &&
-  typeof workspace === 'string' &&
-  parseWorkspaceId(workspace).ok &&
-  typeof path === 'string' &&
-  parseHeldPath(path).ok;
+const place: Shape = { service: isText, workspace: isText, at: isText };
+const address: Shape = {
+  ...place,
+  workspace: (id) => typeof id === 'string' && parseWorkspaceId(id).ok,
+  path: (path) => typeof path === 'string' && parseHeldPath(path).ok,
+};
+const request: Shape = { ...address, step: isText, key: isText };
+const isTtl: Check = (ttl) => typeof ttl === 'string' && parseTtl(ttl).ok;
+const isTextList: Check = (list) => Array.isArray(list) && list.every(isText);
 
-function isEntry(value: Readonly<Record<string, unknown>>): boolean {
-  if (value['kind'] === 'plan') {
-    const named = areOptionalStrings(value, ['stepName']);
-    return named && areStrings(value, ['service', 'workspace', 'step', 'at']) && isStringList(value['paths']);
-  }
-  if (!isLockAddress(value) || !areStrings(value, ['at'])) return false;
-  switch (value['kind']) {
-    case 'intent':
-      return (
-        areStrings(value, ['step', 'key', 'type', 'ttl']) &&
-        parseTtl(String(value['ttl'])).ok &&
-        typeof value['byService'] === 'boolean'
-      );
-    case 'granted':
-      return (
-        areStrings(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock'])
-      );
-    case 'denied':
-      return areStrings(value, ['step', 'key']);
-    case 'releasing':
-      return areOptionalStrings(value, ['id', 'etag']);
-    case 'ended':
-      return (
-        areOptionalStrings(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how'])
-      );
-    default:
-      return false;
-  }
-}
+const shapes: Readonly<Record<Entry['kind'], Shape>> = {
+  plan: { ...place, step: isText, stepName: isOptionalText, paths: isTextList },
+  intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
+  granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
+  denied: request,
+  releasing: { ...address, ...proof },
+  ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
+};
 
 /** Undefined for a line that was cut off, or that something else wrote. */
 export function readEntry(line: string): Entry | undefined {
   try {
-    const value: unknown = JSON.parse(line);
-    // Every field has been checked for the kind that it says it is.
-    return isRecord(value) && isEntry(value) ? (value as unknown as Entry) : undefined;
+    const entry = JSON.parse(line);
+    const kind: Entry['kind'] = entry?.kind;
+    return Object.hasOwn(shapes, kind) && hasShape(entry, shapes[kind]) ? entry : undefined;
   } catch {
     return undefined;
   }

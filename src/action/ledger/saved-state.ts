@@ -17,15 +17,9 @@ export interface SavedState {
 const maxLength = 30_000;
 
 /** Only what proves a lock, and when it ends. */
-const compact = ({ lock }: Grant): GrantedLock => ({
-  path: lock.path,
-  type: lock.type,
-  id: lock.id,
-  etag: lock.etag,
-  acquired_at: lock.acquired_at,
-  fence: lock.fence,
-  expires_at: lock.expires_at,
-});
+function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
+  return { path, type, id, etag, acquired_at, fence, expires_at };
+}
 
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
   const all = lockJson({ ...about, locks: grants.map(compact) }, redact);

@@ -1,4 +1,4 @@
-import type { KnownLock, ServiceError, Within } from '../../client/client.ts';
+import type { ServiceError, Within } from '../../client/client.ts';
 import { type Duration, milliseconds, span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
@@ -8,7 +8,7 @@ import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
 import { inParallel } from './in-parallel.ts';
 import { createListener } from './listen.ts';
 import { heldText } from './messages.ts';
-import { cleanupLimits } from './release.ts';
+import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
 
 /** What came of asking for a set of locks. */
@@ -23,19 +23,13 @@ interface BatchResult {
 
 /** What came of giving locks back. */
 export interface GiveBackResult {
-  /** Released, or found to be gone. */
-  readonly done: readonly Grant[];
-  /** Somebody else holds the path now. */
-  readonly lost: readonly { readonly grant: Grant; readonly holder: KnownLock | undefined }[];
-  /** Nothing shows that what is there now is ours. */
-  readonly leftAlone: readonly Grant[];
-  readonly failed: readonly { readonly grant: Grant; readonly error: ServiceError }[];
+  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
   /** Whether they were granted is not known, so they are left to their ttl. */
   readonly unproven: readonly Intent[];
 }
 
 /** What came of one attempt to take all: every lock, or none. */
-export type RoundResult =
+type RoundResult =
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
   | { readonly kind: 'held'; readonly conflict: Conflict; readonly back: GiveBackResult }
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: GiveBackResult }
@@ -53,7 +47,7 @@ export interface WaitResult {
   readonly unproven: readonly Intent[];
 }
 
-export interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
+interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
   readonly connection: Pick<Connection, 'requestTimeout'>;
   readonly session: LockSession;
   readonly terms: LockTerms;
@@ -76,22 +70,14 @@ async function acquireBatch(
 
   async function acquireOne(path: LockPath): Promise<void> {
     const result = await session.acquire(path, terms, within);
-    switch (result.kind) {
-      case 'acquired':
-        acquired.push(result.grant);
-        return;
-      case 'held':
-        conflict ??= result;
-        return;
-      case 'unclear':
-        unclear.push(result.intent);
-        if (result.conflict === undefined) error ??= result.error;
-        else conflict ??= result.conflict;
-        return;
-      case 'failed':
-        error ??= result.error;
-        return;
+    if (result.kind === 'acquired') {
+      acquired.push(result.grant);
+      return;
     }
+    if (result.kind === 'unclear') unclear.push(result.intent);
+    const inTheWay = result.kind === 'unclear' ? result.conflict : result.kind === 'held' ? result : undefined;
+    if (inTheWay === undefined) error ??= result.error;
+    else conflict ??= inTheWay;
   }
 
   await inParallel(paths.slice(0, 1), acquireOne, goOn);
@@ -105,30 +91,11 @@ export async function giveBack(
   { acquired, unclear }: Pick<BatchResult, 'acquired' | 'unclear'>,
   within: Within,
 ): Promise<GiveBackResult> {
-  const done: Grant[] = [];
-  const lost: { grant: Grant; holder: KnownLock | undefined }[] = [];
-  const leftAlone: Grant[] = [];
-  const failed: { grant: Grant; error: ServiceError }[] = [];
+  const releases: { grant: Grant; result: ReleaseResult }[] = [];
   const unproven: Intent[] = [];
 
   async function release(grant: Grant): Promise<void> {
-    const result = await session.release(grant, within);
-    switch (result.kind) {
-      case 'released':
-      case 'absent':
-        done.push(grant);
-        return;
-      case 'lost':
-        lost.push({ grant, holder: result.holder });
-        return;
-      case 'left-alone':
-        leftAlone.push(grant);
-        return;
-      case 'unclear':
-      case 'failed':
-        failed.push({ grant, error: result.error });
-        return;
-    }
+    releases.push({ grant, result: await session.release(grant, within) });
   }
 
   async function settle(intent: Intent): Promise<void> {
@@ -139,8 +106,14 @@ export async function giveBack(
 
   await inParallel(acquired, release);
   await inParallel(unclear, settle);
-  return { done, lost, leftAlone, failed, unproven };
+  return { releases, unproven };
 }
+
+/** What may be there still, and is to be given back later. */
+const owedAfter = ({ releases }: GiveBackResult) =>
+  releases.flatMap(({ grant, result }) =>
+    result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
+  );
 
 /** What is not settled by then is left to the post-step. */
 const giveBackMs = 10_000;
@@ -163,7 +136,7 @@ async function acquireAllOrNone(
   const { client, signal } = context;
   // What could not be given back in the round before would be in our own way.
   const before = await giveBackInTime(context, { acquired: owed, unclear: [] });
-  const [stuck] = before.failed;
+  const [stuck] = owedAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
 
   const batch = await acquireBatch(context, paths, within);
@@ -205,7 +178,7 @@ export async function acquireLocks(
   const began = clock();
   const deadline = began + milliseconds(wait);
   const withoutWait = defaultLimits(context);
-  const listen = createListener({ client, clock, signal, log, workspace: terms.workspace });
+  const listen = createListener(context, terms.workspace);
   const unproven = new Map<string, Intent>();
   let lastConflict: Conflict | undefined;
   let owed: readonly Grant[] = [];
@@ -217,7 +190,7 @@ export async function acquireLocks(
     const round = await acquireAllOrNone(context, inOrder, owed, { deadline: roundEnds, signal });
     if (round.kind !== 'acquired') {
       for (const intent of round.back.unproven) unproven.set(intent.key, intent);
-      owed = round.back.failed.map(({ grant }) => grant);
+      owed = owedAfter(round.back).map(({ grant }) => grant);
     }
     if (round.kind === 'held') lastConflict = round.conflict;
     const waitedMs = number === 0 ? 0 : clock() - began;

@@ -1,8 +1,7 @@
-import type { KnownLock, WorkspaceId } from '../../client/client.ts';
+import type { WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { HeldLock } from '../ledger/history.ts';
-import { readJobLocks } from '../ledger/history.ts';
+import { type HeldLock, readJobLocks } from '../ledger/history.ts';
 import { type LookupResult, listOnPaths, lookupIn } from './lookup.ts';
 import { compare, isOver } from './ownership.ts';
 
@@ -34,8 +33,6 @@ function stands({ grant, releaseBegun }: HeldLock, found: LookupResult, serverNo
   }
 }
 
-const listedLock = (found: LookupResult): KnownLock | undefined => (found.kind === 'locked' ? found.lock : undefined);
-
 /**
  * The locks that earlier steps of this job have on the paths. The ledger names them, and the service says whether they
  * still exist: a lock that expired or was released by force does not keep the step from locking the path.
@@ -57,7 +54,7 @@ export async function findAlreadyHeld(
     const found = find(path);
     if (lock === undefined || !stands(lock, found, client.serverNow())) return [];
     const { grant } = lock;
-    const listed = listedLock(found);
+    const listed = found.kind === 'locked' ? found.lock : undefined;
     return {
       path,
       owner: listed?.owner ?? grant.lock.owner,

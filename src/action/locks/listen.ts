@@ -11,21 +11,14 @@ const maxSeconds = 30;
 const quickMs = 1_000;
 const maxQuickAnswers = 3;
 
-export type Heard =
-  /** The service says that the path is free. */
-  | 'free'
-  /** It says nothing: look again after a while. */
-  | 'nothing';
-
-export interface ListenContext extends Pick<Context, 'client' | 'clock' | 'signal' | 'log'> {
-  readonly workspace: WorkspaceId;
-}
-
 /**
  * Lets the service say when a path is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
  * does not is not asked again; one that has before may be restarting, and is.
  */
-export function createListener({ client, clock, signal, log, workspace }: ListenContext) {
+export function createListener(
+  { client, clock, signal, log }: Pick<Context, 'client' | 'clock' | 'signal' | 'log'>,
+  workspace: WorkspaceId,
+) {
   let listens = true;
   let hasWaited = false;
   let quickAnswers = 0;
@@ -35,7 +28,8 @@ export function createListener({ client, clock, signal, log, workspace }: Listen
     return quickAnswers > maxQuickAnswers;
   }
 
-  return async (path: LockPath, until: number, waitEnds: number): Promise<Heard> => {
+  /** `free` is the word of the service; after `nothing`, look again after a while. */
+  return async (path: LockPath, until: number, waitEnds: number): Promise<'free' | 'nothing'> => {
     while (listens && !signal.aborted) {
       const began = clock();
       const seconds = Math.min(maxSeconds, Math.floor((until - began) / 1_000));

@@ -3,7 +3,7 @@ import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent } from '../ledger/entry.ts';
-import { count, moment } from '../report/words.ts';
+import { listed, moment } from '../report/words.ts';
 import type { AlreadyHeld } from './already-held.ts';
 import { answerClockMs } from './ownership.ts';
 
@@ -52,12 +52,6 @@ export function stepText(name: string | undefined): string {
 
 const maxNamed = 3;
 
-function namedPaths(own: readonly AlreadyHeld[]): string {
-  const more = own.length - maxNamed;
-  const names = own.slice(0, maxNamed).map(({ path }) => path);
-  return names.join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
-}
-
 /** Whose the locks are, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
   own: readonly AlreadyHeld[],
@@ -67,7 +61,11 @@ export function alreadyHeldText(
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
   const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
   const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
-  const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+  const paths = listed(
+    own.map(({ path }) => path),
+    maxNamed,
+  );
+  const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
   const release = 'release what is not needed any more with `operation: unlock`';
   if (own.length < asked.paths.length) {
     return `${who} Name only the other paths in this step, or ${release} before this step.`;

@@ -12,7 +12,7 @@ export interface OwnLock {
 }
 
 /** Whether the listed lock is ours, another one, or nothing tells them apart. */
-export type Ownership = 'ours' | 'lost' | 'unknown';
+type Ownership = 'ours' | 'lost' | 'unknown';
 
 /** Answers carry the time of the service in whole seconds: a moment ago can appear to lie ahead. */
 export const answerClockMs = 1_000;

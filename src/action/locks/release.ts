@@ -17,7 +17,7 @@ export type ReleaseTarget =
   /** Whatever a look at the path has shown, and no later lock. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
 
-export interface LockToRelease {
+interface LockToRelease {
   readonly service: string;
   readonly workspace: WorkspaceId;
   readonly path: LockPath;

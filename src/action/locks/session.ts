@@ -42,7 +42,7 @@ export interface LockTerms {
   readonly ttl: Ttl;
 }
 
-export interface SessionContext extends ReleaseContext {
+interface SessionContext extends ReleaseContext {
   /** Names the step in the ledger. */
   readonly step: string;
   /** The address of the run; undefined outside of a workflow. */

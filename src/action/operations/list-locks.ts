@@ -2,10 +2,10 @@ import type { KnownLock, Within } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { ListLocksTask, LockScope } from '../inputs/load.ts';
+import type { LockScope, TaskOf } from '../inputs/load.ts';
 import { listOnPaths } from '../locks/lookup.ts';
 import { heldText } from '../locks/messages.ts';
-import { type FileAnnotation, InputError, type Outcome } from '../outcome.ts';
+import { byPath, type FileAnnotation, InputError, type Outcome } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { redactedJson } from '../report/redact.ts';
 import { clockTime, count, distance } from '../report/words.ts';
@@ -59,40 +59,16 @@ async function pathsOf(extent: Extent, context: Context, within: Within): Promis
 }
 
 /** The fields that the action promises, and whatever else the service sent. */
-const asOutput = ({
-  raw,
-  path,
-  type,
-  id,
-  etag,
-  owner,
-  acquired_at,
-  fence,
-  expires_at,
-}: KnownLock): Record<string, unknown> => ({
-  ...raw,
-  path,
-  ...Object.fromEntries(
-    Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  ),
-});
+function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
+  const { raw, path, type, id, etag, owner, acquired_at, fence, expires_at } = lock;
+  const known = Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at });
+  return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+}
 
-function table(locks: readonly KnownLock[], now: number) {
-  return {
-    head: ['Path', 'Holder', 'Until', '', 'Taken by'],
-    rows: locks.map(({ path, owner, expires_at, origin }) => {
-      const end = expires_at === undefined ? undefined : Date.parse(expires_at);
-      return [
-        path,
-        owner ?? '',
-        end === undefined ? '' : clockTime(end, now),
-        end === undefined ? '' : distance(end, now),
-        origin ?? '',
-      ];
-    }),
-  };
+function rowOf({ path, owner = '', expires_at, origin = '' }: KnownLock, now: number): readonly string[] {
+  const end = Date.parse(expires_at ?? '');
+  const until = Number.isNaN(end) ? ['', ''] : [clockTime(end, now), distance(end, now)];
+  return [path, owner, ...until, origin];
 }
 
 const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
@@ -117,7 +93,7 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
 }
 
 /** An incomplete list proves no file to be free. */
-function failuresOf({ locks, incomplete }: Found): readonly string[] {
+export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     return [`${count(locks.length, 'file is', 'files are')} locked, and \`fail-if-locked\` is set.`];
   }
@@ -127,7 +103,7 @@ function failuresOf({ locks, incomplete }: Found): readonly string[] {
 }
 
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
-export async function listLocks(context: Context, task: ListLocksTask): Promise<Outcome> {
+export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, log, redact } = context;
   const { workspace, scope, ignoredOwners, failIfLocked } = task;
   const extent = await extentOf(scope, context);
@@ -138,9 +114,7 @@ export async function listLocks(context: Context, task: ListLocksTask): Promise<
       ? await client.listLocks({ workspace }, within)
       : await listOnPaths(client, workspace, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
-  const locks = items
-    .filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner))
-    .sort((one, other) => (one.path < other.path ? -1 : 1));
+  const locks = items.filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner)).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
   const sentence = sentenceOf(found, `${workspace}${among}`);
@@ -153,7 +127,7 @@ export async function listLocks(context: Context, task: ListLocksTask): Promise<
   return {
     outputs: { ...known, count: String(locks.length), locks: redactedJson(locks.map(asOutput), redact) },
     sentence,
-    tables: [table(locks, now)],
+    tables: [{ head: ['Path', 'Holder', 'Until', '', 'Taken by'], rows: locks.map((lock) => rowOf(lock, now)) }],
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
   };

@@ -2,21 +2,22 @@ import { writeFileSync } from 'node:fs';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import type { LockTask } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import type { Grant } from '../ledger/entry.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
 import { acquireLocks, type GiveBackResult, type WaitResult } from '../locks/acquire.ts';
 import { type AlreadyHeld, findAlreadyHeld } from '../locks/already-held.ts';
 import { alreadyHeldText, heldText, pastMoment, stepText, unprovenText, waitAdvice } from '../locks/messages.ts';
+import type { ReleaseResult } from '../locks/release.ts';
 import { type Conflict, openLockSession } from '../locks/session.ts';
-import { failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
+import { byPath, failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { clockTime, count, distance, duration, grouped, moment } from '../report/words.ts';
 
 interface LockStep {
   readonly context: Context;
-  readonly task: LockTask;
+  readonly task: TaskOf<'lock'>;
   /** Names the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
@@ -48,7 +49,7 @@ function acquired(lockStep: LockStep, unsorted: readonly Grant[], { waitedMs, un
   const { context, task, began } = lockStep;
   const { client, log, clock, redact } = context;
   const now = client.serverNow();
-  const grants = unsorted.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const grants = unsorted.toSorted(byPath);
   const locks = grants.map(({ lock }) => lock);
   const json = lockJson(locks, redact);
   const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
@@ -92,29 +93,32 @@ const holderTable = ({ path, holder }: Conflict, now: number): Table => ({
   ],
 });
 
+function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
+  switch (result.kind) {
+    case 'released':
+    case 'absent':
+      return undefined;
+    case 'lost':
+      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
+    case 'left-alone':
+      return `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`;
+    case 'unclear':
+    case 'failed':
+      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
+  }
+}
+
 /** What happened to the locks that were taken before one could not be. */
-function giveBackTexts(back: GiveBackResult, asked: number, now: number): readonly string[] {
-  const texts: string[] = [];
-  const had = back.done.length + back.lost.length + back.leftAlone.length + back.failed.length;
-  if (had > 0) {
-    texts.push(
-      `${grouped(had)} of ${count(asked, 'path')} had been locked; ${grouped(back.done.length)} released again.`,
-    );
-  }
-  for (const { grant, error } of back.failed) {
-    texts.push(
-      `The lock on ${grant.path} could not be released and stays until ${clockTime(Date.parse(grant.lock.expires_at), now)}, unless the end of the job can release it: ${error.message}`,
-    );
-  }
-  for (const { grant, holder } of back.lost) {
-    texts.push(`The lock on ${grant.path} was lost before it could be released. ${heldText(grant.path, holder, now)}.`);
-  }
-  for (const { path } of back.leftAlone) {
-    texts.push(
-      `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`,
-    );
-  }
-  return texts;
+export function giveBackTexts({ releases }: GiveBackResult, asked: number, now: number): readonly string[] {
+  if (releases.length === 0) return [];
+  const left = releases
+    .map(({ grant, result }) => releaseText(grant, result, now))
+    .filter((text) => text !== undefined);
+  const released = releases.length - left.length;
+  return [
+    `${grouped(releases.length)} of ${count(asked, 'path')} had been locked; ${grouped(released)} released again.`,
+    ...left,
+  ];
 }
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
@@ -146,7 +150,10 @@ function notAcquired(
       return heldBy(conflict, advice);
     }
     case 'cancelled': {
-      const all = round.back.failed.length + round.back.leftAlone.length + unproven.length === 0;
+      const left = round.back.releases.filter(({ result }) =>
+        ['left-alone', 'unclear', 'failed'].includes(result.kind),
+      );
+      const all = left.length + unproven.length === 0;
       return failed(
         outputs,
         all
@@ -183,7 +190,7 @@ function heldByThisJob({ context, task, paths }: LockStep, own: readonly Already
 }
 
 /** Locks all paths or none, and waits up to `wait` for those that others hold. */
-export async function lock(context: Context, task: LockTask): Promise<Outcome> {
+export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const { client, clock, connection, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;

@@ -1,5 +1,5 @@
 import { type Context, defaultLimits } from '../context.ts';
-import type { RegisterHookTask } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import { type Outcome, succeeded } from '../outcome.ts';
 
 /** Only what names the receiver: path and query of an address often hold a secret. */
@@ -11,7 +11,7 @@ const textsIn = (value: unknown): readonly string[] =>
 /** GitHub and Buildkite authenticate a caller by a token in its headers, and ignore signatures. */
 const looksAtSignature = (format: unknown): boolean => format !== 'github' && format !== 'buildkite';
 
-export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
+export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
   const { client, log } = context;
   const { workspace, url, events, secret } = task;
   const { hook_id, replaced, madeSecret } = await client.registerHook(

@@ -1,7 +1,7 @@
 import { ServiceError, type StartedSync, type SyncAddress, type SyncReport, type Within } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { type Context, defaultLimits } from '../context.ts';
-import type { SyncTask } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../outcome.ts';
 import { count, duration, grouped } from '../report/words.ts';
 import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
@@ -50,12 +50,10 @@ function transientError(error: unknown): ServiceError {
  */
 async function follow(
   context: Context,
-  {
-    started,
-    address,
-    tookMs,
-  }: { readonly started: SyncReport; readonly address: SyncAddress; readonly tookMs: number },
+  started: SyncReport,
+  address: SyncAddress,
   within: Within,
+  tookMs: number,
 ): Promise<Followed> {
   const { client, clock, sleep, signal, log } = context;
   let last = started;
@@ -106,9 +104,15 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });
 
-async function waitForEnd(context: Context, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
+async function waitForEnd(
+  context: Context,
+  task: TaskOf<'sync'>,
+  started: StartedSync,
+  tookMs: number,
+): Promise<Outcome> {
   const { workspace, branch, wait } = task;
   const began = context.clock();
+  const within = { deadline: began + milliseconds(wait), signal: context.signal };
   const failedAt = (sync: SyncReport, why: string): Outcome =>
     failed(outputsOf(branch, sync), why, table(workspace, branch, sync));
   if (started.progress.kind === 'none' && started.state === 'going-on') {
@@ -120,11 +124,7 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
   const followed: Followed =
     started.progress.kind === 'none'
       ? { kind: 'ended', last: started }
-      : await follow(
-          context,
-          { started, address: started.progress.address, tookMs },
-          { deadline: began + milliseconds(wait), signal: context.signal },
-        );
+      : await follow(context, started, started.progress.address, within, tookMs);
   // Fields of the first answer stay where later answers lack them.
   const last: SyncReport = {
     ...followed.last,
@@ -155,7 +155,7 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
   }
 }
 
-export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
+export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outcome> {
   const { client, clock, log, setOutputs } = context;
   const { workspace, branch, wait } = task;
   const began = clock();

@@ -1,8 +1,8 @@
 import type { KnownLock } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../locks/messages.ts';
-import type { Outcome, Table } from '../outcome.ts';
-import { clockTime, count } from '../report/words.ts';
+import { type Outcome, ofKind } from '../outcome.ts';
+import { clockTime, count, listed } from '../report/words.ts';
 
 /** What became of one path. */
 export type UnlockResult = { readonly path: LockPath } & (
@@ -23,12 +23,6 @@ export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'unclear'; readonly why: string }
   | { readonly kind: 'failed'; readonly why: string }
 );
-
-type Of<Kind extends UnlockResult['kind']> = Extract<UnlockResult, { kind: Kind }>;
-
-const ofKind = <Kind extends UnlockResult['kind']>(results: readonly UnlockResult[], kind: Kind): readonly Of<Kind>[] =>
-  // The compiler cannot follow the filter through a type parameter.
-  results.filter((result) => result.kind === kind) as readonly UnlockResult[] as readonly Of<Kind>[];
 
 /**
  * One word for all paths, the most important first: a lock was lost; something was released; something is, or may be,
@@ -92,19 +86,6 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
   }
 }
 
-const maxNamed = 5;
-
-/** The first few, and how many more there are. */
-function listed(texts: readonly string[]): string {
-  const more = texts.length - maxNamed;
-  return texts.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
-}
-
-function heldByText(held: readonly Of<'held'>[]): string {
-  const owners = new Set(held.map(({ holder }) => holder?.owner ?? 'somebody else'));
-  return `${held.length} held by ${listed([...owners])}`;
-}
-
 function sentenceOf(results: readonly UnlockResult[], workspace: string): string {
   const released = ofKind(results, 'released');
   const [first] = released;
@@ -113,29 +94,19 @@ function sentenceOf(results: readonly UnlockResult[], workspace: string): string
       ? 'Nothing was released'
       : `Released ${results.length === 1 ? first.path : count(released.length, 'lock')}`;
   if (results.length === 0) return `${what} in ${workspace}: this job has no lock on what the pattern matches.`;
-  const held = ofKind(results, 'held');
-  const others = (
-    [
-      ['absent', 'not locked'],
-      ['lost', 'lost'],
-      ['not-ours', 'not of this job'],
-      ['left-alone', 'left alone'],
-    ] as const
-  )
-    .map(([kind, words]) => [ofKind(results, kind).length, words] as const)
-    .filter(([number]) => number > 0)
-    .map(([number, words]) => `${number} ${words}`);
-  const failed = (['failed', 'refused', 'unclear'] as const).reduce(
-    (sum, kind) => sum + ofKind(results, kind).length,
-    0,
-  );
-  const parts = [
-    `${what} in ${workspace}`,
-    ...others,
-    ...(held.length > 0 ? [heldByText(held)] : []),
-    ...(failed > 0 ? [`${failed} not released`] : []),
-  ];
-  return `${parts.join(', ')}.`;
+  const numberOf = (...kinds: readonly UnlockResult['kind'][]): number =>
+    results.filter(({ kind }) => kinds.includes(kind)).length;
+  const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'somebody else'));
+  const others = [
+    [numberOf('absent'), 'not locked'],
+    [numberOf('lost'), 'lost'],
+    [numberOf('not-ours'), 'not of this job'],
+    [numberOf('left-alone'), 'left alone'],
+    [numberOf('held'), `held by ${listed([...owners])}`],
+    [numberOf('failed', 'refused', 'unclear'), 'not released'],
+  ] as const;
+  const parts = others.filter(([number]) => number > 0).map(([number, words]) => `, ${number} ${words}`);
+  return `${what} in ${workspace}${parts.join('')}.`;
 }
 
 /** A caution about named paths that somebody else holds; undefined if there are none. */
@@ -161,17 +132,14 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
 }
 
 export function unlockOutcome(results: readonly UnlockResult[], workspace: string, now: number): Outcome {
-  const table: Table = {
-    head: ['Path', 'Result'],
-    rows: results.map((result) => [result.path, resultText(result, now)]),
-  };
+  const rows = results.map((result) => [result.path, resultText(result, now)]);
   return {
     outputs: {
       status: statusOf(results),
       released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
     },
     sentence: sentenceOf(results, workspace),
-    tables: [table],
+    tables: [{ head: ['Path', 'Result'], rows }],
     failures: results.flatMap((result) => failureOf(result, now)),
     annotations: [],
   };

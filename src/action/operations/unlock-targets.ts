@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Context } from '../context.ts';
-import type { UnlockTask } from '../inputs/load.ts';
+import type { TaskOf } from '../inputs/load.ts';
 import { type HandoffLock, parseHandoff } from '../inputs/parse.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import type { OwnLock } from '../locks/ownership.ts';
@@ -58,7 +58,7 @@ function readText(file: string): Parsed<string> {
 }
 
 /** Everything that the inputs name, before the first request. */
-export async function unlockTargets(context: Context, task: UnlockTask): Promise<readonly UnlockTarget[]> {
+export async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<readonly UnlockTarget[]> {
   const { ledger, connection, runner } = context;
   const { selection, workspace, force } = task;
   switch (selection.kind) {

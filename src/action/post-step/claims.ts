@@ -36,7 +36,7 @@ export type ClaimResult =
   | { readonly kind: 'unproven'; readonly intent: Intent; readonly why: string }
   | { readonly kind: 'never-granted'; readonly intent: Intent };
 
-export interface Records {
+interface Records {
   readonly ledger: Ledger;
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
@@ -60,25 +60,13 @@ function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[]
   const { service, workspace } = savedState;
   return (savedState.locks ?? locksIn(locksFile))
     .filter(({ path }) => parseHeldPath(path).ok)
-    .map((lock) => ({
-      kind: 'granted',
-      service,
-      workspace,
-      path: lock.path,
-      step,
-      at: '',
-      key: '',
-      waitedMs: 0,
-      lock,
-    }));
+    .map((lock) => {
+      const { path } = lock;
+      return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
+    });
 }
 
-interface Read {
-  readonly entries: readonly Entry[];
-  readonly trouble: string | undefined;
-}
-
-function readLedger(ledger: Ledger): Read {
+function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly trouble: string | undefined } {
   try {
     const { entries, damaged } = ledger.read();
     const lines = damaged === 1 ? 'A line' : count(damaged, 'line');
@@ -111,15 +99,12 @@ export function readClaims(records: Records): Claims {
       ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
       : undefined);
   if (trouble === undefined) {
-    const claims = held.map(
-      ({ grant, releaseBegun }): Claim => ({
-        grant,
-        doubt: releaseBegun ? 'release-begun' : undefined,
-      }),
-    );
+    const claims = held.map(({ grant, releaseBegun }) => ({
+      grant,
+      doubt: releaseBegun ? ('release-begun' as const) : undefined,
+    }));
     return { held: claims, unclear, trouble };
   }
-
   const claims = [...held.map(({ grant }) => grant), ...missing];
   const rest =
     claims.length + unclear.length > 0

@@ -1,11 +1,11 @@
 import { type KnownLock, type ServiceError, sleep, steadyClock, type Within } from '../../client/client.ts';
 import { type Context, cancellation, connect, readRunner, type StateName } from '../context.ts';
-import { type Connection, readConnection } from '../inputs/load.ts';
+import { readConnection } from '../inputs/load.ts';
 import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
-import { createRecorder, type Ledger, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
+import { createRecorder, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
 import { parseSavedState } from '../ledger/saved-state.ts';
 import { inParallel } from '../locks/in-parallel.ts';
 import { cleanupLimits } from '../locks/release.ts';
@@ -16,8 +16,7 @@ import { isTransient } from '../retry.ts';
 import { type Claim, type ClaimResult, type Claims, readClaims } from './claims.ts';
 import { chartOf, nothingLeft, releaseReport } from './report.ts';
 
-const lostOr = (claim: Claim, holder: KnownLock | undefined): ClaimResult => {
-  const { grant, doubt } = claim;
+const lostOr = ({ grant, doubt }: Claim, holder: KnownLock | undefined): ClaimResult => {
   switch (doubt) {
     case undefined:
       return { kind: 'lost', grant, holder };
@@ -56,18 +55,15 @@ interface Attempt {
   readonly error?: ServiceError;
 }
 
-type FailedAttempt = Attempt & { readonly error: ServiceError };
-
-const unattempted = <One>(all: readonly One[]): ReadonlyMap<One, undefined> =>
-  new Map(all.map((one) => [one, undefined]));
-
-export interface ReleaseClaimsContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
-  readonly session: LockSession;
+/** A claim or an intent, and the attempt before that says most. */
+interface Pending {
+  readonly attempt: () => Promise<Attempt>;
+  readonly before?: Attempt;
 }
 
 /** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
 export async function releaseClaims(
-  { session, clock, sleep, random }: ReleaseClaimsContext,
+  { session, clock, sleep, random }: Pick<Context, 'clock' | 'sleep' | 'random'> & { readonly session: LockSession },
   service: string,
   { held, unclear, trouble }: Claims,
   within: Within,
@@ -119,31 +115,29 @@ export async function releaseClaims(
   }
 
   /** Returns what is worth another attempt, with its result in case there is none. */
-  async function attemptAll<One>(
-    all: ReadonlyMap<One, FailedAttempt | undefined>,
-    work: (one: One) => Promise<Attempt>,
-  ): Promise<ReadonlyMap<One, FailedAttempt>> {
-    const again = new Map<One, FailedAttempt>();
-    await inParallel([...all], async ([one, before]) => {
-      const attempt = await work(one);
-      const { error } = attempt;
-      if (error === undefined || !isTransient(error)) results.push(attempt.result);
+  async function attemptAll(all: readonly Pending[]): Promise<readonly Required<Pending>[]> {
+    const again: Required<Pending>[] = [];
+    await inParallel(all, async ({ attempt, before }) => {
+      const now = await attempt();
+      if (now.error === undefined || !isTransient(now.error)) results.push(now.result);
       // The last attempt, cut off by the deadline, says less than those before it.
       else
-        again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...attempt, error });
+        again.push({ attempt, before: (before?.error?.attempts ?? 0) > now.error.attempts && before ? before : now });
     });
     return again;
   }
 
-  let claims: ReadonlyMap<Claim, FailedAttempt | undefined> = unattempted(longestTtlFirst(held, endOfClaim));
-  let intents: ReadonlyMap<Intent, FailedAttempt | undefined> = unattempted(longestTtlFirst(unclear, endOfIntent));
+  let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({ attempt: () => release(one) }));
+  let intents: readonly Pending[] = longestTtlFirst(unclear, endOfIntent).map((one) => ({
+    attempt: () => settle(one),
+  }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-    const failedClaims = await attemptAll(claims, release);
-    const failedIntents = await attemptAll(intents, settle);
-    const failed = [...failedClaims.values(), ...failedIntents.values()];
+    const failedClaims = await attemptAll(claims);
+    const failedIntents = await attemptAll(intents);
+    const failed = [...failedClaims, ...failedIntents];
     const pause = pauseMs * (0.5 + random() / 2);
     const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
-    if (failed.length === 0 || isOver) return [...results, ...failed.map(({ result }) => result)];
+    if (failed.length === 0 || isOver) return [...results, ...failed.map(({ before }) => before.result)];
     claims = failedClaims;
     intents = failedIntents;
     releaseBegun = 'release-begun';
@@ -157,17 +151,6 @@ export const timeLimitMs = 45_000;
 /** A network that is gone may come back: attempts are short, and there are as many as fit. */
 export const maxRequestTimeout = { seconds: 10 };
 export const retries = 1_000;
-
-interface ReleaseOptions {
-  readonly connection: Connection;
-  readonly claims: Claims;
-  readonly ledger: Ledger;
-  readonly step: string;
-  readonly origin: string | undefined;
-  readonly log: Log;
-  /** Aborted when the post-step itself is cancelled. */
-  readonly cancelled: AbortSignal;
-}
 
 interface ReleaseResults {
   readonly results: readonly ClaimResult[];
@@ -188,37 +171,13 @@ function quiet(log: Log): Log {
   };
 }
 
-/** Releases what the step has left. */
-async function releaseOnService(options: ReleaseOptions): Promise<ReleaseResults> {
-  const { connection, claims, ledger, step, origin, log, cancelled } = options;
-  const { requestTimeout } = connection;
-  const patient: Connection = {
-    ...connection,
-    retries,
-    requestTimeout: requestTimeout.seconds < maxRequestTimeout.seconds ? requestTimeout : maxRequestTimeout,
-  };
-  const client = connect(patient, origin, quiet(log));
-  const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
-  try {
-    const time = { clock: steadyClock, sleep, random: Math.random };
-    // Nobody comes after the post-step to read what it writes.
-    const record = createRecorder(ledger, { warn: log.debug });
-    const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
-    const results = await releaseClaims({ ...time, session }, connection.baseUrl, claims, within);
-    return { results, now: client.serverNow() };
-  } finally {
-    within.lift();
-    client.dispose();
-  }
-}
-
 /** What the step was given, else the input as it is now, else the safe choice: the step has refused a wrong one. */
 function lossReaction(saved: string, input: string): LossReaction {
   const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';
 }
 
-export interface StepToRelease {
+interface StepToRelease {
   /** Names it in the ledger. */
   readonly step: string;
   /** What the step has saved; empty if it has not. */
@@ -250,13 +209,26 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     return;
   }
 
-  const reader = createReader(raw);
-  const connection = readConnection(reader);
   async function releaseAll(): Promise<ReleaseResults> {
-    const now = Date.now();
-    if (nothing) return { results: [], now };
-    if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now };
-    return releaseOnService({ connection, claims, ledger, step, origin, log, cancelled });
+    if (nothing) return { results: [], now: Date.now() };
+    const reader = createReader(raw);
+    const connection = readConnection(reader);
+    if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now: Date.now() };
+    const { baseUrl, requestTimeout } = connection;
+    const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
+    const client = connect({ ...connection, retries, requestTimeout: { seconds } }, origin, quiet(log));
+    const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
+    try {
+      const time = { clock: steadyClock, sleep, random: Math.random };
+      // Nobody comes after the post-step to read what it writes.
+      const record = createRecorder(ledger, { warn: log.debug });
+      const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
+      const results = await releaseClaims({ ...time, session }, baseUrl, claims, within);
+      return { results, now: client.serverNow() };
+    } finally {
+      within.lift();
+      client.dispose();
+    }
   }
 
   const { results, now } = await releaseAll();

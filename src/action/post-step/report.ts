@@ -5,7 +5,7 @@ import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { heldText, pastMoment, unprovenText } from '../locks/messages.ts';
 import { answerClockMs } from '../locks/ownership.ts';
-import type { ReleaseReport } from '../outcome.ts';
+import { byPath, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
 import { clockTime, count, grouped, moment } from '../report/words.ts';
 import type { ClaimResult } from './claims.ts';
@@ -25,32 +25,19 @@ export function manualReleaseCommand(grant: Grant): string {
 
 type Of<Kind extends ClaimResult['kind']> = Extract<ClaimResult, { kind: Kind }>;
 
+/** Most important first. */
 const words: Readonly<Record<ClaimResult['kind'], string>> = {
-  released: 'released',
-  gone: 'was gone already',
   lost: 'lost to another holder',
+  failed: 'not released',
   replaced: 'held by somebody else now, left alone',
   'left-alone': 'cannot be told apart from a lock of somebody else, left alone',
-  failed: 'not released',
   unproven: 'not known to be ours, left alone',
+  gone: 'was gone already',
+  released: 'released',
   'never-granted': 'was never granted',
 };
 
-/** Most important first. */
-const order: readonly ClaimResult['kind'][] = [
-  'lost',
-  'failed',
-  'replaced',
-  'left-alone',
-  'unproven',
-  'gone',
-  'released',
-  'never-granted',
-];
-
-const ofKind = <Kind extends ClaimResult['kind']>(results: readonly ClaimResult[], kind: Kind): readonly Of<Kind>[] =>
-  // The compiler cannot follow the filter through a type parameter.
-  results.filter((one) => one.kind === kind) as readonly ClaimResult[] as readonly Of<Kind>[];
+const order = Object.keys(words);
 
 const pathOf = (result: ClaimResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
@@ -95,41 +82,27 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
   return `${count(failed.length, 'lock')} could not be released and ${itself}. ${first?.why ?? ''} To release it yourself: ${each}`;
 }
 
-const replacedText = (replaced: readonly Of<'replaced'>[], now: number): string =>
-  several(
-    replaced,
-    ({ grant, holder }) =>
-      `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`,
-  );
+const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
+  `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
 
-const leftAloneText = (left: readonly Of<'left-alone'>[], now: number): string =>
-  several(
-    left,
-    (one) =>
-      `The service gave nothing to tell the lock on ${one.grant.path} (${untilText(one, now)}) from another: what is there now has been left alone.`,
-  );
+const leftAloneText = (left: Of<'left-alone'>, now: number): string =>
+  `The service gave nothing to tell the lock on ${left.grant.path} (${untilText(left, now)}) from another: what is there now has been left alone.`;
 
-function overText(over: readonly Of<'gone'>[], now: number): string {
-  const each = several(
-    over,
-    (one) => `The lock on ${one.grant.path} had ended at ${pastMoment(endOf(one), now)}, before the job did.`,
-  );
-  return `${each} A longer \`ttl\` would have kept what the job relied on.`;
-}
+const overText = (over: Of<'gone'>, now: number): string =>
+  `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
 
 function warningsOf(results: readonly ClaimResult[], now: number): readonly string[] {
   const failed = ofKind(results, 'failed');
-  const replaced = ofKind(results, 'replaced');
-  const left = ofKind(results, 'left-alone');
-  const unproven = ofKind(results, 'unproven');
   const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
-  return [
-    ...(failed.length > 0 ? [failedText(failed, now)] : []),
-    ...(replaced.length > 0 ? [replacedText(replaced, now)] : []),
-    ...(left.length > 0 ? [leftAloneText(left, now)] : []),
-    ...(unproven.length > 0 ? [several(unproven, ({ intent, why }) => `${unprovenText(intent)} ${why}`)] : []),
-    ...(over.length > 0 ? [overText(over, now)] : []),
+  const warnings = [
+    failed.length > 0 ? failedText(failed, now) : '',
+    several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
+    several(ofKind(results, 'left-alone'), (one) => leftAloneText(one, now)),
+    several(ofKind(results, 'unproven'), ({ intent, why }) => `${unprovenText(intent)} ${why}`),
+    several(over, (one) => overText(one, now)) +
+      (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
   ];
+  return warnings.filter((text) => text !== '');
 }
 
 function lineOf(result: ClaimResult, now: number): string {
@@ -140,7 +113,7 @@ function lineOf(result: ClaimResult, now: number): string {
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly chart: string | undefined;
   /** By the clock of the service. */
   readonly now: number;
@@ -154,9 +127,9 @@ export function releaseReport(results: readonly ClaimResult[], { chart, now, onL
   );
   const released = ofKind(results, 'released').length;
   const lost = ofKind(sorted, 'lost');
-  const others = order
-    .filter((kind) => kind !== 'released' && kind !== 'never-granted')
-    .map((kind) => [ofKind(results, kind).length, words[kind]] as const)
+  const others = Object.entries(words)
+    .filter(([kind]) => kind !== 'released' && kind !== 'never-granted')
+    .map(([kind, word]) => [results.filter((one) => one.kind === kind).length, word] as const)
     .filter(([number]) => number > 0)
     .map(([number, word]) => `, ${grouped(number)} ${word}`);
   return {
@@ -227,7 +200,7 @@ const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
 
 /** Markdown that GitHub draws as a chart of how long each lock was waited for and held; undefined without locks. */
 export function gantt(bars: readonly Bar[]): string | undefined {
-  const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  const drawable = bars.filter(isDrawable).toSorted(byPath);
   if (drawable.length === 0) return undefined;
   const rows = drawable.slice(0, maxRows).map(rowOf);
   const more = drawable.length - rows.length;
@@ -235,7 +208,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   return `\`\`\`mermaid\ngantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly step: string;
   /** Keys of requests that were granted only because the post-step asked about them. */
   readonly without: ReadonlySet<string>;

@@ -10,6 +10,12 @@ export const grouped = (number: number): string => String(number).replace(/(?<!\
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${grouped(number)} ${number === 1 ? one : many}`;
 
+/** The first few, and how many more there are. */
+export function listed(texts: readonly string[], max = 5): string {
+  const more = texts.length - max;
+  return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+}
+
 /** How long something took: with tenths while these mean something. */
 export const duration = (milliseconds: number): string =>
   milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : span(milliseconds / 1_000);

@@ -1,144 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { type Change, nameOf, parseChange } from '../../../src/action/changed-files/change.ts';
-import { type Json, parseJson } from '../../../src/client/json.ts';
-import type { Parsed } from '../../../src/interface/parsed.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Change, findSource, nameOf, parseChange } from '../../../src/action/changed-files/change.ts';
+import type { RunEvent } from '../../../src/action/context.ts';
+import type { Json } from '../../../src/client/json.ts';
 import { runs } from '../../support/runs.ts';
 
 const one = '1'.repeat(40);
 const two = '2'.repeat(40);
 const none = '0'.repeat(40);
-const game = { default_branch: 'main' };
+const repository = { default_branch: 'main' };
+const instead = ' Name the files with `path` instead.';
 
-const parse = (event: string, payload: object): Parsed<Change> => {
-  const json = parseJson(JSON.stringify(payload), (text) => text);
-  if (!json.ok) throw new Error(json.why);
-  return parseChange(event, json.value);
-};
+// JSON has no other values than these.
+const parse = (event: string, payload: unknown) => parseChange(event, JSON.parse(JSON.stringify(payload)) as Json);
 
-const nameIn = (event: string, payload: object): string => {
+/** What it is called, or why it is refused. */
+function nameIn(event: string, payload: object): string {
   const change = parse(event, payload);
   return change.ok ? nameOf(change.value) : change.why;
-};
+}
 
 describe('an event', () => {
-  test.each([
-    'pull_request',
-    'pull_request_target',
-    'pull_request_review',
-    'pull_request_review_comment',
-    'check_of_tomorrow',
-  ])('%s with a pull request is of that', (event) => {
-    expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({
-      ok: true,
-      value: { kind: 'pull-request', number: 7 },
-    });
-  });
+  test.each(['pull_request', 'pull_request_target', 'pull_request_review', 'check_of_tomorrow'])(
+    '%s with a pull request is of that',
+    (event) => {
+      const value = { kind: 'pull-request', number: 7 };
+      expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({ ok: true, value });
+    },
+  );
 
-  test.each<[string, object, string]>([
-    ['a push', { ref: 'refs/heads/release/1', before: one, after: two }, 'the push to release/1 (1111111 to 2222222)'],
-    [
-      'a forced push',
-      { ref: 'refs/heads/main', before: one, after: two, forced: true, created: false },
-      'the push to main (1111111 to 2222222)',
-    ],
-    [
-      'the push of a new branch',
-      { ref: 'refs/heads/topic', before: none, after: two, repository: game },
-      'the push that makes topic (2222222, compared with main)',
-    ],
-    [
-      'the push of a new tag',
-      { ref: 'refs/tags/main', before: none, after: two, repository: game },
-      'the push that makes main (2222222, compared with main)',
-    ],
-    [
-      'a push in a repository of SHA-256',
-      { ref: 'refs/heads/main', before: '3'.repeat(64), after: '4'.repeat(64) },
-      'the push to main (3333333 to 4444444)',
-    ],
-    [
-      'the push that deletes a branch',
-      { ref: 'refs/heads/topic', before: one, after: none, deleted: true },
-      'the push that deletes topic',
-    ],
-  ])('%s is that', (_name, payload, name) => {
-    expect(nameIn('push', payload)).toBe(name);
-  });
-
-  test('of a merge group is from its base to its head', () => {
-    const merge_group = { base_sha: one, head_sha: two, base_ref: 'refs/heads/main' };
-    expect(nameIn('merge_group', { merge_group })).toBe('the merge group (1111111 to 2222222)');
-  });
+  const push = { ref: 'refs/heads/release/1', before: one, after: two };
+  const group = { base_sha: one, head_sha: two, base_ref: 'refs/heads/main' };
+  const longIds = { before: '3'.repeat(64), after: '4'.repeat(64) };
+  const topic = { ref: 'refs/heads/topic', before: none, after: two, repository };
 
   test.each<[string, string, object, string]>([
+    ['a push', 'push', push, 'the push to release/1 (1111111 to 2222222)'],
+    ['a forced push', 'push', { ...push, forced: true }, 'the push to release/1 (1111111 to 2222222)'],
+    ['the push of a new branch', 'push', topic, 'the push that makes topic (2222222, compared with main)'],
     [
-      'of another kind',
-      'workflow_dispatch',
-      { inputs: {} },
-      'The event of the run is "workflow_dispatch", of which no',
+      'the push of a new tag',
+      'push',
+      { ...topic, ref: 'refs/tags/main' },
+      'the push that makes main (2222222, compared with main)',
     ],
+    ['a push of SHA-256', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
+    ['the end of a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
+    ['a merge group', 'merge_group', { merge_group: group }, 'the merge group (1111111 to 2222222)'],
+  ])('of %s is that', (_name, event, payload, name) => {
+    expect(nameIn(event, payload)).toBe(name);
+  });
+
+  const unknown = 'does not say from which commit';
+
+  test.each<[string, string, object, string]>([
+    ['of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
     ['of a comment', 'issue_comment', { issue: { number: 7, pull_request: {} } }, 'of push and of merge_group.'],
     ['without a name', '', {}, 'The run has no event, of which no changed files are known'],
-    [
-      'of a pull request without a number',
-      'pull_request',
-      { pull_request: { number: '7' } },
-      'no changed files are known',
-    ],
-    ['of a push without its commits', 'push', { ref: 'refs/heads/main', after: two }, 'does not say from which commit'],
-    [
-      'of a push with half a commit',
-      'push',
-      { ref: 'a', before: '1111111', after: two },
-      'does not say from which commit',
-    ],
-    [
-      'of a merge group without commits',
-      'merge_group',
-      { merge_group: { head_sha: two } },
-      'The event of the merge group',
-    ],
+    ['of a pull request without a number', 'pull_request', { pull_request: { number: '7' } }, 'no changed files are'],
+    ['of a push without its commits', 'push', { ref: 'refs/heads/main', after: two }, unknown],
+    ['of a push with half a commit', 'push', { ref: 'a', before: '1111111', after: two }, unknown],
+    ['of a merge group without commits', 'merge_group', { merge_group: { head_sha: two } }, unknown],
     [
       'of the push that makes the default branch',
       'push',
-      { ref: 'refs/heads/main', before: none, after: two, repository: game },
+      { ...topic, ref: 'refs/heads/main' },
       'The push makes the default branch "main": there is nothing to compare it with.',
     ],
     [
       'of a new branch of an unknown repository',
       'push',
-      { ref: 'refs/heads/topic', before: none, after: two },
+      { ...topic, repository: undefined },
       'does not say with which branch to compare that.',
     ],
     ['that is a list', 'push', [], 'The event file does not contain a JSON object.'],
   ])('%s is refused, with what to do instead', (_name, event, payload, words) => {
-    const change = parse(event, payload);
-    expect(change.ok).toBe(false);
+    expect(parse(event, payload).ok).toBe(false);
     expect(nameIn(event, payload)).toContain(words);
-    expect(nameIn(event, payload)).toMatch(/ Name the files with `path` instead\.$/);
+    expect(nameIn(event, payload).endsWith(instead)).toBe(true);
   });
 });
 
 /** Members that an event can have, with whatever may be in their place. */
+const orAny = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof(arbitrary, fc.jsonValue());
 const shaped = fc.record(
   {
-    ref: fc.oneof(fc.constant('refs/heads/a'), fc.jsonValue()),
-    before: fc.oneof(fc.constantFrom(one, none), fc.jsonValue()),
-    after: fc.oneof(fc.constantFrom(two, none), fc.jsonValue()),
-    repository: fc.oneof(fc.constant(game), fc.jsonValue()),
-    pull_request: fc.oneof(fc.record({ number: fc.oneof(fc.integer(), fc.jsonValue()) }), fc.jsonValue()),
-    merge_group: fc.oneof(fc.record({ base_sha: fc.constant(one), head_sha: fc.constant(two) }), fc.jsonValue()),
+    ref: orAny(fc.constant('refs/heads/a')),
+    before: orAny(fc.constantFrom(one, none)),
+    after: orAny(fc.constantFrom(two, none)),
+    repository: orAny(fc.constant(repository)),
+    pull_request: orAny(fc.record({ number: orAny(fc.integer()) })),
+    merge_group: orAny(fc.record({ base_sha: fc.constant(one), head_sha: fc.constant(two) })),
   },
   { requiredKeys: [] },
 );
 
 test('any JSON, of any event, is a change that can be looked up or a sentence', () => {
   const event = fc.oneof(fc.constantFrom('push', 'pull_request', 'merge_group', 'schedule'), fc.string());
+  const commitsOf: Readonly<Record<Change['kind'], number>> = {
+    'pull-request': 0,
+    push: 2,
+    'new-ref': 1,
+    'deleted-ref': 0,
+    'merge-group': 2,
+  };
   fc.assert(
     fc.property(event, fc.oneof(shaped, fc.jsonValue()), (name, payload) => {
-      // JSON has no other values than these, which the type of jsonValue does not tell.
-      const change = parseChange(name, JSON.parse(JSON.stringify(payload)) as Json);
+      const change = parse(name, payload);
       if (!change.ok) {
         expect(change.why).toMatch(/^[A-Z].* Name the files with `path` instead\.$/s);
         return;
@@ -146,16 +117,55 @@ test('any JSON, of any event, is a change that can be looked up or a sentence', 
       const { value } = change;
       expect(nameOf(value)).not.toBe('');
       const commits = Object.values(value).filter((each) => typeof each === 'string' && /^[12]{40}$/.test(each));
-      const expected: Readonly<Record<Change['kind'], number>> = {
-        'pull-request': 0,
-        push: 2,
-        'new-ref': 1,
-        'deleted-ref': 0,
-        'merge-group': 2,
-      };
-      expect(commits).toHaveLength(expected[value.kind]);
+      expect(commits).toHaveLength(commitsOf[value.kind]);
       if (value.kind === 'pull-request') expect(value.number).toBeGreaterThan(0);
     }),
     { numRuns: runs(1_000, 50_000) },
   );
+});
+
+describe('where the files of a change are looked up', () => {
+  const pullRequest = JSON.stringify({ pull_request: { number: 7 } });
+  const access = { token: 'ghs_1', allowHttp: false };
+
+  async function eventWith(others: Partial<RunEvent> = {}, text = pullRequest): Promise<RunEvent> {
+    const folder = await mkdtemp(join(tmpdir(), 'event-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'event.json');
+    await writeFile(file, text);
+    return { name: 'pull_request', file, repository: 'octo-games/dragon', apiUrl: '', ...others };
+  }
+
+  test.each([
+    ['', 'https://api.github.com'],
+    ['https://github.example.com/api/v3/', 'https://github.example.com/api/v3'],
+    ['https://api.dragon.ghe.com', 'https://api.dragon.ghe.com'],
+    ['http://127.0.0.1:8080/api/v3', 'http://127.0.0.1:8080/api/v3'],
+  ])('is with the address %j of the runner %s', async (given, apiUrl) => {
+    const change = { kind: 'pull-request', number: 7 };
+    const dragon = { owner: 'octo-games', repo: 'dragon' };
+    expect(findSource(await eventWith({ apiUrl: given }), access)).toEqual({
+      ok: true,
+      value: { change, repository: dragon, apiUrl, token: 'ghs_1' },
+    });
+  });
+
+  test('is reached by plain http beyond this machine only if that is allowed', async () => {
+    const event = await eventWith({ apiUrl: 'http://github.example.com/api/v3' });
+    expect(findSource(event, access)).toMatchObject({ ok: false, why: expect.stringContaining('plain http') });
+    expect(findSource(event, { ...access, allowHttp: true }).ok).toBe(true);
+  });
+
+  test.each<[string, Partial<RunEvent>, string, string?]>([
+    ['an event that is not JSON', {}, 'The file with the event of the run cannot be used: it is not valid JSON.', '{'],
+    ['no file of an event', { file: '' }, 'GITHUB_EVENT_PATH'],
+    ['a file that is not there', { file: '/no/such/event.json' }, 'cannot be read: ENOENT'],
+    ['no repository', { repository: '' }, 'GITHUB_REPOSITORY'],
+    ['a repository that leads elsewhere', { repository: 'octo/dragon/../../x' }, 'GITHUB_REPOSITORY'],
+    ['an address that is none', { apiUrl: 'github' }, 'GITHUB_API_URL'],
+    ['an address of a file', { apiUrl: 'file:///etc/passwd' }, 'GITHUB_API_URL'],
+  ])('is not found with %s, in a sentence', async (_name, others, words, text) => {
+    const source = findSource(await eventWith(others, text), access);
+    expect(source).toMatchObject({ ok: false, why: expect.stringContaining(words) });
+  });
 });

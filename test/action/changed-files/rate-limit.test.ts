@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { asTooMany } from '../../../src/action/changed-files/github.ts';
 import type { Received } from '../../../src/client/answer.ts';
 
@@ -13,23 +13,19 @@ const answer = (status: number, headers: Received['headers'], message = 'No'): R
   endIsUnsure: false,
 });
 
-describe('a refusal for too many requests says when to come back', () => {
-  test.each<[string, Received, string]>([
-    ['with Retry-After', answer(403, { 'retry-after': '7' }), '7'],
-    ['when the hour ends', answer(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 90}` }), '90'],
-    ['when it has ended', answer(429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now - 9}` }), '0'],
-    ['in a minute', answer(403, {}, 'You have exceeded a secondary rate limit.'), '60'],
-  ])('%s', (_name, received, wait) => {
-    expect(asTooMany(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
-  });
+test.each<[string, Received, string]>([
+  ['with Retry-After', answer(403, { 'retry-after': '7' }), '7'],
+  ['when the hour ends', answer(403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now + 90}` }), '90'],
+  ['when it has ended', answer(429, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${now - 9}` }), '0'],
+  ['in a minute', answer(403, {}, 'You have exceeded a secondary rate limit.'), '60'],
+])('a refusal for too many requests says when to come back: %s', (_name, received, wait) => {
+  expect(asTooMany(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
 });
 
-describe('another answer stays what it is', () => {
-  test.each<[string, Received]>([
-    ['one without a permission', answer(403, { 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': `${now + 90}` })],
-    ['one of success, though it was the last', answer(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' })],
-    ['one for a while', answer(503, { 'retry-after': '7' })],
-  ])('%s', (_name, received) => {
-    expect(asTooMany(received)).toBe(received);
-  });
+test.each<[string, Received]>([
+  ['one without a permission', answer(403, { 'x-ratelimit-remaining': '4999', 'x-ratelimit-reset': `${now + 90}` })],
+  ['one of success, though it was the last', answer(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' })],
+  ['one for a while', answer(503, { 'retry-after': '7' })],
+])('another answer stays what it is: %s', (_name, received) => {
+  expect(asTooMany(received)).toBe(received);
 });

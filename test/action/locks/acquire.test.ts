@@ -1,129 +1,63 @@
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Grant } from '../../../src/action/ledger/entry.ts';
-import { acquireLocks, type WaitResult } from '../../../src/action/locks/acquire.ts';
+import { describe, expect, test } from 'vitest';
+import { acquireLocks } from '../../../src/action/locks/acquire.ts';
 import type { AcquireResult } from '../../../src/action/locks/session.ts';
-import { type Client, createClient, parseWorkspaceId } from '../../../src/client/client.ts';
+import type { Client } from '../../../src/client/client.ts';
 import type { Failure } from '../../../src/client/service-error.ts';
-import { ServiceError } from '../../../src/client/service-error.ts';
-import type { WaitResult as WaitAnswer, WaitRequest } from '../../../src/client/wait-for-release.ts';
-import { type LockPath, parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
+import type { WaitRequest, WaitResult } from '../../../src/client/wait-for-release.ts';
+import type { LockPath } from '../../../src/interface/lock-path.ts';
+import { game, lockPath, ttl } from '../../client/test-client.ts';
+import { errorOf, grantOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
 
-const start = Date.UTC(2026, 2, 1, 12);
 const second = 1_000;
 
 /** How long each request takes in these tests. */
 const requestMs = 20;
 
-function lockPath(text: string): LockPath {
-  const path = parseLockPath(text);
-  if (!path.ok) throw new Error(path.why);
-  return path.value;
-}
-
-function hour() {
-  const ttl = parseTtl('1h');
-  if (!ttl.ok) throw new Error(ttl.why);
-  return ttl.value;
-}
-
-function game() {
-  const workspace = parseWorkspaceId('game');
-  if (!workspace.ok) throw new Error(workspace.why);
-  return workspace.value;
-}
-
-const errorOf = (failure: Failure): ServiceError =>
-  new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);
-
-const refusedBecauseHeld = errorOf({
-  kind: 'refused',
-  status: 409,
-  requestId: undefined,
-  words: 'It is held.',
-  fields: [],
-  missingScope: undefined,
-  retryAfterMs: undefined,
-});
-
-const holderOf = (path: LockPath) => ({
-  path,
-  type: 'exclusive',
-  id: undefined,
-  etag: undefined,
-  owner: 'grace',
-  origin: 'https://ci.example.com/runs/7',
-  acquired_at: new Date(start - 120 * second).toISOString(),
-  expires_at: new Date(start + 3_600 * second).toISOString(),
-  fence: undefined,
-  raw: {},
-});
+const origin = 'https://ci.example.com/runs/7';
+const holderOf = (path: LockPath) => knownLock(path, { origin, acquired_at: iso(-120 * second) });
 
 const held = (path: LockPath, retryAfterMs?: number): AcquireResult => ({
   kind: 'held',
   path,
   holder: holderOf(path),
   retryAfterMs,
-  error: refusedBecauseHeld,
+  error: errorOf(refused(409)),
 });
 
-const grantOf = (path: LockPath): Grant => ({
-  kind: 'granted',
-  service: 'https://workspaces.example.com/v1',
-  workspace: 'game',
-  path,
-  step: 'step',
-  key: path,
-  at: new Date(start).toISOString(),
-  waitedMs: 0,
-  lock: { path, type: 'exclusive', expires_at: new Date(start + 36_000 * second).toISOString() },
+const taken = (path: LockPath): AcquireResult => ({
+  kind: 'acquired',
+  grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
+  isNew: true,
 });
 
-const taken = (path: LockPath): AcquireResult => ({ kind: 'acquired', grant: grantOf(path), isNew: true });
+const failed = (failure: Failure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
 
 interface Answering {
   /** What the service says to a request, the first of which has the number 0. */
   readonly answer: (path: LockPath, number: number) => AcquireResult;
   readonly paths?: readonly string[];
-  readonly waitSeconds: number;
+  readonly waitSeconds?: number;
   readonly random?: () => number;
   /** What the service says to who asks to be told, and after how long; it knows nothing of that if this is not given. */
-  readonly tell?: (request: WaitRequest, number: number) => { readonly result: WaitAnswer; readonly afterMs: number };
-}
-
-interface Waited {
-  readonly result: WaitResult;
-  readonly sleeps: readonly number[];
-  readonly lines: readonly string[];
-  /** What happened, in its order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
-  readonly events: readonly string[];
-  /** When each request began, since the beginning. */
-  readonly askedAt: readonly number[];
-  readonly tookMs: number;
-  /** How long each lock that is given back may take for it. */
-  readonly givingBackMs: readonly number[];
+  readonly tell?: (request: WaitRequest, number: number) => { readonly result: WaitResult; readonly afterMs: number };
 }
 
 /** A wait whose time passes only while it sleeps or asks. */
-async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5, tell }: Answering): Promise<Waited> {
+async function waiting({ answer, paths = ['a'], waitSeconds = 600, random = () => 0.5, tell }: Answering) {
   let now = start;
   const clock = (): number => now;
-  const real = createClient({
-    baseUrl: 'https://workspaces.example.com/v1',
-    token: 'wsa_x',
-    userAgent: 'test',
-    clock,
-  });
-  onTestFinished(() => real.dispose());
   const sleeps: number[] = [];
   const lines: string[] = [];
+  /** What happened, in its order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
   const events: string[] = [];
+  /** When each request began, since the beginning. */
   const askedAt: number[] = [];
+  /** How long each lock that is given back may take for it. */
   const givingBackMs: number[] = [];
   let listened = 0;
-  const client: Client = {
-    ...real,
+  const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
+    serverNow: clock,
     async waitForRelease(request, { deadline }) {
       if (tell === undefined) return { kind: 'unsupported' };
       events.push(`listen ${request.path} ${request.seconds}`);
@@ -137,8 +71,9 @@ async function waiting({ answer, paths = ['a'], waitSeconds, random = () => 0.5,
   const nothing = (): void => undefined;
   const result = await acquireLocks(
     {
-      client,
-      terms: { service: 'https://workspaces.example.com/v1', workspace: game(), type: 'exclusive', ttl: hour() },
+      // A wait asks it for nothing else.
+      client: client as Client,
+      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
       clock,
       random,
       signal: new AbortController().signal,
@@ -192,42 +127,23 @@ describe('a wait', () => {
   });
 
   test('of one is not the wait of another: those who were sent away together do not come back together', async () => {
+    const retryAfter = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
     await fc.assert(
-      fc.asyncProperty(
-        chance,
-        chance,
-        fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined }),
-        async (one, other, retryAfter) => {
-          fc.pre(Math.abs(one - other) > 0.1);
-          const wait = (random: number) =>
-            waiting({
-              answer: (path) => held(path, retryAfter && retryAfter * second),
-              waitSeconds: 600,
-              random: () => random,
-            });
-          const [[first = 0], [later = 0]] = [(await wait(one)).sleeps, (await wait(other)).sleeps];
-          expect(Math.abs(first - later)).toBeGreaterThan(40);
-        },
-      ),
+      fc.asyncProperty(chance, chance, retryAfter, async (one, other, seconds) => {
+        fc.pre(Math.abs(one - other) > 0.1);
+        const firstSleep = async (random: number): Promise<number> => {
+          const answer = (path: LockPath) => held(path, seconds && seconds * second);
+          return (await waiting({ answer, random: () => random })).sleeps[0] ?? 0;
+        };
+        expect(Math.abs((await firstSleep(one)) - (await firstSleep(other)))).toBeGreaterThan(40);
+      }),
     );
   });
 
   test('is as long as the service asks for with Retry-After, whether somebody holds the path or it is too busy', async () => {
-    const tooBusy = errorOf({
-      kind: 'refused',
-      status: 429,
-      requestId: undefined,
-      words: undefined,
-      fields: [],
-      missingScope: undefined,
-      retryAfterMs: 20 * second,
-    });
+    const busy = failed(refused(429, { retryAfterMs: 20 * second }));
     const { sleeps } = await waiting({
-      answer: (path, number) => {
-        if (number === 0) return held(path, 30 * second);
-        return number === 1 ? { kind: 'failed', error: tooBusy } : taken(path);
-      },
-      waitSeconds: 600,
+      answer: (path, number) => [held(path, 30 * second), busy][number] ?? taken(path),
       random: () => 0,
     });
     expect(sleeps).toEqual([30 * second, 20 * second]);
@@ -241,9 +157,7 @@ describe('a wait', () => {
     ],
   ])('goes on after %s', async (_, failure) => {
     const { result } = await waiting({
-      answer: (path, number) =>
-        number === 1 ? { kind: 'failed', error: errorOf(failure) } : number === 0 ? held(path) : taken(path),
-      waitSeconds: 600,
+      answer: (path, number) => [held(path), failed(failure)][number] ?? taken(path),
     });
     expect(result.round.kind).toBe('acquired');
   });
@@ -263,7 +177,6 @@ describe('a wait', () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       answer: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
-      waitSeconds: 600,
     });
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
     expect(result.round.kind).toBe('acquired');
@@ -271,73 +184,63 @@ describe('a wait', () => {
 });
 
 test('what could not be had is given back within ten seconds, and the rest is left to the post-step', async () => {
-  const { givingBackMs } = await waiting({
-    paths: ['a', 'b'],
-    answer: (path) => (path === 'b' ? held(path) : taken(path)),
-    waitSeconds: 0,
-  });
+  const answer = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
+  const { givingBackMs } = await waiting({ paths: ['a', 'b'], answer, waitSeconds: 0 });
   expect(givingBackMs).toEqual([10 * second]);
 });
 
 describe('a wait on a service that tells when a path is free', () => {
-  const stillHeld = ({ path, seconds }: WaitRequest) =>
-    ({ result: { kind: 'held', holder: holderOf(path) }, afterMs: seconds * second }) as const;
+  const free = { kind: 'free' } as const;
+  const stillHeld = (path: LockPath, afterMs: number) => ({
+    result: { kind: 'held', holder: holderOf(path) } as const,
+    afterMs,
+  });
+  const heldAtFirst = (times: number) => (path: LockPath, number: number) =>
+    number < times ? held(path) : taken(path);
 
   test('asks for the path as soon as it is told, and then for the others', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       answer: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
-      waitSeconds: 600,
-      tell: () => ({ result: { kind: 'free' }, afterMs: 7 * second }),
+      tell: () => ({ result: free, afterMs: 7 * second }),
     });
     expect(events).toEqual(['ask a', 'ask b', 'give back a', 'listen b 30', 'ask b', 'ask a']);
-    expect(result.round.kind).toBe('acquired');
-    expect(result.waitedMs).toBe(7 * second + 4 * requestMs);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 4 * requestMs });
   });
 
   test('asks to be told again when it is still held, and says each time who holds it', async () => {
     const { events, lines } = await waiting({
-      answer: (path, number) => (number === 0 ? held(path) : taken(path)),
-      waitSeconds: 600,
-      tell: (request, number) =>
-        number < 2 ? stillHeld(request) : { result: { kind: 'free' } as const, afterMs: 5 * second },
+      answer: heldAtFirst(1),
+      tell: ({ path, seconds }, number) =>
+        number < 2 ? stillHeld(path, seconds * second) : { result: free, afterMs: 5 * second },
     });
     expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'listen a 30', 'ask a']);
-    expect(lines.map((line) => /Waiting, .*$/.exec(line)?.[0])).toEqual([
-      'Waiting, 10 min left.',
-      'Waiting, 10 min left.',
-      'Waiting, 9 min left.',
-    ]);
+    expect(lines.map((line) => /Waiting, .*$/.exec(line)?.[0])).toEqual(
+      ['10', '10', '9'].map((minutes) => `Waiting, ${minutes} min left.`),
+    );
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
   });
 
   test('ends in time, with a last request before it', async () => {
+    const late = fc.integer({ min: 0, max: 3_000 });
     await fc.assert(
-      fc.asyncProperty(
-        fc.integer({ min: 1, max: 200 }),
-        fc.integer({ min: 0, max: 3_000 }),
-        async (waitSeconds, late) => {
-          const { result, askedAt, tookMs, events } = await waiting({
-            answer: (path) => held(path),
-            waitSeconds,
-            tell: ({ path, seconds }) => ({
-              result: { kind: 'held', holder: holderOf(path) },
-              afterMs: seconds * second + late,
-            }),
-          });
-          expect(result.round.kind).toBe('held');
-          expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
-          expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
-          expect(events.at(-1)).toBe('ask a');
-        },
-      ),
+      fc.asyncProperty(fc.integer({ min: 1, max: 200 }), late, async (waitSeconds, lateMs) => {
+        const { result, askedAt, tookMs, events } = await waiting({
+          answer: (path) => held(path),
+          waitSeconds,
+          tell: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
+        });
+        expect(result.round.kind).toBe('held');
+        expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
+        expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
+        expect(events.at(-1)).toBe('ask a');
+      }),
     );
   });
 
   test('looks now and then where the service does not wait, and does not ask it to again', async () => {
     const { events, result } = await waiting({
-      answer: (path, number) => (number < 3 ? held(path) : taken(path)),
-      waitSeconds: 600,
+      answer: heldAtFirst(3),
       tell: () => ({ result: { kind: 'unsupported' }, afterMs: 10 }),
     });
     expect(events).toEqual(['ask a', 'listen a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
@@ -346,24 +249,20 @@ describe('a wait on a service that tells when a path is free', () => {
 
   test('goes on listening after an interruption', async () => {
     const { events } = await waiting({
-      answer: (path, number) => (number < 2 ? held(path) : taken(path)),
-      waitSeconds: 600,
-      tell: (request, number) => {
-        if (number === 0) return stillHeld(request);
-        return { result: { kind: number === 1 ? 'failed' : 'free' }, afterMs: 2 * second };
-      },
+      answer: heldAtFirst(2),
+      tell: ({ path, seconds }, number) =>
+        number === 0
+          ? stillHeld(path, seconds * second)
+          : { result: { kind: number === 1 ? 'failed' : 'free' }, afterMs: 2 * second },
     });
     expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'sleep', 'ask a', 'listen a 30', 'ask a']);
   });
 
-  test.each(['free', 'held'] as const)('does not believe one that says %s at once, again and again', async (kind) => {
+  test.each(['free', 'held'])('does not believe one that says %s at once, again and again', async (kind) => {
     const { events } = await waiting({
       answer: (path) => held(path),
       waitSeconds: 60,
-      tell: ({ path }) => ({
-        result: kind === 'free' ? { kind } : { kind, holder: holderOf(path) },
-        afterMs: 5,
-      }),
+      tell: ({ path }) => (kind === 'free' ? { result: free, afterMs: 5 } : stillHeld(path, 5)),
     });
     expect(events.length).toBeLessThan(60);
     expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);

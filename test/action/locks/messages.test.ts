@@ -1,29 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { waitAdvice } from '../../../src/action/locks/messages.ts';
+import { alreadyHeldText, waitAdvice } from '../../../src/action/locks/messages.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
+import { lockPath, ttl } from '../../client/test-client.ts';
+import { iso, start } from '../samples.ts';
 
-const now = Date.UTC(2026, 2, 1, 12);
-const adviceAfter = (ms: number): string => waitAdvice(new Date(now + ms).toISOString(), now);
+const adviceAfter = (ms: number): string => waitAdvice(iso(ms), start);
 
-test.each([
-  [60, '2m'],
-  [5 * 60, '6m'],
-  [12 * 60, '15m'],
-  [20 * 60, '25m'],
-  [30 * 60, '45m'],
-  [60 * 60, '75m'],
-  [100 * 60, '105m'],
-  [2 * 3_600, '3h'],
-  [6 * 3_600, '7h'],
-])(
-  'a lock that ends in %i s is worth a wait of %s, whatever the answer of the service has rounded',
-  (seconds, wait) => {
-    for (const ms of [-900, -1, 0, 1, 999]) {
-      expect(adviceAfter(seconds * 1_000 + ms)).toBe(`Set \`wait: ${wait}\` to wait for it.`);
-    }
-  },
-);
+test('the advice does not change with what the answer of the service has rounded', () => {
+  for (const ms of [-900, -1, 0, 1, 999]) {
+    expect(adviceAfter(12 * 60_000 + ms)).toBe('Set `wait: 15m` to wait for it.');
+    expect(adviceAfter(2 * 3_600_000 + ms)).toBe('Set `wait: 3h` to wait for it.');
+  }
+});
 
 test('the advice is always longer than the lock, and never much', () => {
   fc.assert(
@@ -40,8 +29,19 @@ test('the advice is always longer than the lock, and never much', () => {
 test.each([
   ['has no end that is known', undefined],
   ['has an end that cannot be read', 'soon'],
-  ['has just ended', new Date(now).toISOString()],
-  ['outlives every job', new Date(now + 6 * 3_600_000 + 60_000).toISOString()],
+  ['has just ended', iso(0)],
+  ['outlives every job', iso(6 * 3_600_000 + 60_000)],
 ])('of a lock that %s, no time is advised', (_, expiresAt) => {
-  expect(waitAdvice(expiresAt, now)).toBe('Set `wait` to wait for it.');
+  expect(waitAdvice(expiresAt, start)).toBe('Set `wait` to wait for it.');
+});
+
+test.each([
+  ['some of its paths', ['a', 'b'], 3_600, 'Name only the other paths in this step, or'],
+  ['all of its paths for long enough', ['a'], 1_800, 'for at least half of its `ttl` of 1h: leave this step out, or'],
+  ['all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
+])('a step whose job holds %s already is told what to do instead of waiting', (_, asked, seconds, advice) => {
+  const own = { path: lockPath('a'), owner: undefined, expiresAt: start + seconds * 1_000, stepName: 'lock-hero' };
+  const text = alreadyHeldText([own], { paths: asked.map(lockPath), ttl: ttl('1h') }, start);
+  expect(text).toMatch(/^This job already holds a: the step `lock-hero` locked it, until 1\d:\d\d UTC/);
+  expect(text).toContain(`${advice} release what is not needed any more with \`operation: unlock\` before`);
 });

@@ -1,49 +1,22 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { type ReleaseTarget, releaseLock } from '../../../src/action/locks/release.ts';
-import type { Client, KnownLock, WorkspaceId } from '../../../src/client/client.ts';
-import { type Failure, ServiceError } from '../../../src/client/service-error.ts';
-import { type LockPath, parseLockPath } from '../../../src/interface/lock-path.ts';
+import type { Client, KnownLock } from '../../../src/client/client.ts';
+import { game, hero } from '../../client/test-client.ts';
+import { end, errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
 
-const start = Date.UTC(2026, 2, 1, 12);
 const second = 1_000;
-const iso = (ms: number): string => new Date(start + ms).toISOString();
-
-function pathOf(text: string): LockPath {
-  const path = parseLockPath(text);
-  if (!path.ok) throw new Error(path.why);
-  return path.value;
-}
-
-const path = pathOf('Content/Hero.uasset');
-
-const errorOf = (failure: Failure): ServiceError =>
-  new ServiceError({ method: 'DELETE', path: '/v1/workspaces/game/locks/x', attempts: 1 }, failure);
 const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });
-
-const listed = (acquired: number, id?: string): KnownLock => ({
-  path,
-  type: 'exclusive',
-  id,
-  etag: undefined,
-  owner: 'release-bot',
-  origin: undefined,
-  acquired_at: iso(acquired),
-  expires_at: iso(3_600 * second),
-  fence: undefined,
-  raw: {},
-});
 
 type ClientResult = Awaited<ReturnType<Client['releaseLock']>>;
 
-/** What the service lists and answers, one after the other; the last of each stays. */
-async function releasing(
-  target: ReleaseTarget,
-  {
-    lists = [],
-    answers = [],
-  }: { readonly lists?: readonly (KnownLock | undefined)[]; readonly answers?: readonly ClientResult[] },
-) {
+interface Service {
+  /** What it lists, and what it answers, one after the other; the last of each stays. */
+  readonly lists?: readonly (KnownLock | undefined)[];
+  readonly answers?: readonly ClientResult[];
+}
+
+async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Service = {}) {
   let now = start;
   const events: string[] = [];
   const entries: Entry[] = [];
@@ -61,7 +34,7 @@ async function releasing(
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };
-  const result = await releaseLock(
+  const { kind } = await releaseLock(
     {
       // A release asks for nothing else.
       client: client as Client,
@@ -72,23 +45,28 @@ async function releasing(
       },
       record: (entry) => entries.push(entry),
     },
-    { service: 'https://workspaces.example.com/v1', workspace: 'game' as WorkspaceId, path, target },
+    { service: place.service, workspace: game, path: hero, target },
     { deadline: start + 60 * second },
   );
-  const recorded = entries.map((entry) => (entry.kind === 'ended' ? `${entry.kind} ${entry.how}` : entry.kind));
-  return { kind: result.kind, events, recorded };
+  return { kind, events, recorded: entries.map((entry) => ('how' in entry ? `ended ${entry.how}` : entry.kind)) };
 }
 
 const own = (lock: { readonly id?: string } = {}, doubtful = false): ReleaseTarget => ({
   kind: 'own',
-  lock: { owner: 'release-bot', acquired_at: iso(1), expires_at: iso(3_600 * second), ...lock },
+  lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
   doubtful,
 });
 const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
+const failing = (error = lostAnswer): ClientResult => ({ kind: 'failed', error });
+
+const ours = knownLock(hero, { acquired_at: iso(1) });
+const later = knownLock(hero, { acquired_at: iso(9 * second) });
+const timeless = knownLock(hero);
+const withId = { ...ours, id: 'l2' };
 
 describe('a lock of ours', () => {
   test('with an id is released by it, without a look, and the ledger says so before and after', async () => {
-    expect(await releasing(own({ id: 'l1' }), {})).toEqual({
+    expect(await releasing(own({ id: 'l1' }))).toEqual({
       kind: 'released',
       events: ['send l1'],
       recorded: ['releasing', 'ended released'],
@@ -96,83 +74,57 @@ describe('a lock of ours', () => {
   });
 
   test('without one is looked at before each attempt, and each attempt is one request', async () => {
-    const answers: readonly ClientResult[] = [{ kind: 'failed', error: lostAnswer }, { kind: 'released' }];
-    expect(await releasing(own(), { lists: [listed(1)], answers })).toMatchObject({
+    expect(await releasing(own(), { lists: [ours], answers: [failing(), { kind: 'released' }] })).toMatchObject({
       kind: 'released',
       events: ['look', 'send once', 'look', 'send once'],
     });
   });
 
   test('without one is never asked for again where another is on the path by then', async () => {
-    const answers: readonly ClientResult[] = [{ kind: 'failed', error: lostAnswer }];
-    expect(await releasing(own(), { lists: [listed(1), listed(9 * second)], answers })).toEqual({
+    expect(await releasing(own(), { lists: [ours, later], answers: [failing()] })).toEqual({
       kind: 'released',
       events: ['look', 'send once', 'look'],
       recorded: ['releasing', 'ended released'],
     });
   });
 
-  test('that somebody else has is left alone, and is lost', async () => {
-    expect(await releasing(own(), { lists: [listed(9 * second)] })).toEqual({
-      kind: 'lost',
-      events: ['look'],
-      recorded: ['releasing', 'ended lost'],
-    });
-  });
-
-  test('that may have been released before is left alone where nothing shows that it is ours', async () => {
-    const unknown = { ...listed(1), acquired_at: undefined };
-    expect(await releasing(own({}, true), { lists: [unknown] })).toEqual({
-      kind: 'left-alone',
-      events: ['look'],
-      recorded: ['releasing'],
-    });
-    expect((await releasing(own({}, true), { lists: [undefined] })).kind).toBe('absent');
+  test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
+    ['that somebody else has is left alone, and is lost', false, later, 'lost', ['ended lost']],
+    ['that may be released and cannot be told from another is left alone', true, timeless, 'left-alone', []],
+    ['that may be released and is not there is absent', true, undefined, 'absent', ['ended absent']],
+  ])('%s', async (_, doubtful, listed, kind, recorded) => {
+    const result = await releasing(own({}, doubtful), { lists: [listed] });
+    expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
   });
 
   test('that the service refuses to release stays in the ledger as one whose release was begun', async () => {
-    const refused: Failure = {
-      kind: 'refused',
-      status: 403,
-      requestId: undefined,
-      words: undefined,
-      fields: [],
-      missingScope: undefined,
-      retryAfterMs: undefined,
-    };
-    const answers: readonly ClientResult[] = [{ kind: 'failed', error: errorOf(refused) }];
-    expect(await releasing(own({ id: 'l1' }), { answers })).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
+    const result = await releasing(own({ id: 'l1' }), { answers: [failing(errorOf(refused(403)))] });
+    expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
   });
 });
 
 describe('a lock that was found', () => {
   test('is released by its id, and one that came later is not', async () => {
-    expect((await releasing(found(listed(1, 'l2')), {})).events).toEqual(['send l2']);
+    expect((await releasing(found(withId))).events).toEqual(['send l2']);
   });
 
   test.each<[string, KnownLock | undefined, string]>([
     ['is gone', undefined, 'released'],
-    ['has made way for another', listed(9 * second), 'released'],
-    ['is there still', listed(1), 'failed'],
-    ['cannot be told from what is there', { ...listed(1), acquired_at: undefined }, 'unclear'],
+    ['has made way for another', later, 'released'],
+    ['is there still', ours, 'failed'],
+    ['cannot be told from what is there', timeless, 'unclear'],
   ])('without one is asked for once; after a lost answer a second look tells, where it %s', async (_, after, kind) => {
-    const answers: readonly ClientResult[] = [{ kind: 'failed', error: lostAnswer }];
-    expect(await releasing(found(listed(1)), { lists: [after], answers })).toMatchObject({
-      kind,
-      events: ['send once', 'look'],
-    });
+    const result = await releasing(found(ours), { lists: [after], answers: [failing()] });
+    expect(result).toMatchObject({ kind, events: ['send once', 'look'] });
   });
 
   test('and that is gone by the time of its release was never ours to lose', async () => {
-    const answers: readonly ClientResult[] = [{ kind: 'lost', holder: undefined, error: lostAnswer }];
-    expect((await releasing(found(listed(1, 'l2')), { answers })).recorded).toEqual(['releasing', 'ended absent']);
+    const lost: ClientResult = { kind: 'lost', holder: undefined, error: lostAnswer };
+    expect((await releasing(found(withId), { answers: [lost] })).recorded).toEqual(['releasing', 'ended absent']);
   });
 
   test('to be absent needs no request', async () => {
-    expect(await releasing({ kind: 'found', found: { kind: 'absent' } }, {})).toEqual({
-      kind: 'absent',
-      events: [],
-      recorded: ['ended absent'],
-    });
+    const result = await releasing({ kind: 'found', found: { kind: 'absent' } });
+    expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended absent'] });
   });
 });

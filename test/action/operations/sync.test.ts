@@ -2,14 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../../src/action/context.ts';
 import { sync } from '../../../src/action/operations/sync.ts';
-import type { Outcome } from '../../../src/action/outcome.ts';
 import type { Client, StartedSync, SyncAddress, SyncReport, Within } from '../../../src/client/client.ts';
-import type { Failure } from '../../../src/client/service-error.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
-import type { WorkspaceId } from '../../../src/client/workspace-id.ts';
+import { game } from '../../client/test-client.ts';
+import { errorOf, refused, start } from '../samples.ts';
 
-const start = Date.UTC(2026, 2, 1, 12);
 const second = 1_000;
+const forever = 3_600 * second;
 
 const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncReport => ({
   sync_id: 's',
@@ -21,22 +20,10 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
   head: undefined,
   error: undefined,
   retryAfterMs,
-  raw: {},
 });
+const succeeded = report('succeeded');
 
-const errorOf = (failure: Failure): ServiceError =>
-  new ServiceError({ method: 'GET', path: '/v1/workspaces/game/syncs/s', attempts: 1 }, failure);
-
-const unavailable = (retryAfterMs?: number): ServiceError =>
-  errorOf({
-    kind: 'refused',
-    status: 503,
-    requestId: undefined,
-    words: 'Too busy',
-    fields: [],
-    missingScope: undefined,
-    retryAfterMs,
-  });
+const unavailable = (retryAfterMs?: number): ServiceError => errorOf(refused(503, { words: 'Too busy', retryAfterMs }));
 
 /** What one look costs, and what comes of it. */
 interface Look {
@@ -45,9 +32,9 @@ interface Look {
 }
 
 interface Following {
-  readonly waitSeconds: number;
+  readonly waitSeconds?: number;
   /** What the answer that started the sync asked to wait for. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   readonly startTookMs?: number;
   /** `at` counts from the beginning of the wait. */
   readonly look: (at: number, number: number) => Look;
@@ -55,22 +42,8 @@ interface Following {
   readonly cancelledAt?: number;
 }
 
-interface Followed {
-  readonly outcome: Outcome;
-  /** When each look began, since the beginning of the wait. */
-  readonly lookedAt: readonly number[];
-  readonly tookMs: number;
-  readonly lines: readonly string[];
-}
-
 /** A sync that is waited for, in a time that passes only while the step sleeps or asks. */
-async function following({
-  waitSeconds,
-  retryAfterMs,
-  startTookMs = 20,
-  look,
-  cancelledAt,
-}: Following): Promise<Followed> {
+async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, look, cancelledAt }: Following) {
   let now = start - startTookMs;
   const controller = new AbortController();
   const { signal } = controller;
@@ -79,6 +52,7 @@ async function following({
     now = Math.min(end, Math.max(now, cancelAt));
     if (now >= cancelAt) controller.abort();
   };
+  /** When each look began, since the beginning of the wait. */
   const lookedAt: number[] = [];
   const lines: string[] = [];
   const client: Pick<Client, 'startSync' | 'syncStatus'> = {
@@ -107,83 +81,74 @@ async function following({
     setOutputs: nothing,
   };
   // These are all that a sync uses of its context.
-  const outcome = await sync({ ...context, client, connection: { requestTimeout: { seconds: 30 } } } as Context, {
-    operation: 'sync',
-    workspace: 'game' as WorkspaceId,
-    branch: 'main',
-    wait: { seconds: waitSeconds },
-  });
+  const whole = { ...context, client, connection: { requestTimeout: { seconds: 30 } } } as Context;
+  const wait = { seconds: waitSeconds };
+  const outcome = await sync(whole, { operation: 'sync', workspace: game, branch: 'main', wait });
   return { outcome, lookedAt, tookMs: now - start, lines };
 }
 
 const endedAfter =
   (endsAt: number, retryAfterMs?: number, tookMs = 20): Following['look'] =>
-  (at) => ({ tookMs, shows: at >= endsAt ? report('succeeded') : report('running', retryAfterMs) });
+  (at) => ({ tookMs, shows: at >= endsAt ? succeeded : report('running', retryAfterMs) });
+
+/** Looks one after the other, and then a success. */
+const inTurn =
+  (...looks: readonly Look[]): Following['look'] =>
+  (_, number) =>
+    looks[number] ?? { tookMs: 20, shows: succeeded };
+
+const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: forever });
 
 describe('the last look of a wait', () => {
-  test('comes shortly before its end, though the service asked at the start to wait for longer than the wait', async () => {
-    const { outcome, lookedAt } = await following({
-      waitSeconds: 60,
-      retryAfterMs: 90 * second,
-      look: endedAfter(5 * second),
-    });
+  test.each<[string, Following, lookedAtSeconds: readonly number[]]>([
+    [
+      'comes shortly before its end, though the service asked at the start to wait for longer than the wait',
+      { retryAfterMs: 90 * second, look: endedAfter(5 * second) },
+      [59.7],
+    ],
+    [
+      'sees a sync that ended minutes before, in the middle of a pause that the service asked for',
+      { waitSeconds: 600, look: endedAfter(30 * second, 600 * second) },
+      [0.5, 599.7],
+    ],
+    [
+      'comes after a refusal that asks to wait for longer than the wait',
+      { waitSeconds: 300, look: inTurn({ tookMs: 20, shows: tooLong }) },
+      [0.5, 299.7],
+    ],
+    [
+      'is made at once where the wait is shorter than the time that is kept for it',
+      { waitSeconds: 1, startTookMs: 4 * second, look: endedAfter(0) },
+      [0],
+    ],
+    [
+      'has the more time the longer the one before it took',
+      { look: endedAfter(50 * second, 90 * second, 2 * second) },
+      [0.5, 56],
+    ],
+    [
+      'has its time also where the look before it hangs',
+      { look: inTurn({ tookMs: forever, shows: succeeded }) },
+      [0.5, 59.7],
+    ],
+  ])('%s', async (_, given, expected) => {
+    const { outcome, lookedAt, tookMs } = await following(given);
     expect(outcome).toMatchObject({ failures: [], outputs: { status: 'succeeded' } });
-    expect(lookedAt).toEqual([59.7 * second]);
+    expect(lookedAt).toEqual(expected.map((seconds) => seconds * second));
+    expect(tookMs).toBeLessThan((given.waitSeconds ?? 60) * second);
   });
 
-  test('sees a sync that ended minutes before, in the middle of a pause that the service asked for', async () => {
-    const { outcome, lookedAt } = await following({
-      waitSeconds: 600,
-      look: endedAfter(30 * second, 600 * second),
-    });
-    expect(outcome).toMatchObject({ failures: [], outputs: { status: 'succeeded' } });
-    expect(lookedAt).toEqual([500, 599.7 * second]);
-  });
-
-  test('comes after a refusal that asks to wait for longer than the wait', async () => {
-    const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: 3_600 * second });
-    const { outcome, lookedAt, lines } = await following({
-      waitSeconds: 300,
-      look: (_, number) => ({ tookMs: 20, shows: number === 0 ? tooLong : report('succeeded') }),
-    });
-    expect(outcome).toMatchObject({ failures: [], outputs: { status: 'succeeded' } });
-    expect(lookedAt).toEqual([500, 299.7 * second]);
+  test('says what a look before it met', async () => {
+    const { lines } = await following({ look: inTurn({ tookMs: 20, shows: tooLong }) });
     expect(lines).toContain(tooLong.message);
-  });
-
-  test('is made at once where the wait is shorter than the time that is kept for it', async () => {
-    const { outcome, lookedAt } = await following({ waitSeconds: 1, startTookMs: 4 * second, look: endedAfter(0) });
-    expect(outcome.failures).toEqual([]);
-    expect(lookedAt).toEqual([0]);
-  });
-
-  test('has the more time the longer the one before it took', async () => {
-    const { outcome, lookedAt } = await following({
-      waitSeconds: 60,
-      look: endedAfter(50 * second, 90 * second, 2 * second),
-    });
-    expect(outcome.failures).toEqual([]);
-    expect(lookedAt).toEqual([500, 56 * second]);
-  });
-
-  test('has its time also where the look before it hangs', async () => {
-    const { outcome, lookedAt, tookMs } = await following({
-      waitSeconds: 60,
-      look: (_, number) => ({ tookMs: number === 0 ? 3_600 * second : 20, shows: report('succeeded') }),
-    });
-    expect(outcome.failures).toEqual([]);
-    expect(lookedAt).toEqual([500, 59.7 * second]);
-    expect(tookMs).toBeLessThan(60 * second);
   });
 
   test.each<[string, Look]>([
     ['is refused', { tookMs: 20, shows: unavailable() }],
-    ['gets no answer', { tookMs: 3_600 * second, shows: report('succeeded') }],
+    ['gets no answer', { tookMs: forever, shows: succeeded }],
   ])('that %s leaves what was known, and says so', async (_, lastLook) => {
-    const { outcome, tookMs } = await following({
-      waitSeconds: 60,
-      look: (_at, number) => (number === 0 ? { tookMs: 20, shows: report('running', 90 * second) } : lastLook),
-    });
+    const running = { tookMs: 20, shows: report('running', 90 * second) };
+    const { outcome, tookMs } = await following({ look: inTurn(running, lastLook) });
     expect(outcome.outputs).toMatchObject({ status: 'running', sync_id: 's' });
     expect(outcome.failures).toEqual([
       expect.stringMatching(
@@ -193,26 +158,15 @@ describe('the last look of a wait', () => {
     expect(tookMs).toBeLessThanOrEqual(60 * second);
   });
 
-  test('does not come when the step is cancelled in the pause before it', async () => {
-    const { outcome, lookedAt, tookMs } = await following({
-      waitSeconds: 60,
-      retryAfterMs: 90 * second,
-      cancelledAt: 10 * second,
-      look: endedAfter(0),
-    });
+  test.each([
+    ['does not come when the step is cancelled in the pause before it', 10, []],
+    ['is given up when the step is cancelled in its middle', 59.8, [59.7 * second]],
+  ])('%s', async (_, cancelledAt, expected) => {
+    const look = endedAfter(0, undefined, 200);
+    const given = { retryAfterMs: 90 * second, cancelledAt: cancelledAt * second, look };
+    const { outcome, lookedAt, tookMs } = await following(given);
     expect(outcome.failures).toEqual(['Waiting for the sync of main was cancelled; the service goes on with it.']);
-    expect({ lookedAt, tookMs }).toEqual({ lookedAt: [], tookMs: 10 * second });
-  });
-
-  test('is given up when the step is cancelled in its middle', async () => {
-    const { outcome, lookedAt } = await following({
-      waitSeconds: 60,
-      retryAfterMs: 90 * second,
-      cancelledAt: 59.8 * second,
-      look: endedAfter(0, undefined, 200),
-    });
-    expect(outcome.failures).toEqual(['Waiting for the sync of main was cancelled; the service goes on with it.']);
-    expect(lookedAt).toEqual([59.7 * second]);
+    expect({ lookedAt, tookMs }).toEqual({ lookedAt: expected, tookMs: cancelledAt * second });
   });
 });
 
@@ -222,33 +176,20 @@ test('a sync that ended before the last look is seen, in time, whatever the serv
   const before: fc.Arbitrary<Look> = fc.oneof(
     fc.record({ tookMs, shows: wished.map((ms) => report('running', ms)) }),
     fc.record({ tookMs, shows: wished.map(unavailable) }),
-    fc.record({ tookMs: fc.constant(3_600 * second), shows: fc.constant(report('running')) }),
+    fc.constant({ tookMs: forever, shows: report('running') }),
   );
+  const looks = fc.array(before, { minLength: 1, maxLength: 30 });
+  const part = fc.double({ min: 0, max: 1, noNaN: true });
   await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 600 }),
-      wished,
-      fc.double({ min: 0, max: 1, noNaN: true }),
-      fc.array(before, { minLength: 1, maxLength: 30 }),
-      async (waitSeconds, retryAfterMs, ended, looks) => {
-        const waitMs = waitSeconds * second;
-        const endsAt = ended * Math.max(0, waitMs - 5 * second);
-        const {
-          outcome,
-          lookedAt,
-          tookMs: took,
-        } = await following({
-          waitSeconds,
-          ...(retryAfterMs !== undefined && { retryAfterMs }),
-          look: (at, number) =>
-            at >= endsAt
-              ? { tookMs: 20, shows: report('succeeded') }
-              : (looks[number % looks.length] ?? { tookMs: 20, shows: report('running') }),
-        });
-        expect(took).toBeLessThanOrEqual(waitMs);
-        expect(lookedAt.length).toBeGreaterThan(0);
-        if (waitMs > 5 * second) expect(outcome.failures).toEqual([]);
-      },
-    ),
+    fc.asyncProperty(fc.integer({ min: 1, max: 600 }), wished, part, looks, async (waitSeconds, wish, ended, all) => {
+      const waitMs = waitSeconds * second;
+      const endsAt = ended * Math.max(0, waitMs - 5 * second);
+      const look = (at: number, number: number): Look =>
+        (at < endsAt ? all[number % all.length] : undefined) ?? { tookMs: 20, shows: succeeded };
+      const followed = await following({ waitSeconds, retryAfterMs: wish, look });
+      expect(followed.tookMs).toBeLessThanOrEqual(waitMs);
+      expect(followed.lookedAt.length).toBeGreaterThan(0);
+      if (waitMs > 5 * second) expect(followed.outcome.failures).toEqual([]);
+    }),
   );
 });

@@ -2,110 +2,76 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Entry, Grant, Intent } from '../../../src/action/ledger/entry.ts';
-import type { Ledger } from '../../../src/action/ledger/ledger.ts';
+import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { readClaims } from '../../../src/action/post-step/claims.ts';
+import { at, grantOf, intentOf, lockOf, place } from '../samples.ts';
 
-const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
-const at = '2026-03-01T12:00:00.000Z';
+interface Records {
+  /** Undefined for a ledger that cannot be read. */
+  readonly entries?: readonly Entry[] | undefined;
+  readonly damaged?: number;
+  /** What the runner remembers. */
+  readonly saved?: readonly string[] | 'too many';
+  readonly inFile?: string;
+}
 
-const lockOn = (path: string, id: string) => ({ path, type: 'exclusive', id, expires_at: '2026-03-01T13:00:00.000Z' });
-const intentFor = (path: string, step = 's'): Intent => ({
-  kind: 'intent',
-  ...place,
-  path,
-  step,
-  key: `${step} ${path}`,
-  type: 'exclusive',
-  ttl: '1h',
-  at,
-  byService: true,
-});
-const grantOf = (path: string, step = 's'): Grant => ({
-  kind: 'granted',
-  ...place,
-  path,
-  step,
-  key: `${step} ${path}`,
-  at,
-  waitedMs: 0,
-  lock: lockOn(path, `${step} ${path}`),
-});
+const savedLock = (path: string) => lockOf(path, { id: `lock_${path}` });
 
-/** A ledger of these entries; without any, of a file that cannot be read. */
-const ledgerOf = (entries: readonly Entry[] | undefined, damaged = 0): Ledger => ({
-  file: 'ledger.jsonl',
-  append: () => undefined,
-  read() {
-    if (entries === undefined) throw new Error('ENOENT');
-    return { entries, damaged };
-  },
-});
-
-function claims(
-  ledger: Ledger,
-  { saved, inFile = '' }: { readonly saved?: readonly string[] | 'too many'; readonly inFile?: string } = {},
-) {
+function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
   const folder = mkdtempSync(join(tmpdir(), 'claims-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const locksFile = join(folder, 'locks.json');
   if (inFile !== '') writeFileSync(locksFile, inFile);
-  const locks = saved === 'too many' ? undefined : saved?.map((path) => lockOn(path, `s ${path}`));
+  const ledger = {
+    file: 'ledger.jsonl',
+    append: () => undefined,
+    read() {
+      if (entries === undefined) throw new Error('ENOENT');
+      return { entries, damaged };
+    },
+  };
+  const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
   const { held, unclear, trouble } = readClaims({ ledger, step: 's', locksFile, savedState });
-  return {
-    held: held.map(({ grant, doubt }) => [grant.path, doubt]),
-    unclear: unclear.map(({ path }) => path),
-    trouble,
-  };
+  const doubts = held.map(({ grant, doubt }) => (doubt === undefined ? [grant.path] : [grant.path, doubt]));
+  return { held: doubts, unclear: unclear.map(({ path }) => path), trouble };
 }
 
+const a = [intentOf('a'), grantOf('a')];
+const inDoubt = (path: string) => [path, 'records-damaged'] as const;
+
 describe('what a step has to release', () => {
-  test('is what it was granted and has not released, and what it never had an answer to', () => {
-    const ledger = ledgerOf([
-      intentFor('a'),
-      intentFor('b'),
-      intentFor('c'),
-      grantOf('a'),
-      grantOf('b'),
-      { kind: 'ended', ...place, path: 'b', id: 's b', how: 'released', at },
-    ]);
-    expect(claims(ledger)).toEqual({ held: [['a', undefined]], unclear: ['c'], trouble: undefined });
+  const released: Entry = { kind: 'ended', ...place, path: 'b', id: 'lock_b', how: 'released', at };
+  const begun: Entry = { kind: 'releasing', ...place, path: 'a', id: 'lock_a', at };
+  const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
+
+  test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unclear: readonly string[]]>([
+    ['what it was granted and has not released', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
+    ['what it never had an answer to', [...a, intentOf('c')], [['a']], ['c']],
+    ['none of what other steps of the job have', [...a, ...others], [['a']], []],
+    ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-begun']], []],
+  ])('is %s', (_, entries, held, unclear) => {
+    expect(claims({ entries })).toEqual({ held, unclear, trouble: undefined });
   });
 
-  test('is none of what other steps of the job have', () => {
-    const ledger = ledgerOf([intentFor('a'), grantOf('a'), intentFor('b', 'other'), grantOf('b', 'other')]);
-    expect(claims(ledger)).toEqual({ held: [['a', undefined]], unclear: [], trouble: undefined });
+  test.each<[string, Records]>([
+    ['cannot be read', {}],
+    ['has lost lines', { entries: a, damaged: 1 }],
+    ['has nothing of the step', { entries: [] }],
+    ['has lost one of its locks', { entries: a }],
+  ])('comes from what the runner remembers as well where the ledger %s, and is in doubt', (_, records) => {
+    const { held, trouble } = claims({ ...records, saved: ['a', 'b'] });
+    expect(held).toEqual(['a', 'b'].map(inDoubt));
+    expect(trouble).toMatch(/released as far as it can be proven\.$/);
   });
-
-  test('is in doubt where a release of it was begun', () => {
-    const ledger = ledgerOf([intentFor('a'), grantOf('a'), { kind: 'releasing', ...place, path: 'a', id: 's a', at }]);
-    expect(claims(ledger).held).toEqual([['a', 'release-begun']]);
-  });
-
-  test.each([
-    ['cannot be read', undefined, 0],
-    ['has lost lines', [intentFor('a'), grantOf('a')], 1],
-    ['has nothing of the step', [], 0],
-  ] as const)(
-    'comes from what the runner remembers as well where the ledger %s, and is in doubt',
-    (_, entries, lost) => {
-      const { held, trouble } = claims(ledgerOf(entries, lost), { saved: ['a', 'b'] });
-      expect(held).toEqual([
-        ['a', 'records-damaged'],
-        ['b', 'records-damaged'],
-      ]);
-      expect(trouble).toMatch(/released as far as it can be proven\.$/);
-    },
-  );
 
   test('comes from the file of the step where these were too many for the runner, without what is no lock', () => {
-    const inFile = JSON.stringify([lockOn('a', 's a'), { path: 7 }, lockOn('../b', 's b')]);
-    expect(claims(ledgerOf(undefined), { saved: 'too many', inFile }).held).toEqual([['a', 'records-damaged']]);
-    expect(claims(ledgerOf(undefined), { saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
+    const inFile = JSON.stringify([savedLock('a'), { path: 7 }, savedLock('../b')]);
+    expect(claims({ saved: 'too many', inFile }).held).toEqual([inDoubt('a')]);
+    expect(claims({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
   });
 
   test('is said to be unknown where nothing is left that tells', () => {
-    expect(claims(ledgerOf(undefined)).trouble).toMatch(/they stay until their ttl ends\.$/);
+    expect(claims({}).trouble).toMatch(/they stay until their ttl ends\.$/);
   });
 });

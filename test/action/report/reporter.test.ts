@@ -12,15 +12,7 @@ const secret = 'wsa_geheim@0123/456';
 type Said = readonly [keyof Log, ...unknown[]];
 
 /** What a runner gets to see of a step that says this, and then ends so. */
-async function tell({
-  says = [],
-  outcome = {},
-  debug = false,
-}: {
-  says?: readonly Said[];
-  outcome?: Partial<Outcome>;
-  debug?: boolean;
-}): Promise<StepResult> {
+async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug = false): Promise<StepResult> {
   const scripts = await temporaryScripts();
   const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], annotations: [], ...outcome };
   const main = await scripts.add(
@@ -38,25 +30,16 @@ async function tell({
 
 const many = (count: number, text: string): readonly string[] =>
   Array.from({ length: count }, (_, number) => `${text} ${number}`);
+const warnings = (count: number) => many(count, 'caution').map((text): Said => ['warn', text]);
 const texts = ({ annotations }: StepResult, level: string) =>
   annotations.filter((each) => each.level === level).map(({ message }) => message);
 
 describe('annotations', () => {
   test('are ten at the most, whatever there is to say, and the rest is counted and in the log', async () => {
-    const result = await tell({
-      says: many(30, 'caution').map((text): Said => ['warn', text]),
-      outcome: {
-        failures: many(20, 'failure'),
-        annotations: many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text })),
-      },
-    });
+    const annotations = many(20, 'note').map((text) => ({ file: 'a.txt', title: 'Locked', text }));
+    const result = await tell({ failures: many(20, 'failure'), annotations }, warnings(30));
     expect(result.annotations).toHaveLength(10);
-    expect(texts(result, 'warning')).toEqual([
-      'caution 0',
-      'caution 1',
-      'caution 2',
-      'And 27 more warnings: see the log of the step.',
-    ]);
+    expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 27 more warnings: see the log of the step.']);
     expect(texts(result, 'error')).toEqual([...many(5, 'failure'), 'And 35 more of these: see the log of the step.']);
     for (const text of [...many(30, 'caution'), ...many(20, 'failure'), ...many(20, 'note')]) {
       expect(result.log).toMatch(new RegExp(`${text}$`, 'm'));
@@ -65,92 +48,63 @@ describe('annotations', () => {
   });
 
   test('are all errors where there is nothing else', async () => {
-    const result = await tell({ outcome: { failures: many(10, 'failure') } });
-    expect(texts(result, 'error')).toEqual(many(10, 'failure'));
+    expect(texts(await tell({ failures: many(10, 'failure') }), 'error')).toEqual(many(10, 'failure'));
   });
 
   test('count what there is no place for without an error, too', async () => {
-    const result = await tell({ says: many(4, 'caution').map((text): Said => ['warn', text]) });
+    const result = await tell({}, warnings(4));
     expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 1 more warning: see the log of the step.']);
     expect(result.conclusion).toBe('success');
   });
-
-  test('on a file have no secret in its name, which the runner would not mask', async () => {
-    const result = await tell({
-      outcome: { failures: ['why'], annotations: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }] },
-    });
-    expect(result.annotations.at(-1)).toMatchObject({ file: 'a/***.txt', message: 'by ***' });
-    expect(result.rawLog).toContain('file=a/***.txt');
-  });
 });
 
-test('a secret is masked before anything is said, and then not said', async () => {
-  const result = await tell({
-    says: [
-      ['line', `a ${secret}`],
-      ['warn', `b ${encodeURIComponent(secret)}`],
-      ['debug', `c ${secret}`],
-      ['group', `d ${secret}`, [`e ${secret}`]],
-    ],
-    outcome: {
-      outputs: { holder: secret, locks: JSON.stringify([secret]) },
-      sentence: secret,
-      tables: [{ head: [secret], rows: [[secret]] }],
-      failures: [secret],
-    },
-  });
+test('a secret is masked before anything is said, and then not said, nor in the name of a file', async () => {
+  const says: readonly Said[] = [
+    ['line', `a ${secret}`],
+    ['warn', `b ${encodeURIComponent(secret)}`],
+    ['debug', `c ${secret}`],
+    ['group', `d ${secret}`, [`e ${secret}`]],
+  ];
+  const outcome: Partial<Outcome> = {
+    outputs: { holder: secret, locks: JSON.stringify([secret]) },
+    sentence: secret,
+    tables: [{ head: [secret], rows: [[secret]] }],
+    failures: [secret],
+    annotations: [{ file: `a/${secret}.txt`, title: 'Locked', text: `by ${secret}` }],
+  };
+  const result = await tell(outcome, says);
   expect(result.written[0]?.text).toBe(`::add-mask::${secret}`);
   const [, ...rest] = result.written.map(({ text }) => text);
   expect(rest.join('\n')).not.toContain('geheim');
+  // The runner masks no properties.
+  expect(result.rawLog).toContain('file=a/***.txt');
+  expect(result.annotations.at(-1)).toMatchObject({ file: 'a/***.txt', message: 'by ***' });
   expect(result.rawSummary).not.toContain('geheim');
   expect(result.outputs).toEqual({ holder: '***', locks: '["***"]' });
 });
 
-test('a group is unfolded to a hundred lines at the most, and one without lines is a line', async () => {
-  const { log } = await tell({
-    says: [
-      ['group', 'many', many(1_000, 'path')],
-      ['group', 'none', []],
-    ],
-  });
-  expect(log.split('\n')).toEqual([
-    '##[group]many',
-    ...many(100, 'path').map((text) => `  ${text}`),
-    '  And 900 more.',
-    '##[endgroup]',
-    'none',
-  ]);
+test('a group is unfolded to a hundred lines at the most, one without lines is a line, and debug lines are for who asks', async () => {
+  const says: readonly Said[] = [
+    ['group', 'many', many(1_000, 'path')],
+    ['group', 'none', []],
+    ['debug', 'inside'],
+  ];
+  const folded = ['##[group]many', ...many(100, 'path').map((text) => `  ${text}`), '  And 900 more.', '##[endgroup]'];
+  expect((await tell({}, says)).log.split('\n')).toEqual([...folded, 'none']);
+  expect((await tell({}, says, true)).log).toContain('##[debug]inside');
 });
 
-test('debug lines are there for who asks for them', async () => {
-  const says: readonly Said[] = [['debug', 'inside']];
-  expect((await tell({ says })).log).not.toContain('inside');
-  expect((await tell({ says, debug: true })).log).toContain('##[debug]inside');
-});
-
-describe('an output that is too large for an environment', () => {
+test('an output that is too large for an environment, in bytes, is left empty, with a warning', async () => {
   const large = JSON.stringify('x'.repeat(100_000));
-
-  test('is left empty, with a warning that names the file with the same', async () => {
-    const result = await tell({
-      outcome: { outputs: { status: 'acquired', locks: large, locks_file: '/tmp/l.json' } },
-    });
-    expect(result.outputs).toEqual({ status: 'acquired', locks: '', locks_file: '/tmp/l.json' });
-    expect(texts(result, 'warning')).toEqual([
-      'The output `locks` is too large for a step and has been left empty. Use the output `locks_file` instead.',
-    ]);
+  const outputs = { status: 'acquired', locks: large, locks_file: '/tmp/l.json' };
+  const result = await tell({
+    outputs: { ...outputs, workspaces: 'ä'.repeat(50_000), branches: 'ä'.repeat(50_001) },
   });
-
-  test('is left empty, and no file is named where there is none', async () => {
-    const result = await tell({ outcome: { outputs: { locks: large } } });
-    expect(texts(result, 'warning')).toEqual(['The output `locks` is too large for a step and has been left empty.']);
-  });
-
-  test('is measured in bytes', async () => {
-    const { outputs } = await tell({
-      outcome: { outputs: { workspaces: 'ä'.repeat(50_000), branches: 'ä'.repeat(50_001) } },
-    });
-    expect(outputs['workspaces']).toHaveLength(50_000);
-    expect(outputs['branches']).toBe('');
-  });
+  expect(result.outputs).toEqual({ ...outputs, locks: '', workspaces: 'ä'.repeat(50_000), branches: '' });
+  const left = (name: string) => `The output \`${name}\` is too large for a step and has been left empty.`;
+  expect(texts(result, 'warning')).toEqual([
+    `${left('locks')} Use the output \`locks_file\` instead.`,
+    left('branches'),
+  ]);
+  expect(texts(await tell({ outputs: { locks: large } }), 'warning')).toEqual([left('locks')]);
 });

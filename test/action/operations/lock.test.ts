@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { ReleaseResult } from '../../../src/action/locks/release.ts';
+import { failuresOf } from '../../../src/action/operations/list-locks.ts';
+import { giveBackTexts } from '../../../src/action/operations/lock.ts';
+import { errorOf, grantOf, knownLock, start } from '../samples.ts';
+
+const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
+
+test('a lock step that takes nothing says how much it had, and what has become of the rest of that', () => {
+  const texts = (...results: readonly ReleaseResult[]) => {
+    const releases = results.map((result) => ({ grant: grantOf(result.kind), result }));
+    return giveBackTexts({ releases, unproven: [] }, 9, start);
+  };
+  expect(texts()).toEqual([]);
+  expect(texts({ kind: 'released' }, { kind: 'absent' })).toEqual(['2 of 9 paths had been locked; 2 released again.']);
+  const left = texts(
+    { kind: 'released' },
+    { kind: 'lost', holder: knownLock('lost') },
+    { kind: 'left-alone' },
+    { kind: 'unclear', error },
+    { kind: 'failed', error },
+  );
+  expect(left).toEqual([
+    '5 of 9 paths had been locked; 1 released again.',
+    expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
+    expect.stringMatching(/^The lock on left-alone may have ended, .* has been left alone\.$/),
+    ...['unclear', 'failed'].map((path) =>
+      expect.stringContaining(`The lock on ${path} could not be released and stays`),
+    ),
+  ]);
+});
+
+test('a list that is not whole proves no file to be free', () => {
+  const whole = { locks: [], ignored: 0, incomplete: undefined };
+  expect(failuresOf(whole)).toEqual([]);
+  expect(failuresOf({ ...whole, locks: [knownLock('a')] })).toHaveLength(1);
+  expect(failuresOf({ ...whole, incomplete: 'The list may not be whole.' })).toEqual([
+    'The list may not be whole. With `fail-if-locked`, a file passes only if it is known not to be locked.',
+  ]);
+});

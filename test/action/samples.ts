@@ -1,0 +1,75 @@
+import type { Grant, GrantedLock, Intent } from '../../src/action/ledger/entry.ts';
+import type { KnownLock } from '../../src/client/client.ts';
+import { type Failure, type Refused, ServiceError } from '../../src/client/service-error.ts';
+
+/** Where the locks of these tests are, when they were taken, and when they end. */
+export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
+export const at = '2026-03-01T12:00:00.000Z';
+export const end = '2026-03-01T13:00:00.000Z';
+export const start = Date.parse(at);
+export const iso = (msAfterStart: number): string => new Date(start + msAfterStart).toISOString();
+
+export const asItIs = (text: string): string => text;
+
+export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLock => ({
+  path,
+  type: 'exclusive',
+  expires_at: end,
+  ...more,
+});
+
+/** A step `s` asks for a path, under the path as its key. */
+export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
+  kind: 'intent',
+  ...place,
+  path,
+  step: 's',
+  at,
+  key: path,
+  type: 'exclusive',
+  ttl: '1h',
+  byService: true,
+  ...more,
+});
+
+/** What the same step was granted. */
+export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({
+  kind: 'granted',
+  ...place,
+  path,
+  step: 's',
+  at,
+  key: path,
+  waitedMs: 0,
+  lock: lockOf(path, { id: `lock_${path}` }),
+  ...more,
+});
+
+/** What a service says of a lock. */
+export const knownLock = (path: string, more: Partial<KnownLock> = {}): KnownLock => ({
+  path,
+  type: 'exclusive',
+  id: undefined,
+  etag: undefined,
+  owner: 'grace',
+  origin: undefined,
+  acquired_at: undefined,
+  expires_at: end,
+  fence: undefined,
+  raw: {},
+  ...more,
+});
+
+export const refused = (status: number, more: Partial<Refused> = {}): Refused => ({
+  kind: 'refused',
+  status,
+  words: undefined,
+  requestId: undefined,
+  fields: [],
+  missingScope: undefined,
+  retryAfterMs: undefined,
+  ...more,
+});
+
+export const errorOf = (failure: Failure): ServiceError =>
+  new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);
