@@ -145,16 +145,14 @@ test('nothing is asked for when a path is wrong', async () => {
   expect(server.requests).toEqual([]);
 });
 
-const many = everyForm ? 1_000 : 450;
+/** Long paths make an output too large with few of them. */
+const [many, folder] = everyForm ? [1_000, 'Content/Maps'] : [210, `Content/${'Deep/'.repeat(60)}Maps`];
 const inText = many.toLocaleString('en');
 
 test('hundreds of paths are a short log, a table, and a file of locks', async () => {
   const workspace = await scene.service.workspace();
   const job = await scene.job({ workspace });
-  const paths = Array.from(
-    { length: many },
-    (_, number) => `Content/Maps/Level-${String(number).padStart(4, '0')}.umap`,
-  );
+  const paths = Array.from({ length: many }, (_, number) => `${folder}/Level-${String(number).padStart(4, '0')}.umap`);
   const locking = await job.run({ with: { operation: 'lock', path: paths.join('\n'), 'auto-release': 'false' } });
   expect(locking.conclusion).toBe('success');
   expect(locking.outputs).toMatchObject({ status: 'acquired', count: String(many), locks: '' });
