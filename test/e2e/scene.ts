@@ -1,9 +1,14 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { databaseKinds } from '../support/databases.ts';
 import type { Job, JobOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
+import type { StepResult } from '../support/runner/step.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../support/running-service.ts';
+import { everyForm } from '../support/runs.ts';
+import { stable } from '../support/stable.ts';
 
 export interface SceneJobOptions extends JobOptions {
   readonly workspace?: string;
@@ -52,6 +57,7 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       const { secret } = await running().token({ ...(scopes && { scopes }), ...(name && { name }) });
       const token = env?.['WORKSPACE_TOKEN'] ?? secret;
       const job = await startJob({
+        sharesProcesses: !everyForm,
         ...rest,
         env: {
           WORKSPACE_BASE_URL: `${running().baseUrl}/v1`,
@@ -85,3 +91,27 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
     },
   };
 }
+
+/** A job at a server that behaves as the test wants. */
+export const jobAt = (baseUrl: string, options: JobOptions = {}): Promise<Job> =>
+  startJob({
+    sharesProcesses: !everyForm,
+    ...options,
+    env: {
+      WORKSPACE_BASE_URL: baseUrl,
+      WORKSPACE_TOKEN: 'wsa_of_another_service',
+      WORKSPACE_ID: 'game',
+      ...options.env,
+    },
+  });
+
+/** Puts empty files into the checkout of a job. */
+export async function checkOut({ folders }: Pick<Job, 'folders'>, ...files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    await mkdir(dirname(join(folders.workspace, file)), { recursive: true });
+    await writeFile(join(folders.workspace, file), '');
+  }
+}
+
+export const errorsOf = ({ annotations }: StepResult): readonly string[] =>
+  annotations.map(({ message }) => stable(message));

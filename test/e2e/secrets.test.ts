@@ -1,15 +1,92 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { json, nothing, raw } from '../support/other-servers/answers.ts';
+import { json, nothing, problem, raw } from '../support/other-servers/answers.ts';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
-import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { forms } from '../support/runs.ts';
-import { everyOperation, refusingWith, sayingEverywhere } from './every-operation.ts';
+import { jobAt } from './scene.ts';
+
+/** A step of each operation, against whatever service the environment names. */
+const everyOperation: readonly Readonly<Record<string, string>>[] = [
+  { operation: 'sync', branch: 'main', wait: '30s' },
+  { operation: 'lock', path: 'a\nb' },
+  { operation: 'unlock', path: 'a' },
+  { operation: 'list-locks', 'fail-if-locked': 'true' },
+  { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' },
+  { operation: 'list-workspaces' },
+  { operation: 'list-branches' },
+];
+
+const headersOf = (text: string): Readonly<Record<string, string>> => {
+  // What no header can have, no service can send.
+  const value = text.replaceAll(/[^\x20-\x7e]/g, '');
+  return {
+    etag: `"${value.replaceAll('"', '')}"`,
+    'x-request-id': value,
+    'www-authenticate': `Bearer error="insufficient_scope", scope="${value.replaceAll('"', '')}"`,
+    deprecation: value,
+    sunset: value,
+    link: `<https://other.example/${value}>; rel="deprecation"`,
+    server: value,
+  };
+};
+
+const fieldsOf = (text: string) => ({
+  type: text,
+  owner: text,
+  origin: text,
+  holder: { name: text },
+  head: text,
+  remote: text,
+  comment: text,
+  [text]: text,
+});
+
+/** A service that does what it is asked, and says the text wherever there is place for one. */
+const sayingEverywhere =
+  (text: string): Answer =>
+  (response, request) => {
+    const { method, url } = request;
+    const headers = headersOf(text);
+    const fields = fieldsOf(text);
+    const answers: readonly (readonly [RegExp, Answer])[] = [
+      [
+        /^POST .*\/sync$/,
+        json(202, { ...fields, sync_id: text, status: text, branch: text }, { ...headers, location: '/v1/progress' }),
+      ],
+      [/^GET \/v1\/progress/, json(200, { ...fields, status: 'failed', error: text }, headers)],
+      [/^POST .*\/locks$/, json(201, { ...fields, id: text, path: text }, headers)],
+      [/^GET .*\/locks/, json(200, { locks: [{ ...fields, id: text, path: text }, text] }, headers)],
+      [/^DELETE /, nothing(204, headers)],
+      [/^POST .*\/hooks$/, json(201, { ...fields, id: text, secret: text }, headers)],
+      [/^GET .*\/branches/, json(200, { branches: [{ ...fields, name: text, synced_head: text }, text] }, headers)],
+      [/^GET .*\/workspaces/, json(200, { workspaces: [{ ...fields, id: text }, text] }, headers)],
+    ];
+    const [, answer] = answers.find(([which]) => which.test(`${method} ${url}`)) ?? [];
+    (answer ?? nothing(404))(response, request);
+  };
+
+/** A service that refuses everything, with the text wherever there is place for one. */
+const refusingWith =
+  (text: string): Answer =>
+  (response, request) => {
+    const status = request.url.endsWith('/locks') && request.method === 'POST' ? 409 : 403;
+    const lock = { ...fieldsOf(text), path: text, id: text };
+    const body = {
+      title: text,
+      detail: text,
+      error: text,
+      message: text,
+      errors: [{ pointer: text, detail: text }],
+      request_id: text,
+      lock,
+    };
+    problem(status, body, headersOf(text))(response, request);
+  };
 
 // Each has signs that look different in JSON, in a URL and in HTML.
 const token = 'wsa_\\geheim/1+2&<3>%@:4';
@@ -47,13 +124,8 @@ const masksFirst = (result: StepResult): readonly string[] => {
 
 const percent = (text: string): string => text.replaceAll('%', '%25');
 
-async function jobAt(answer: Answer): Promise<Job> {
-  const server = await startOtherServer(answer);
-  return startJob({
-    debug: true,
-    env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: token, WORKSPACE_ID: 'game' },
-  });
-}
+const jobOf = async (answer: Answer): Promise<Job> =>
+  jobAt((await startOtherServer(answer)).baseUrl, { debug: true, env: { WORKSPACE_TOKEN: token } });
 
 const secretsOfHook = {
   'hook-secret': hookSecret,
@@ -85,7 +157,7 @@ const ways: readonly (readonly [name: string, answer: typeof refusingWith, spell
 test.each(forms(ways, 0, 6))(
   'secrets that the service sends back %s are nowhere to be found',
   async (_name, answer, spell) => {
-    const job = await jobAt(withWhatItGot(answer, spell));
+    const job = await jobOf(withWhatItGot(answer, spell));
     for (const step of everyOperation) {
       const result = await job.run({ with: { ...step, ...(step['operation'] === 'register-hook' && secretsOfHook) } });
       // It did speak with the service.
@@ -120,12 +192,8 @@ describe.each(forms(givenBack, 3))('the token of GitHub, given back %s', (_name,
   test.each(['as it is', 'in Base64'])('%s, is nowhere to be found', async (spelling) => {
     const api = await startGitHubApi({ instead: () => answer(spelling === 'as it is' ? token : base64(token)) });
     const server = await startOtherServer(sayingEverywhere('x'));
-    const job = await startJob({
-      debug: true,
-      event: pullRequestEvent({ number: 7, head: 'topic' }),
-      run: { apiUrl: api.apiUrl },
-      env: { WORKSPACE_BASE_URL: server.baseUrl, WORKSPACE_TOKEN: 'wsa_0123456789', WORKSPACE_ID: 'game' },
-    });
+    const event = pullRequestEvent({ number: 7, head: 'topic' });
+    const job = await jobAt(server.baseUrl, { debug: true, event, run: { apiUrl: api.apiUrl } });
     const result = await job.run({
       with: { operation: 'list-locks', 'changed-files': 'true', 'fail-if-locked': 'true', 'github-token': token },
     });
@@ -134,27 +202,23 @@ describe.each(forms(givenBack, 3))('the token of GitHub, given back %s', (_name,
   });
 });
 
-test('what is secret is masked before anything else is said', async () => {
-  const job = await jobAt(sayingEverywhere('x'));
+test('what is secret is masked before anything else is said, by a step and by its post-step', async () => {
+  const job = await jobOf(sayingEverywhere('x'));
   const given = { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook', ...secretsOfHook };
   const result = await job.run({ with: given });
   expect(masksFirst(result)).toEqual(
     [token, hookSecret, `ghs_${'0'.repeat(36)}`, header].map((secret) => `::add-mask::${percent(secret)}`),
   );
-});
-
-test('a token that is given as an input is masked first, also where the step is wrong in every way', async () => {
-  const job = await startJob();
-  const result = await job.run({ with: { operation: 'x', token: `${token} x`, 'hook-secret': hookSecret } });
-  expect(masksFirst(result).slice(0, 2)).toEqual([`::add-mask::${percent(token)} x`, `::add-mask::${hookSecret}`]);
-  expect(result.exitCode).toBe(1);
-  expectNoSecretIn(await everythingLeft(job, result));
-});
-
-test('the post-step masks them first, too', async () => {
-  const job = await jobAt(sayingEverywhere('x'));
   await job.run({ with: { operation: 'lock', path: 'a' } });
   const [post] = await job.post();
   expect(post?.written[0]?.text).toBe(`::add-mask::${percent(token)}`);
   expect(post?.written.length).toBeGreaterThan(2);
+});
+
+test('a token that is given as an input is masked first, also where the step is wrong in every way', async () => {
+  const job = await jobAt('');
+  const result = await job.run({ with: { operation: 'x', token: `${token} x`, 'hook-secret': hookSecret } });
+  expect(masksFirst(result).slice(0, 2)).toEqual([`::add-mask::${percent(token)} x`, `::add-mask::${hookSecret}`]);
+  expect(result.exitCode).toBe(1);
+  expectNoSecretIn(await everythingLeft(job, result));
 });

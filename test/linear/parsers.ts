@@ -420,7 +420,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
-  'src/service/webhooks/watch-backlogs.ts readBacklogs': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readJsonBody':

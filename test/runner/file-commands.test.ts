@@ -16,53 +16,21 @@ function read(...lines: readonly string[]) {
 }
 
 describe('a file of pairs', () => {
-  test.each<[string, string[], (readonly [string, string])[]]>([
-    ['nothing', [''], []],
-    ['a pair in one line', ['a=b'], [['a', 'b']]],
-    ['an empty value', ['a='], [['a', '']]],
-    [
-      'further equals signs',
-      ['a==b=', 'c=d<<e'],
-      [
-        ['a', '=b='],
-        ['c', 'd<<e'],
-      ],
-    ],
-    ['blanks, which count', [' a = b '], [[' a ', ' b ']]],
-    [
-      'empty lines between pairs',
-      ['', 'a=b', '', '', 'c=d', ''],
-      [
-        ['a', 'b'],
-        ['c', 'd'],
-      ],
-    ],
-    ['a value of several lines', ['a<<EOF', 'one', '', 'two', 'EOF'], [['a', 'one\n\ntwo']]],
-    [
-      'an empty value of several lines',
-      ['a<<EOF', 'EOF', 'b=c'],
-      [
-        ['a', ''],
-        ['b', 'c'],
-      ],
-    ],
-    ['a value that ends in a line end', ['a<<EOF', 'one', '', 'EOF'], [['a', 'one\n']]],
-    [
-      'delimiters of other characters',
-      ['a<<=x', '1', '=x', 'b<<<x', '2', '<x'],
-      [
-        ['a', '1'],
-        ['b', '2'],
-      ],
-    ],
-    [
-      'lines that only look like the delimiter',
-      ['a<<EOF', ' EOF', 'EOF ', 'EOF\r', 'EOF'],
-      [['a', ' EOF\nEOF \nEOF\r']],
-    ],
-    ['a carriage return, which belongs to the value', ['a=b\r'], [['a', 'b\r']]],
+  test.each<[string, string[], Readonly<Record<string, string>>]>([
+    ['nothing', [''], {}],
+    ['a pair in one line', ['a=b'], { a: 'b' }],
+    ['an empty value', ['a='], { a: '' }],
+    ['further equals signs', ['a==b=', 'c=d<<e'], { a: '=b=', c: 'd<<e' }],
+    ['blanks, which count', [' a = b '], { ' a ': ' b ' }],
+    ['empty lines between pairs', ['', 'a=b', '', '', 'c=d', ''], { a: 'b', c: 'd' }],
+    ['a value of several lines', ['a<<EOF', 'one', '', 'two', 'EOF'], { a: 'one\n\ntwo' }],
+    ['an empty value of several lines', ['a<<EOF', 'EOF', 'b=c'], { a: '', b: 'c' }],
+    ['a value that ends in a line end', ['a<<EOF', 'one', '', 'EOF'], { a: 'one\n' }],
+    ['delimiters of other characters', ['a<<=x', '1', '=x', 'b<<<x', '2', '<x'], { a: '1', b: '2' }],
+    ['lines that only look like the delimiter', ['a<<E', ' E', 'E ', 'E\r', 'E'], { a: ' E\nE \nE\r' }],
+    ['a carriage return, which belongs to the value', ['a=b\r'], { a: 'b\r' }],
   ])('may have %s', (_, lines, pairs) => {
-    expect(read(...lines)).toEqual({ pairs });
+    expect(read(...lines)).toEqual({ pairs: Object.entries(pairs) });
   });
 
   test.each([
@@ -143,25 +111,16 @@ describe('the files of a step', () => {
     ]);
   });
 
-  test('may be gone, which is as good as empty', async () => {
-    const result = await run(
+  test('may be gone, may begin with a byte order mark, and do not distinguish case in names', async () => {
+    const gone = await run(
       `for (const name of ['OUTPUT', 'STATE', 'ENV', 'PATH', 'STEP_SUMMARY']) fs.rmSync(env['GITHUB_' + name])`,
     );
-    expect(result).toMatchObject({ conclusion: 'success', outputs: {}, state: {}, env: {}, paths: [], summary: '' });
-  });
-
-  test('may begin with a byte order mark', async () => {
-    const result = await run(`fs.writeFileSync(env.GITHUB_OUTPUT, '\\ufeffa=1')`);
-    expect(result.outputs).toEqual({ a: '1' });
-  });
-
-  test('do not distinguish case in the names of outputs and state', async () => {
+    expect(gone).toMatchObject({ conclusion: 'success', outputs: {}, state: {}, env: {}, paths: [], summary: '' });
     const result = await run(`
-      fs.writeFileSync(env.GITHUB_OUTPUT, 'Status=1\\nstatus=2');
+      fs.writeFileSync(env.GITHUB_OUTPUT, '\\ufeffStatus=1\\nstatus=2');
       fs.writeFileSync(env.GITHUB_STATE, 'Step=1\\nSTEP=2');
     `);
-    expect(result).toMatchObject({ outputs: { Status: '2' }, state: { Step: '2' } });
-    expect(Object.keys(result.outputs)).toHaveLength(1);
+    expect([result.outputs, result.state]).toEqual([{ Status: '2' }, { Step: '2' }]);
   });
 
   test('cannot set NODE_OPTIONS', async () => {

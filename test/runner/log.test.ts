@@ -16,23 +16,13 @@ function logOf(lines: readonly string[], { debug = false, secrets = [] as readon
 describe('the log of a step', () => {
   test('shows annotations as a person sees them, and collects them with what they point to', () => {
     const log = logOf([
-      '::error file=/home/runner/dragon/Content/Hero.uasset,line=3,endLine=4,col=5,endColumn=6,title=Held::It is%0Aheld',
-      '::warning file=Content/Sky.uasset,line=x::Soon',
+      '::error file=/home/runner/dragon/Content/Hero.uasset,line=3,title=Held::It is%0Aheld',
+      '::warning file=Content/Sky.uasset::Soon',
       '::notice file=/elsewhere/a::Fine',
     ]);
     expect(log.text).toBe('##[error]It is\nheld\n##[warning]Soon\n##[notice]Fine');
     expect(log.annotations).toEqual([
-      {
-        level: 'error',
-        message: 'It is\nheld',
-        title: 'Held',
-        file: 'Content/Hero.uasset',
-        line: 3,
-        endLine: 4,
-        column: 5,
-        endColumn: 6,
-        by: 'action',
-      },
+      { level: 'error', message: 'It is\nheld', title: 'Held', file: 'Content/Hero.uasset', by: 'action' },
       { level: 'warning', message: 'Soon', file: 'Content/Sky.uasset', by: 'action' },
       { level: 'notice', message: 'Fine', file: '/elsewhere/a', by: 'action' },
     ]);
@@ -51,101 +41,20 @@ describe('the log of a step', () => {
     expect(collapseGroups(log.text)).toBe('before\n##[group]Details\n##[group]More\nafter');
   });
 
-  test('shows debug lines only where they are wanted', () => {
-    const lines = ['::debug::one%0Atwo', 'text'];
-    expect(logOf(lines)).toMatchObject({ text: 'text', debug: ['one\ntwo'] });
-    expect(logOf(lines, { debug: true }).text).toBe('##[debug]one\n##[debug]two\ntext');
+  test('shows debug lines, and repeats commands, only where they are wanted', () => {
+    const lines = ['::debug::one%0Atwo', 'text', '::group::A', '::add-mask::geheim', '::error::C'];
+    expect(logOf(lines)).toMatchObject({ text: 'text\n##[group]A\n##[error]C', debug: ['one\ntwo'] });
+    const all = ['##[debug]one', '##[debug]two', 'text', '::group::A', '##[group]A', '::add-mask::***', '##[error]C'];
+    expect(logOf(lines, { debug: true }).text.split('\n')).toEqual(all);
   });
 
-  test('repeats commands where their echo is on, and never a secret', () => {
-    const lines = [
-      '::group::A',
-      '::echo::on',
-      '::group::B',
-      '::add-mask::geheim',
-      '::error::C',
-      '::echo:: OFF ',
-      '::group::D',
-    ];
-    expect(logOf(lines).text.split('\n')).toEqual([
-      '##[group]A',
-      '::group::B',
-      '##[group]B',
-      '::add-mask::***',
-      '##[error]C',
-      '::echo:: OFF ',
-      '##[group]D',
-    ]);
-    expect(logOf(['::group::A'], { debug: true }).text).toBe('::group::A\n##[group]A');
-  });
-
-  test('leaves commands alone that the runner does not know', () => {
+  test('leaves commands alone that the runner does not know, and fails for those that nobody of ours gives', () => {
     expect(logOf(['::release::x', 'std::vector::iterator']).text).toBe('::release::x\nstd::vector::iterator');
-  });
-});
-
-describe('commands that are stopped', () => {
-  test('are lines like any other until the token comes, which alone ends it', () => {
-    const log = logOf([
-      '::stop-commands::token-1',
-      '::error::no',
-      '##[error]no',
-      '::stop-commands::token-2',
-      '::token-2::',
-      '::error::no',
-      '::Token-1::',
-      '::error::yes',
-      '::token-1::',
-    ]);
-    expect(log.annotations.map(({ message }) => message)).toEqual(['yes']);
-    // The token is a secret itself: who knows it can end the stop.
-    expect(log.text.split('\n')).toEqual([
-      '::stop-commands::***',
-      '::error::no',
-      '##[error]no',
-      '::stop-commands::token-2',
-      '::token-2::',
-      '::error::no',
-      '::Token-1::',
-      '##[error]yes',
-      '::***::',
-    ]);
-  });
-
-  test('resume at the old form of the token too', () => {
-    expect(logOf(['##[stop-commands]abc', '::error::no', '##[abc]', '::error::yes']).annotations).toHaveLength(1);
-  });
-
-  test.each(['', 'pause-logging', 'Error', 'stop-commands'])('are not stopped by the token %j', (token) => {
-    const log = logOf([`::stop-commands::${token}`, '::warning::still read']);
-    expect(log.failed()).toBe(true);
-    expect(log.annotations.map(({ level, by }) => [level, by])).toEqual([
-      ['error', 'runner'],
-      ['warning', 'action'],
-    ]);
-  });
-});
-
-describe('a command that the runner does not carry out', () => {
-  test.each(['::set-env name=A::1', '::add-path::/tools', '::set-output::x', '::echo::loud'])(
-    'fails the step: %s',
-    (line) => {
+    for (const line of ['::set-env name=A::1', '::stop-commands::x', '::set-output name=status::held', '::echo::on']) {
       const log = logOf([line]);
       expect(log.failed()).toBe(true);
-      const errors = log.annotations.filter(({ level }) => level === 'error');
-      expect(errors.map(({ message }) => message)[0]).toBe(`Unable to process command '${line}' successfully.`);
-      expect(errors).toHaveLength(2);
-    },
-  );
-
-  test('is not one of the deprecated, which only get a warning', () => {
-    const log = logOf(['::set-output name=status::held', '::save-state name=step::1']);
-    expect(log).toMatchObject({ outputs: [['status', 'held']], state: [['step', '1']] });
-    expect(log.annotations).toMatchObject([
-      { level: 'warning', by: 'runner' },
-      { level: 'warning', by: 'runner' },
-    ]);
-    expect(log.failed()).toBe(false);
+      expect(log.annotations).toMatchObject([{ level: 'error', by: 'runner' }]);
+    }
   });
 });
 
@@ -227,11 +136,6 @@ describe('the output of a process', () => {
     expect((await step.finished).rawLog).toBe('one\ntwo\nthree');
   });
 
-  test('starts a command after a lone carriage return, so that a careless action can be made to give one', async () => {
-    const result = await run(`say('held by ada\\r::error::forged')`);
-    expect(result.annotations).toMatchObject([{ message: 'forged' }]);
-  });
-
   test('is read whole, with characters that two chunks share', async () => {
     const result = await run(`
       const bytes = Buffer.from('ü'.repeat(100_000) + '\\n');
@@ -255,12 +159,9 @@ describe('the output of a process', () => {
     await step.finished;
     expect(await step.waitForLog('done')).toBe('done');
     await expect(step.waitForLog('never')).rejects.toThrow(
-      'The step ended without writing: never. Its log:\nready 1\ndone',
+      /^The step ended without writing: never\. Its log:\nready 1/,
     );
-  });
-
-  test('that is awaited in vain ends in an error', async () => {
-    const { step } = await start('setInterval(() => {}, 1000)', { patienceMs: 50 });
-    await expect(step.waitForLog(/never/)).rejects.toThrow('The step has not written yet: /never/');
+    const endless = await start('setInterval(() => {}, 1000)', { patienceMs: 50 });
+    await expect(endless.step.waitForLog(/never/)).rejects.toThrow('The step has not written yet: /never/');
   });
 });

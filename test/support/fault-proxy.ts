@@ -1,7 +1,8 @@
 import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises';
+import { listenHere } from './listen.ts';
 
 /** A request on its way through the proxy. */
 export interface Passing {
@@ -59,8 +60,6 @@ export interface Manner {
   readonly givesNoProof?: boolean;
   /** Whoever takes a lock is told nothing but that it is taken. */
   readonly saysNothing?: boolean;
-  /** It releases whatever is there, however the request is conditioned. */
-  readonly ignoresIfMatch?: boolean;
   /** It does not say from which run a lock was taken. */
   readonly keepsNoOrigin?: boolean;
   /** Nor when it was taken, and when it ends. */
@@ -174,7 +173,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
       ...others,
       ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),
       ...(key !== undefined && !manner.knowsNoKeys && { 'idempotency-key': key }),
-      ...(condition !== undefined && !manner.givesNoProof && !manner.ignoresIfMatch && { 'if-match': condition }),
+      ...(condition !== undefined && !manner.givesNoProof && { 'if-match': condition }),
     };
   };
 
@@ -253,11 +252,8 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     socket.on('error', () => undefined);
     if (isDown) socket.resetAndDestroy();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // A server that listens on TCP has an address with a port.
-  const { port: own } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${own}/v1`,
+    baseUrl: `http://127.0.0.1:${await listenHere(server)}/v1`,
     passed,
     meet(fault) {
       faultOf = fault;

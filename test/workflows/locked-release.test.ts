@@ -60,8 +60,10 @@ test('the paths are locked while the script runs, and free afterwards', async ()
 });
 
 describe('the locks are released', () => {
-  test('after a script that fails, which fails the job', async () => {
-    const { workspace, options } = await setUp({ run: 'echo before\nfalse | cat\necho after' });
+  test('after a script that empties the workspace, and fails, which fails the job', async () => {
+    const { workspace, options } = await setUp({
+      run: 'echo before\ncd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete\nfalse | cat\necho after',
+    });
     const job = await runWorkflowJob(options);
     expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'acquired' } });
     expect(job.step('run').log).toBe('before');
@@ -76,48 +78,14 @@ describe('the locks are released', () => {
     expect(await running.cancel()).toMatchObject({ result: 'cancelled', posts: [{ conclusion: 'success' }] });
     expect(await scene.locked(workspace)).toEqual([]);
   });
-
-  test('when the script emptied the workspace', async () => {
-    const { workspace, options } = await setUp({ run: 'cd "$GITHUB_WORKSPACE" && find . -mindepth 1 -delete' });
-    expect(await runWorkflowJob(options)).toMatchObject({ result: 'success', posts: [{ conclusion: 'success' }] });
-    expect(await scene.locked(workspace)).toEqual([]);
-  });
 });
 
 describe('the script', () => {
-  test('runs exactly as written', async () => {
-    const { options } = await setUp({
-      run: `cat <<'END'
-\${{ github.token }} \${{ secrets.token }} $(id) \`id\` "double" 'single' \\ %0A $HOME é
-END
-echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
-`,
-    });
-    const job = await runWorkflowJob(options);
-    expect(job.step('run').log.split('\n')).toEqual([
-      `\${{ github.token }} \${{ secrets.token }} $(id) \`id\` "double" 'single' \\ %0A $HOME é`,
-      `inner quoted 'text' and $(this) stays`,
-    ]);
-  });
-
   test('is never interpreted by the workflow, whatever the text', async () => {
     const { options } = await setUp({ run: '' });
-    const part = fc.constantFrom(
-      '${{',
-      '}}',
-      ' github.token ',
-      "'",
-      '"',
-      '$(echo no)',
-      '`',
-      '\\',
-      '\n',
-      ' ',
-      'a',
-      '*',
-      '#',
-    );
-    const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((parts) => parts.join(''));
+    const parts = ['${{', '}}', ' github.token ', "'", '"', '$(echo no)', '`', '\\', '\n', ' ', '%0A', 'é', '*', '#'];
+    const part = fc.constantFrom(...parts);
+    const text = fc.array(part, { minLength: 1, maxLength: 8 }).map((those) => those.join(''));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 20, maxLength: 40 }), async (texts) => {
         const said = texts.map((each) => `printf '%s\\0' '${each.replaceAll("'", `'\\''`)}'`).join('\n');
@@ -130,13 +98,16 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     );
   });
 
-  test('gets the variables of the secret env, masked, and neither the token nor its own text', async () => {
+  test('runs in the given folder, with the variables of the secret env, masked, and neither the token nor its own text', async () => {
     const { options, token } = await setUp({
-      run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT"; env',
+      run: 'echo "$UPLOAD_TOKEN|$EMPTY|$TEXT|$PWD"; env',
+      inputs: { 'working-directory': 'tools' },
+      files: async (workspace) => void (await mkdir(join(workspace, 'tools'))),
       env: `UPLOAD_TOKEN=100%25very-secret==\r\n\nEMPTY=\nTEXT= a 'b' "c" $(id) \n`,
     });
-    const { log } = (await runWorkflowJob(options)).step('run');
-    expect(log.split('\n')[0]).toBe('***||***');
+    const { job, step } = await runWorkflowJob(options);
+    const { log } = step('run');
+    expect(log.split('\n')[0]).toBe(`***||***|${join(job.folders.workspace, 'tools')}`);
     expect(log).not.toContain('very-secret');
     expect(log).not.toContain(token);
     expect(log).not.toMatch(/^(INPUT_|LOCKED_RELEASE_|WORKSPACE_TOKEN)/m);
@@ -148,13 +119,6 @@ echo "$(echo inner "quoted 'text'")" 'and $(this) stays'
     expect(result).toBe('failure');
     expect(step('run').log).toBe('##[error]A line does not have the form NAME=value. Values cannot span lines.');
     expect(await scene.locked(workspace)).toEqual([]);
-  });
-
-  test('runs in the given folder of the checkout', async () => {
-    const files = async (workspace: string) => void (await mkdir(join(workspace, 'tools')));
-    const { options } = await setUp({ run: 'pwd', inputs: { 'working-directory': 'tools' }, files });
-    const { job, step } = await runWorkflowJob(options);
-    expect(step('run').log).toBe(join(job.folders.workspace, 'tools'));
   });
 });
 
@@ -188,12 +152,6 @@ describe("the caller's checkout", () => {
       expect(checksOut(line, false), line).toBe(false);
     }
     expect(checksOut("Content/Hero (1)/a-b_c.d+e,f;g&h'i~.uasset\n")).toBe(false);
-  });
-
-  test('happens only after the lock if patterns are off', async () => {
-    const { options, called } = await setUp({ run: 'true', inputs: { paths: 'Content/a[1].fbx', glob: false } });
-    expect(await runWorkflowJob(options)).toMatchObject({ result: 'success' });
-    expect(called.checkouts.slice(1)).toEqual(['caller@']);
   });
 });
 

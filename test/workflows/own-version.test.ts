@@ -39,14 +39,10 @@ test('the steps that fetch the action are the same in each workflow', async () =
 });
 
 describe.each(reusableWorkflows)('%s', (workflow) => {
-  test('runs the action at its own commit', async () => {
-    const { checkouts, log } = await run(workflow, own);
+  test('runs the action at its own commit, of which it fetches action.yml and dist/ and nothing else', async () => {
+    const { checkouts, log, job } = await run(workflow, own);
     expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);
     expect(log).toMatch(ran);
-  });
-
-  test('fetches action.yml and dist/ of the action, and nothing else', async () => {
-    const { job } = await run(workflow, own);
     const action = join(job.folders.workspace, '../.workspace-automation');
     expect((await readdir(action)).toSorted()).toEqual(['.git', 'action.yml', 'dist']);
     const dist = (folder: string) => readdir(join(folder, 'dist'), { recursive: true });
@@ -62,27 +58,23 @@ describe.each(reusableWorkflows)('%s', (workflow) => {
   });
 });
 
-describe('a version that the caller sets', () => {
-  const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
+const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
 
-  test.each([
-    ['if the server does not know its own', {}],
-    ["instead of the server's own", own],
-  ])('is used %s', async (_, told) => {
-    const { checkouts, log } = await run('sync-branch.yml', told, given);
-    expect(checkouts).toEqual(['corp/workspace-automation@v1']);
-    expect(log).toMatch(ran);
-  });
+test.each([
+  ['if the server does not know its own', {}],
+  ["instead of the server's own", own],
+])('a version that the caller sets is used %s', async (_, told) => {
+  const { checkouts, log } = await run('sync-branch.yml', told, given);
+  expect(checkouts).toEqual(['corp/workspace-automation@v1']);
+  expect(log).toMatch(ran);
+});
 
-  test.each(['action-repository', 'action-ref'] as const)('needs both inputs: %s alone is rejected', async (name) => {
-    const { result, checkouts } = await run('sync-branch.yml', own, { [name]: given[name] });
-    expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
-  });
-
-  test('is required if the server provides only half of its own', async () => {
-    const { checkouts } = await run('sync-branch.yml', { workflow_repository: 'octo-org/workspace-automation' });
-    expect(checkouts).toEqual([]);
-  });
+test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
+  ['the repository alone', own, { 'action-repository': given['action-repository'] }],
+  ['the commit alone', own, { 'action-ref': given['action-ref'] }],
+  ['half of what the server knows', { workflow_repository: 'octo-org/workspace-automation' }, {}],
+])('nothing is fetched with %s', async (_, told, inputs) => {
+  expect(await run('sync-branch.yml', told, inputs)).toMatchObject({ result: 'failure', checkouts: [] });
 });
 
 test('a copy of the action from an earlier run is replaced', async () => {

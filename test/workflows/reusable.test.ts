@@ -8,25 +8,12 @@ import { reusableWorkflows, workflows } from './our-workflows.ts';
 const action = await readFile(ourActionFile, 'utf8');
 const ours = workflows.filter(({ name }) => reusableWorkflows.some((each) => each === name));
 
-test('each of them exists', () => {
-  expect(ours.map(({ name }) => name).toSorted()).toEqual(reusableWorkflows.toSorted());
-});
-
 describe.each(ours)('$name', ({ name, text }) => {
   const { on, jobs } = parseWorkflow(text);
   const call = on.workflow_call;
 
-  test('can only be called', () => {
+  test('can only be called, with inputs that are required or have a default', () => {
     expect(Object.keys(on)).toEqual(['workflow_call']);
-  });
-
-  test('describes each input, secret and output', () => {
-    const declared = { ...call?.inputs, ...call?.secrets, ...call?.outputs };
-    expect(Object.keys(declared).length).toBeGreaterThan(5);
-    for (const [each, { description }] of Object.entries(declared)) expect(description, each).toMatch(/^\S.{15,}[.`]$/);
-  });
-
-  test('has only inputs that are required or have a default', () => {
     for (const [each, input] of Object.entries(call?.inputs ?? {})) {
       expect(input.required, each).toBe(input.default === undefined);
     }

@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openScene } from '../e2e/scene.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
@@ -9,15 +6,12 @@ import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job
 import { calledWorkflow } from './called.ts';
 
 const scene = openScene();
-let folder: string;
 let remote: Repository;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sync-branch-'));
-  remote = createRepository(folder);
+beforeAll(() => {
+  remote = createRepository(scene.service.dataFolder);
   for (const branch of ['main', 'topic']) remote.commit({ branch, files: { [branch]: branch } });
 });
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 async function sync(options: Pick<WorkflowJobOptions, 'event' | 'inputs'> = {}, at = remote.path) {
   const workspace = await scene.service.workspace(at);
@@ -46,7 +40,7 @@ test('the branch can be set; in a pull request it defaults to the head branch', 
 });
 
 test('a sync that fails fails the job, and the outputs still say which one it was', async () => {
-  const { result, workflowOutputs } = await sync({}, join(folder, 'nothing.git'));
+  const { result, workflowOutputs } = await sync({}, `${remote.path}.nowhere`);
   expect(result).toBe('failure');
   expect(workflowOutputs).toMatchObject({ status: 'failed', branch: 'main', sync_id: expect.stringMatching(/./) });
 });

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { ourVersion } from '../docs/pages.ts';
 import { findingsIn } from '../support/language-service.ts';
+import { filled } from '../support/workflow/expressions.ts';
+import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
 import { parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
 import { reusableWorkflows, templates, templatesFolder } from './our-workflows.ts';
 
@@ -35,55 +37,30 @@ const properties = z.strictObject({
   filePatterns: z.array(z.string()).optional(),
 });
 
-test('each reusable workflow has a template with properties', async () => {
+test('each reusable workflow has a template with the properties that GitHub shows', async () => {
   const expected = reusableWorkflows.flatMap((name) => [name, name.replace('.yml', '.properties.json')]);
   expect((await readdir(templatesFolder)).toSorted()).toEqual(expected.toSorted());
+  for (const { name, text } of templates) {
+    const file = join(templatesFolder, name.replace('.yml', '.properties.json'));
+    expect(properties.parse(JSON.parse(await readFile(file, 'utf8'))).name).toBe(parseWorkflow(text).name);
+  }
 });
 
 describe.each(templates)('the template $name', ({ name, text }) => {
-  const { jobs, name: title } = parseWorkflow(text);
-  const [job] = Object.values(jobs);
+  const [job] = Object.values(parseWorkflow(text).jobs);
 
-  test('has the properties that GitHub shows, with the name of the workflow', async () => {
-    const file = join(templatesFolder, name.replace('.yml', '.properties.json'));
-    expect(properties.parse(JSON.parse(await readFile(file, 'utf8'))).name).toBe(title);
-  });
-
-  test('names its placeholders as GitHub and the README do', async () => {
-    const raw = await readFile(join(templatesFolder, name), 'utf8');
-    const placeholders = [...raw.matchAll(/(?<!\$)\$(?!\{\{)[\w-]+|<[^>\s]*>/g)].map(([found]) => found);
-    for (const each of placeholders) expect(['$default-branch', '<owner>']).toContain(each);
-    expect(placeholders).toContain('<owner>');
-  });
-
-  test('is valid for the language service', async () => {
+  test('is valid for the language service, and calls the workflow of its name at a version that exists', async () => {
     expect(await findingsIn(`.github/workflows/${name}`, text)).toEqual([]);
-  });
-
-  test('calls the workflow of its name, at a version that exists', () => {
-    expect(Object.keys(jobs)).toHaveLength(1);
     expect(job?.uses).toBe(`octo-org/workspace-automation/.github/workflows/${name}@${ourVersion}`);
   });
 
-  test('passes only declared inputs of the right type, and all required ones', async () => {
-    const call = (await readWorkflow(name)).on.workflow_call;
-    const types = { boolean: 'boolean', number: 'number', string: 'string', choice: 'string', environment: 'string' };
-    for (const [each, value] of Object.entries(job?.with ?? {})) {
-      expect(typeof value, each).toBe(types[call?.inputs[each]?.type ?? 'choice']);
-      expect(call?.inputs, each).toHaveProperty(each);
-    }
-    for (const [each, { required }] of Object.entries(call?.inputs ?? {})) {
-      if (required) expect(job?.with, each).toHaveProperty(each);
-    }
-    const secrets = typeof job?.secrets === 'object' ? job.secrets : {};
-    for (const each of Object.keys(secrets)) expect(call?.secrets, each).toHaveProperty(each);
-    for (const [each, { required }] of Object.entries(call?.secrets ?? {})) {
-      if (required) expect(secrets, each).toHaveProperty(each);
-    }
-  });
-
-  test('grants the permissions that the called job needs: with fewer, GitHub does not start it', async () => {
-    const [called] = Object.values((await readWorkflow(name)).jobs);
-    expect(job?.permissions).toEqual(called?.permissions);
+  test('passes only declared inputs and secrets, and all required ones, and grants the permissions that are needed', async () => {
+    const called = await readWorkflow(name);
+    const scope = { contexts: { github: {}, vars: {} } };
+    expect(() => inputsOf(called, job?.with ?? {}, scope)).not.toThrow();
+    const secrets = typeof job?.secrets === 'object' ? filled(job.secrets, { contexts: { secrets: {} } }) : {};
+    expect(() => secretsOf(called, secrets, 'ghs_0')).not.toThrow();
+    // With fewer permissions than the called job asks for, GitHub does not start it.
+    expect(job?.permissions).toEqual(Object.values(called.jobs)[0]?.permissions);
   });
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { isLocking, isReleasing, type Passing } from '../../support/fault-proxy.ts';
 import { everyForm } from '../../support/runs.ts';
-import { locking, manyPaths, openStage, useService } from './stage.ts';
+import { locking, manyPaths } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 
@@ -9,12 +10,8 @@ const [many, beforeHeld, granted] = everyForm ? [1_000, 809, 300] : [200, 119, 6
 
 test('when one of very many paths is held, those before it and those in flight are given back, and the holder is named', async () => {
   const stage = await openStage();
-  const grace = await stage.service.token({ name: 'grace', scopes: ['locks:write'] });
   const paths = manyPaths(many);
-  const theirs = await stage.take(paths[beforeHeld] ?? '', {
-    token: grace.secret,
-    origin: 'https://ci.example.com/runs/7',
-  });
+  const theirs = await stage.takenByGrace(paths[beforeHeld] ?? '');
   const proxy = await stage.proxy();
   const job = await stage.job();
   const result = await job.run(locking(paths));

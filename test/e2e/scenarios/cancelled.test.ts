@@ -2,16 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, manyPaths, openStage, useService } from './stage.ts';
+import { locking, manyPaths } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 
-async function ending(step: RunningStep, how: (step: RunningStep) => Promise<StepResult>) {
+/** Tells how long it took, as a figure. */
+async function ending(step: RunningStep, how: (step: RunningStep) => Promise<StepResult>): Promise<StepResult> {
   const began = performance.now();
   const result = await how(step);
-  return { result, tookMs: performance.now() - began };
+  measured('a step that is cancelled was gone after', (performance.now() - began) / 1_000);
+  return result;
 }
 
 const cancel = (step: RunningStep) => step.cancel();
@@ -33,9 +36,7 @@ describe('a job that waits for a path of somebody else', () => {
     const job = await stage.job();
     const step = await job.step(locking(['a', hero, 'z'], { wait: '10m' }));
     await step.waitForLog('is held by build-bot');
-    const { tookMs } = await ending(step, how);
-    measured('a step that is cancelled was gone after', tookMs / 1_000);
-
+    await ending(step, how);
     const [post] = await job.post();
     expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(post?.log).toBe('Nothing was left to release at the end of the job.');
@@ -49,7 +50,7 @@ describe('a job that waits for a path of somebody else', () => {
   ])('and is killed before it is told that %s still holds it leaves that lock alone, too', async (_, run, origin) => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin });
-    await stage.age(hero, 60_000);
+    await stage.expire(hero, { acquired_at: Date.now() - 60_000 });
     const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
     const asked = Promise.withResolvers<void>();
     let polls = 0;
@@ -73,7 +74,7 @@ describe('a job that waits for a path of somebody else', () => {
 });
 
 describe('a job that is about to lock a thousand paths', () => {
-  async function acquiring() {
+  async function acquiring(inputs = {}) {
     const stage = await openStage();
     const proxy = await stage.proxy();
     const job = await stage.job();
@@ -84,7 +85,7 @@ describe('a job that is about to lock a thousand paths', () => {
       if (count === 40) some.resolve();
       return undefined;
     });
-    const step = await job.step(locking(manyPaths(1_000)));
+    const step = await job.step(locking(manyPaths(1_000), inputs));
     await some.promise;
     return { stage, proxy, job, step };
   }
@@ -94,8 +95,7 @@ describe('a job that is about to lock a thousand paths', () => {
     ['SIGTERM', terminate],
   ])('and gets %s gives back by itself what it took, and is gone in 5 s', async (_, how) => {
     const { stage, proxy, job, step } = await acquiring();
-    const { result, tookMs } = await ending(step, how);
-    measured('a step that is cancelled was gone after', tookMs / 1_000);
+    const result = await ending(step, how);
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);
     expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
     expect(await stage.locks()).toEqual([]);
@@ -108,8 +108,7 @@ describe('a job that is about to lock a thousand paths', () => {
   test('and is cancelled when the network is gone is gone in 5 s, and its post-step gives all back', async () => {
     const { stage, proxy, job, step } = await acquiring();
     proxy.meet(() => ({ kind: 'silence' }));
-    const { result, tookMs } = await ending(step, cancel);
-    measured('a step that is cancelled was gone after', tookMs / 1_000);
+    const result = await ending(step, cancel);
     expect(result.signalsSent).toEqual(['SIGINT']);
     expect(result.log).toContain('the end of the job tries again');
     expect((await stage.locks()).length).toBeGreaterThan(0);
@@ -120,17 +119,8 @@ describe('a job that is about to lock a thousand paths', () => {
   });
 
   test('and is to let them outlive the job gives them back all the same when it is killed', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
-    const some = Promise.withResolvers<void>();
-    proxy.meet(({ path }) => {
-      if (path !== 'Content/0030.uasset') return undefined;
-      some.resolve();
-      return { kind: 'silence' };
-    });
-    const step = await job.step(locking(manyPaths(100), { 'auto-release': 'false' }));
-    await some.promise;
+    const { stage, proxy, job, step } = await acquiring({ 'auto-release': 'false' });
+    proxy.meet(() => ({ kind: 'silence' }));
     await step.kill();
     expect((await stage.locks()).length).toBeGreaterThan(0);
     proxy.meet(() => undefined);
@@ -152,8 +142,7 @@ test('a post-step that is cancelled itself ends in 5 s, and says what it could n
   const post = await job.nextPost();
   if (post === undefined) throw new Error('There is no post-step.');
   await asked.promise;
-  const { result, tookMs } = await ending(post, cancel);
-  measured('a step that is cancelled was gone after', tookMs / 1_000);
+  const result = await ending(post, cancel);
   expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
   expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
     { level: 'warning', message: expect.stringContaining('2 locks could not be released') },

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
-import { locking, openStage, type Stage, unlocking, useService } from './stage.ts';
+import { forms } from '../../support/runs.ts';
+import { locking, unlocking } from './place.ts';
+import { openStage, type Stage, useService } from './stage.ts';
 
 useService();
 
@@ -27,11 +29,13 @@ async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'g
   return { job, theirs };
 }
 
-describe.each<[string, Manner]>([
+const manners: readonly (readonly [string, Manner])[] = [
   ['gives ETags', {}],
   ['gives neither ETag nor id', { givesNoProof: true }],
   ['tells locks apart by nothing', { givesNoProof: true, saysNothing: true, keepsNoTimes: true }],
-])('with a service that %s', (_, manner) => {
+];
+
+describe.each(forms(manners, 0, 2))('with a service that %s', (_, manner) => {
   test.each([
     ['an unlock', 'unlock'],
     ['a step that gives back what it took', 'give back'],

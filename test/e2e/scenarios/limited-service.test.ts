@@ -4,8 +4,8 @@ import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { everyForm, runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { type Shipped, useShippedService } from './shipped.ts';
-import { locking, soak } from './stage.ts';
+import { locking, type Place, soak } from './place.ts';
+import { useShippedService } from './shipped.ts';
 
 const namesOf = (job: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `job-${job}/${String(index).padStart(5, '0')}.uasset`);
@@ -24,7 +24,7 @@ interface Ended {
 
 /** So many jobs at once, all with one token; each locks paths of its own, and ends. */
 async function playJobs(
-  place: Shipped,
+  place: Place,
   { jobs, paths, inputs = {}, proxied = false }: { jobs: number; paths: number; inputs?: object; proxied?: boolean },
 ): Promise<readonly Ended[]> {
   return Promise.all(
@@ -36,7 +36,7 @@ async function playJobs(
         if (isLocking(passing) && asked % 7 === 3) return { kind: 'done-then-cut' };
         return isReleasing(passing) && asked % 11 === 5 ? { kind: 'done-then-answer', status: 502 } : undefined;
       });
-      const job = await place.job(proxy);
+      const job = await place.job({ ...(proxy && { proxy }) });
       const lock = await job.run(locking(namesOf(number, paths), { ...inputs }));
       const [post] = await job.post();
       return { job, lock, post };
@@ -45,7 +45,7 @@ async function playJobs(
 }
 
 /** All got what they wanted, and nothing is left of any. */
-async function expectAllServed(place: Shipped, ended: readonly Ended[], paths: number): Promise<void> {
+async function expectAllServed(place: Place, ended: readonly Ended[], paths: number): Promise<void> {
   for (const { lock, post } of ended) {
     expect(lock, lastLines(lock)).toMatchObject({
       conclusion: 'success',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Fault, isLocking, isReleasing, once } from '../../support/fault-proxy.ts';
-import { locking, openStage, type Stage, useService } from './stage.ts';
+import { type Fault, type FaultProxy, isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
+import { locking } from './place.ts';
+import { openStage, type Stage, useService } from './stage.ts';
 
 useService();
 
@@ -10,7 +11,7 @@ const forgetKeys = ({ service }: Stage) =>
   service.storage.commit('global', (db) => db.deleteFrom('remembered_answers').execute());
 
 /** A job that is killed when the service has granted its lock, and before it learns of it. */
-async function killedUnanswered(stage: Stage, manner = {}) {
+async function killedUnanswered(stage: Stage, manner: Manner) {
   const proxy = await stage.proxy(manner);
   const granted = Promise.withResolvers<void>();
   proxy.meet((passing) => {
@@ -46,46 +47,20 @@ describe('when the answer to the request for a lock is lost', () => {
     expect(await stage.locks()).toEqual([]);
   });
 
-  test('and the job is killed right then, its post-step releases the lock', async () => {
-    const stage = await openStage();
-    const { job } = await killedUnanswered(stage);
-    const [post] = await job.post();
-    expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
-    expect(post?.log).toContain('Released 1 lock');
-    expect(await stage.locks()).toEqual([]);
-  });
-
-  test('and the service refuses to say what became of it, the post-step says what may be left', async () => {
-    const stage = await openStage();
-    const { proxy, job } = await killedUnanswered(stage);
-    proxy.meet((passing) => (isLocking(passing) ? { kind: 'answer', status: 401 } : undefined));
-    const [post] = await job.post();
-    expect(post).toMatchObject({
-      conclusion: 'success',
-      annotations: [{ level: 'warning', message: expect.stringMatching(/is not known.* 1h after .*401/s) }],
-    });
-    expect(await stage.locks()).toHaveLength(1);
-  });
-
-  test('and no attempt is left, the step fails and gives the lock back', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
-    const job = await stage.job();
-    await expect(job.run(locking(hero, { retries: '0' }))).resolves.toMatchObject({ conclusion: 'failure' });
-    expect(await stage.locks()).toEqual([]);
-  });
-
-  test('while the path is held by a sibling with the same address, the job waits for it', async () => {
+  test.each<[string, Manner, boolean]>([
+    ['a sibling with the same address', {}, true],
+    ['another run, with a service that knows no keys', { knowsNoKeys: true }, false],
+  ])('while the path is held by %s, the job waits for it', async (_, manner, isSibling) => {
     const stage = await openStage();
     const sibling = await stage.job({ run: { runId: '8' } });
-    await sibling.run(locking(hero));
-    const proxy = await stage.proxy({ retryAfter: null });
+    const theirs = isSibling ? await sibling.run(locking(hero)) : await stage.takenByGrace(hero);
+    const proxy = await stage.proxy({ ...manner, retryAfter: null });
     proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
     const job = await stage.job({ run: { runId: '8' } });
     const step = await job.step(locking(hero, { wait: '10m' }));
     await step.waitForLog('Waiting, 10 min left');
-    await sibling.post();
+    if (!isSibling) expect(await stage.locks()).toEqual([theirs]);
+    await stage.release(hero);
     await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
     await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
     expect(await stage.locks()).toEqual([]);
@@ -93,7 +68,7 @@ describe('when the answer to the request for a lock is lost', () => {
 });
 
 describe('with a service that knows no idempotency keys', () => {
-  const manner = { knowsNoKeys: true };
+  const manner: Manner = { knowsNoKeys: true };
 
   test('a lost answer is not guessed: nothing is released, and the log says what may be left and until when', async () => {
     const stage = await openStage();
@@ -136,62 +111,62 @@ describe('with a service that knows no idempotency keys', () => {
     await job.post();
     expect(await stage.locks()).toEqual([]);
   });
-
-  test('a job that was killed without its answer leaves the lock to its ttl, and says so', async () => {
-    const stage = await openStage();
-    const { proxy, job } = await killedUnanswered(stage, manner);
-    const [post] = await job.post();
-    expect(post).toMatchObject({
-      conclusion: 'success',
-      annotations: [{ level: 'warning', message: expect.stringContaining('is not known') }],
-    });
-    expect(proxy.passed.filter(isReleasing)).toEqual([]);
-    expect(await stage.locks()).toHaveLength(1);
-  });
-
-  test('a path that somebody else holds is known to be theirs, and is waited for', async () => {
-    const stage = await openStage();
-    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/1' });
-    const proxy = await stage.proxy({ ...manner, retryAfter: null });
-    proxy.meet(once(isLocking, { kind: 'done-then-cut' }));
-    const job = await stage.job();
-    const step = await job.step(locking(hero, { wait: '10m' }));
-    await step.waitForLog('Waiting, 10 min left');
-    expect(await stage.locks()).toEqual([theirs]);
-    await stage.release(hero);
-    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success' });
-    await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
 });
 
-describe('when the service has forgotten the key of a killed job', () => {
-  test('a lock that still stands is left to its ttl, and the post-step says so', async () => {
-    const stage = await openStage();
-    const { proxy, job } = await killedUnanswered(stage);
-    await forgetKeys(stage);
-    const [post] = await job.post();
-    expect(post?.annotations).toMatchObject([{ level: 'warning', message: expect.stringContaining('is not known') }]);
-    expect(proxy.passed.filter(isReleasing)).toEqual([]);
-    expect(await stage.locks()).toHaveLength(1);
-  });
+interface Left {
+  /** What the post-step warns of. */
+  readonly warning?: RegExp;
+  /** How many locks stand in the end. */
+  readonly locks: number;
+}
 
-  test('and the lock has ended, nothing is left behind', async () => {
-    const stage = await openStage();
-    const { job } = await killedUnanswered(stage);
-    await forgetKeys(stage);
-    await stage.expire(hero);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
+type Fate = (stage: Stage, proxy: FaultProxy) => Promise<unknown>;
 
-  test('and another run holds the path by now, that lock stands', async () => {
-    const stage = await openStage();
-    const { job } = await killedUnanswered(stage);
-    await forgetKeys(stage);
-    await stage.expire(hero);
-    const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/1' });
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([theirs]);
-  });
+test.each<[string, Manner, Fate, Left]>([
+  ['and its key tells what became of it, is released', {}, async () => undefined, { locks: 0 }],
+  [
+    'and the service refuses to say what became of it, may be left, and the log says so',
+    {},
+    async (_, proxy) => proxy.meet((passing) => (isLocking(passing) ? { kind: 'answer', status: 401 } : undefined)),
+    { warning: /is not known.* 1h after .*401/s, locks: 1 },
+  ],
+  [
+    'and the service knows no keys, is left to its ttl, and the log says so',
+    { knowsNoKeys: true },
+    async () => undefined,
+    { warning: /is not known/, locks: 1 },
+  ],
+  [
+    'and the service has forgotten the key, is left to its ttl, and the log says so',
+    {},
+    forgetKeys,
+    { warning: /is not known/, locks: 1 },
+  ],
+  [
+    'and the service has forgotten the key, and the lock has ended, leaves nothing behind',
+    {},
+    (stage) => Promise.all([forgetKeys(stage), stage.expire(hero)]),
+    { locks: 0 },
+  ],
+  [
+    'and the service has forgotten the key, is not mistaken for that of another run on the path',
+    {},
+    async (stage) => {
+      await forgetKeys(stage);
+      await stage.expire(hero);
+      await stage.takenByGrace(hero);
+    },
+    { locks: 1 },
+  ],
+])('the lock of a job that was killed before it had the answer, %s', async (_, manner, happens, { warning, locks }) => {
+  const stage = await openStage();
+  const { proxy, job } = await killedUnanswered(stage, manner);
+  await happens(stage, proxy);
+  const [post] = await job.post();
+  expect(post?.conclusion).toBe('success');
+  expect(post?.annotations.map(({ level, message }) => [level, message])).toEqual(
+    warning === undefined ? [] : [['warning', expect.stringMatching(warning)]],
+  );
+  if (locks > 0) expect(proxy.passed.filter(isReleasing)).toEqual([]);
+  expect(await stage.locks()).toHaveLength(locks);
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { fasterTime, inPostStep } from '../../support/preload.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, openStage, soak, useService } from './stage.ts';
+import { locking, soak } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 

@@ -4,7 +4,8 @@ import { isLocking } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import { everyForm, runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, openStage, soak, useService } from './stage.ts';
+import { locking, soak } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Run } from '../../support/runner/github-context.ts';
-import type { Job } from '../../support/runner/job.ts';
-import { locking, manyPaths, openStage, useService } from './stage.ts';
+import { locking, manyPaths } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 
@@ -27,19 +27,6 @@ test.each<[string, Partial<Run>, Partial<Run>]>([
   ]);
   expect(await stage.lockOn(hero)).toEqual(theirs);
   await winner?.post();
-  expect(await stage.locks()).toEqual([]);
-});
-
-test('of siblings that lock the same hundred paths in different orders one gets them all, the others nothing', async () => {
-  const stage = await openStage();
-  const paths = manyPaths(100);
-  const orders = [paths, paths.toReversed(), [...paths.slice(50), ...paths.slice(0, 50)]];
-  const jobs: Job[] = [];
-  for (const _ of orders) jobs.push(await stage.job({ run: { runId: '5' } }));
-  const results = await Promise.all(jobs.map((job, index) => job.run(locking(orders[index] ?? []))));
-  expect(results.map(({ outputs }) => outputs['count']).toSorted()).toEqual(['0', '0', '100']);
-  expect(await stage.locks()).toHaveLength(100);
-  for (const job of jobs) await job.post();
   expect(await stage.locks()).toEqual([]);
 });
 

@@ -1,40 +1,59 @@
 import { describe, expect, test } from 'vitest';
 import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { fasterTime } from '../../support/preload.ts';
+import type { Job } from '../../support/runner/job.ts';
+import type { StepResult } from '../../support/runner/step.ts';
 import { forms } from '../../support/runs.ts';
-import { locking, openStage, useService } from './stage.ts';
+import { locking, unlocking } from './place.ts';
+import { useShippedService } from './shipped.ts';
+import { atEveryRequest, meetAt, troubles } from './trouble.ts';
 
-useService();
+const shipped = useShippedService();
+
+/** Far from all the time that it may wait, on a machine that is busy. */
+const atOnceMs = 20_000;
+
+const takeMaps = (job: Job) => job.run({ ...locking(['a', 'b']), id: 'take-maps' });
+
+const nextStep = (paths: readonly string[]) => ({ ...locking(paths, { wait: '45s' }), id: 'take-all' });
+
+function expectNamed(result: StepResult): void {
+  expect(result.durationMs, result.log).toBeLessThan(atOnceMs);
+  expect(result.log, 'the step that holds the path').toContain('take-maps');
+  expect(result.log, 'what would not help').not.toContain('Raise `wait`');
+  expect(result.log).not.toContain('Waiting,');
+}
 
 test('two lock steps and a composite action that is used twice each release their own locks, the last step first', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await stage.job();
+  const place = await shipped.workspace();
+  const proxy = await place.proxy();
+  const job = await place.job();
   // The runner gives the steps of a composite action the same id each time it is used.
   await job.run({ ...locking('a'), id: 'first' });
   await job.run({ ...locking('b'), id: 'composite__lock' });
   await job.run({ ...locking(['c', 'd']), id: 'composite__lock' });
-  expect(await stage.locks()).toHaveLength(4);
+  expect(await place.locks()).toHaveLength(4);
 
   const left: string[][] = [];
   for (let post = await job.nextPost(); post !== undefined; post = await job.nextPost()) {
     await expect(post.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
-    left.push((await stage.locks()).map(({ path }) => path));
+    left.push((await place.locks()).map(({ path }) => path));
   }
   expect(left).toEqual([['a', 'b'], ['a'], []]);
   expect(proxy.passed.filter(isReleasing).every(({ status }) => status === 204)).toBe(true);
 });
 
 describe('a second lock step on a path that an earlier step of the job holds', () => {
-  test.each<[string, Manner]>([
-    ['with ETags', {}],
-    ['without ETags and ids', { givesNoProof: true }],
-    ['that tells locks apart by nothing', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }],
-  ])('does not wait for it with a service %s, says who has it, and takes nothing', async (_, manner) => {
-    const stage = await openStage();
-    const proxy = await stage.proxy(manner);
-    const job = await stage.job();
-    await job.run({ ...locking('a'), id: 'lock-hero' });
-    const lock = await stage.lockOn('a');
+  test.each<[string, Manner, 'true' | 'false']>([
+    ['with ETags', {}, 'false'],
+    ['without ETags and ids', { givesNoProof: true }, 'true'],
+    ['that tells locks apart by nothing', { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true }, 'true'],
+  ])('does not wait for it with a service %s, says who has it, and takes nothing', async (_, manner, autoRelease) => {
+    const place = await shipped.workspace();
+    const proxy = await place.proxy(manner);
+    const job = await place.job();
+    await job.run({ ...locking('a', { 'auto-release': autoRelease }), id: 'lock-hero' });
+    const lock = await place.lockOn('a');
     const before = proxy.passed.length;
     const result = await job.run(locking(['a', 'b'], { wait: '10m' }));
     expect(result).toMatchObject({
@@ -49,14 +68,14 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
     const second = await job.nextPost();
     await second?.finished;
-    expect(await stage.locks()).toEqual([lock]);
+    expect(await place.locks()).toEqual([lock]);
     await job.post();
-    expect(await stage.locks()).toEqual([]);
+    expect(await place.locks()).toEqual(autoRelease === 'true' ? [] : [lock]);
   });
 
   test('and that names nothing else is told that it is not needed, as long as the lock lives long enough', async () => {
-    const stage = await openStage();
-    const job = await stage.job();
+    const place = await shipped.workspace();
+    const job = await place.job();
     await job.run(locking(['a', 'b'], { ttl: '1h' }));
     const messageOf = async (ttl: string) => (await job.run(locking(['a', 'b'], { ttl }))).annotations[0]?.message;
     expect(await messageOf('1h')).toMatch(
@@ -66,9 +85,9 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   });
 
   test('asks for it where the list is in trouble, and contends like a stranger', async () => {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await stage.job();
+    const place = await shipped.workspace();
+    const proxy = await place.proxy();
+    const job = await place.job();
     await job.run(locking('a'));
     proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 500 } : undefined));
     await expect(job.run(locking('a', { retries: '0' }))).resolves.toMatchObject({
@@ -80,12 +99,12 @@ describe('a second lock step on a path that an earlier step of the job holds', (
   test.each(forms([403, 404, 405, 501], 0))(
     'goes by what it knows itself where it may not look: %s',
     async (status) => {
-      const stage = await openStage();
-      const proxy = await stage.proxy();
-      const job = await stage.job();
+      const place = await shipped.workspace();
+      const proxy = await place.proxy();
+      const job = await place.job();
       await job.run(locking('a', { ttl: '1h' }));
       await job.run(locking('b', { ttl: '1s' }));
-      await expect.poll(() => stage.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
+      await expect.poll(() => place.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
       proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status } : undefined));
       const held = await job.run(locking('a', { wait: '10m' }));
       expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
@@ -93,24 +112,107 @@ describe('a second lock step on a path that an earlier step of the job holds', (
       await expect(job.run(locking('b'))).resolves.toMatchObject({ conclusion: 'success' });
     },
   );
-});
+  test('gets it when that step has been undone by an unlock', async () => {
+    const place = await shipped.workspace();
+    const job = await place.job();
+    await takeMaps(job);
+    await expect(job.run(unlocking({ path: 'b', glob: 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
+    await expect(job.run(nextStep(['b', 'c']))).resolves.toMatchObject({ conclusion: 'success' });
+    expect((await place.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
+    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await place.locks()).toEqual([]);
+  });
 
-test('another job with the same step is a stranger', async () => {
-  const stage = await openStage();
-  const [one, other] = [await stage.job(), await stage.job()];
-  await one.run({ ...locking('a'), id: 'lock' });
-  const result = await other.run({ ...locking('a'), id: 'lock' });
-  expect(result.annotations[0]?.message).toMatch(/^a is held by build-bot .*Set `wait: /);
+  test('waits for it when somebody else has it by now, and gets it', async () => {
+    const place = await shipped.workspace();
+    const job = await place.job();
+    await takeMaps(job);
+    await place.release('b');
+    const theirs = await place.take('b', { token: place.graces });
+    const step = await job.step(nextStep(['b', 'c']));
+    await step.waitForLog(/held by grace/);
+    expect((await place.lockOn('b'))?.id).toBe(theirs.id);
+    await place.release('b');
+    await expect(step.finished).resolves.toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+  });
+
+  test('waits for another job that has another of its paths, and not for itself', async () => {
+    const place = await shipped.workspace();
+    const job = await place.job();
+    await takeMaps(job);
+    const theirs = await place.take('0');
+    const result = await job.run(nextStep(['0', 'b']));
+    expectNamed(result);
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
+    expect((await place.lockOn('0'))?.id).toBe(theirs.id);
+  });
+
+  test.each(troubles)(
+    'and neither burns its wait nor takes from that step what it has, whichever of its requests %s',
+    async (_, fault) => {
+      const place = await shipped.workspace();
+      const proxy = await place.proxy();
+      const env = { NODE_OPTIONS: fasterTime(2) };
+      await atEveryRequest(async (number) => {
+        proxy.meet(() => undefined);
+        const job = await place.job();
+        await takeMaps(job);
+        const held = await place.locks();
+        const met = meetAt(proxy, number, fault, async () => undefined);
+        const result = await job.run({ ...nextStep(['0', 'b', 'c']), env });
+        await met.done();
+        expectNamed(result);
+        expect(result.conclusion).toBe('failure');
+        expect(await place.locks()).toEqual(held);
+        proxy.meet(() => undefined);
+        for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
+        expect(await place.locks()).toEqual([]);
+        return met;
+      });
+    },
+  );
 });
 
 test('a path that is locked anew after its lock has expired is released by the step that has it', async () => {
-  const stage = await openStage();
-  const job = await stage.job();
+  const place = await shipped.workspace();
+  const job = await place.job();
   await job.run(locking('a'));
-  await stage.expire('a');
+  await place.expire('a');
   await job.run(locking('a'));
   const [second, first] = await job.post();
   expect(second?.log).toContain('Released 1 lock at the end of the job.');
   expect(first).toMatchObject({ conclusion: 'success', annotations: [] });
-  expect(await stage.locks()).toEqual([]);
+  expect(await place.locks()).toEqual([]);
+});
+
+test('four siblings that wait for one path and work for a second and a half with it are all served, one at a time', {
+  timeout: 120_000,
+}, async () => {
+  const place = await shipped.workspace();
+  const theirs = await place.take('Content/Hero.uasset');
+  const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;
+  let working = 0;
+  let served = 0;
+  const siblings = await Promise.all(
+    [1, 2, 3, 4].map(async () => {
+      const job = await place.job({ run: { runId: '77' } });
+      return { job, step: await job.step(locking(theirs.path, { wait: '10m' })) };
+    }),
+  );
+  await Promise.all(siblings.map(({ step }) => step.waitForLog(/Waiting/)));
+  await place.release(theirs.path);
+  await Promise.all(
+    siblings.map(async ({ job, step }) => {
+      const result = await step.finished;
+      expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+      working += 1;
+      expect(working, 'siblings at work').toBe(1);
+      await expect((await job.command({ command: work, id: 'work' })).finished).resolves.toMatchObject({ exitCode: 0 });
+      working -= 1;
+      served += 1;
+      await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    }),
+  );
+  expect(served).toBe(4);
+  expect(await place.locks()).toEqual([]);
 });

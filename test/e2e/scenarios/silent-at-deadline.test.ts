@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { isLocking, type Passing } from '../../support/fault-proxy.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { type Shipped, useShippedService } from './shipped.ts';
-import { locking, soak } from './stage.ts';
+import { locking, type Place, soak } from './place.ts';
+import { useShippedService } from './shipped.ts';
 
 const shipped = useShippedService();
 
 const waitSeconds = 6;
 
 /** `b` is somebody else's, and comes free when the step waits for it. From that lock request on there is no answer. */
-async function silentFrom(place: Shipped, number: number, done: boolean): Promise<{ readonly asked: number }> {
+async function silentFrom(place: Place, number: number, done: boolean): Promise<{ readonly asked: number }> {
   const [a, b, c] = ['a', 'b', 'c'].map((name) => `${number}-${done}/${name}`);
   const paths = [a ?? '', b ?? '', c ?? ''];
   const theirs = await place.take(paths[1] ?? '', { token: place.graces });
   const proxy = await place.proxy();
-  const job = await place.job(proxy);
+  const job = await place.job({ proxy });
   const step = await job.step(locking(paths, { wait: `${waitSeconds}s` }));
   const began = performance.now();
   await step.waitForLog(/Waiting/);

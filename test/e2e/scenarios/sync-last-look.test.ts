@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Manner, once, startFaultProxy } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
-import { startJob } from '../../support/runner/start-job.ts';
 import { forms } from '../../support/runs.ts';
+import { jobAt } from '../scene.ts';
 import { type SyncService, startSyncService } from './model/sync-service.ts';
 
 let service: SyncService;
@@ -36,8 +36,8 @@ test.each(forms(slowAnswers, 0, 2))(
     const proxy = await startFaultProxy(service.port, manner);
     onTestFinished(() => proxy.close());
     proxy.meet(once(({ method }) => method === 'GET', ...faults));
-    const job = await startJob({
-      env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
+    const job = await jobAt(proxy.baseUrl, {
+      env: { WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
     });
     const result = await job.run({
       with: { operation: 'sync', branch, wait: `${waitSeconds}s` },

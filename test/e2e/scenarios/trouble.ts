@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Fault, FaultProxy, Manner, Passing } from '../../support/fault-proxy.ts';
 import { forms } from '../../support/runs.ts';
-import { soak } from './stage.ts';
+import { soak } from './place.ts';
 
 type Manners = readonly (readonly [name: string, manner: Manner])[];
 type Troubles = readonly (readonly [name: string, fault: Fault])[];
 
-const allManners: Manners = [
+export const allManners: Manners = [
   ['has ETags', {}],
   ['has ids alone', { givesNoTag: true }],
   ['has neither ETags nor ids', { givesNoProof: true }],

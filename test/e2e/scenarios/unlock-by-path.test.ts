@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { type FaultProxy, isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { type FaultProxy, isReleasing, type Passing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { type Shipped, useShippedService } from './shipped.ts';
-import { locking, soak, unlocking } from './stage.ts';
-import { atEveryRequest, type Met, manners, meetAt, troubles } from './trouble.ts';
+import { forms } from '../../support/runs.ts';
+import { locking, manyPaths, type Place, soak, unlocking } from './place.ts';
+import { useShippedService } from './shipped.ts';
+import { allManners, atEveryRequest, type Met, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
+
+const hero = 'Content/Hero.uasset';
+const isListing = ({ method }: Passing): boolean => method === 'GET';
 
 /** Pauses between attempts are not what is looked at. */
 const env = { NODE_OPTIONS: fasterTime(10) };
@@ -23,7 +27,7 @@ interface Played {
 }
 
 /** Whatever the step says is what the service did: and it did nothing to the lock that came later. */
-async function expectTruth(place: Shipped, { path, first, theirs, proxy, result }: Played): Promise<void> {
+async function expectTruth(place: Place, { path, first, theirs, proxy, result }: Played): Promise<void> {
   const now = await place.lockOn(path);
   const why = `${path}: ${JSON.stringify(result.outputs)}\n${result.log}`;
   if (theirs !== undefined) expect(now?.id, `theirs on ${why}`).toBe(theirs.id);
@@ -52,8 +56,8 @@ async function expectTruth(place: Shipped, { path, first, theirs, proxy, result 
 type Taker = 'another job with the same token' | 'another owner';
 const takers: readonly Taker[] = ['another job with the same token', ...(soak ? (['another owner'] as const) : [])];
 
-const takenBy = (place: Shipped, taker: Taker, path: string): Promise<Lock> =>
-  place.take(path, { ...(taker === 'another owner' && { token: place.graces }), origin: 'https://ci.example.com/7' });
+const takenBy = (place: Place, taker: Taker, path: string): Promise<Lock> =>
+  taker === 'another owner' ? place.takenByGrace(path) : place.take(path, { origin: 'https://ci.example.com/7' });
 
 describe.each(manners)('with a service that %s, an unlock of a path that the job never locked', (_, manner) => {
   test.each(troubles.flatMap(([name, fault]) => takers.map((taker) => [name, taker, fault] as const)))(
@@ -61,7 +65,7 @@ describe.each(manners)('with a service that %s, an unlock of a path that the job
     async (_, taker, fault) => {
       const place = await shipped.workspace();
       const proxy = await place.proxy(manner);
-      const job = await place.job(proxy);
+      const job = await place.job();
       const asked = await atEveryRequest(async (number) => {
         const path = `Content/Hero-${number}.uasset`;
         const first = await place.take(path);
@@ -81,15 +85,59 @@ describe.each(manners)('with a service that %s, an unlock of a path that the job
   );
 });
 
+describe.each(forms(allManners, 0, 3))(
+  'with a service that %s, an unlock of a path that the job never locked',
+  (_, manner) => {
+    test.each(['odd', 'even'])('leaves alone whoever comes later, with a fault at every %s request', async (which) => {
+      const place = await shipped.workspace();
+      const proxy = await place.proxy(manner);
+      await place.take(hero);
+      const taken = Promise.withResolvers<Lock>();
+      let requests = 0;
+      let released = false;
+      // Somebody takes the path as soon as it is free, and before anything more is answered.
+      async function takeOnceFree(): Promise<Lock> {
+        await expect.poll(() => place.locks()).toEqual([]);
+        return place.take(hero);
+      }
+      proxy.meet((passing) => {
+        requests += 1;
+        const strikes = requests % 2 === (which === 'odd' ? 1 : 0);
+        if (released) return strikes ? { kind: 'cut' } : { kind: 'held-back', until: taken.promise };
+        if (!isReleasing(passing)) return strikes ? { kind: 'done-then-cut' } : undefined;
+        released = true;
+        takeOnceFree().then(taken.resolve, taken.reject);
+        return strikes ? { kind: 'done-then-cut' } : { kind: 'done-then-held-back', until: taken.promise };
+      });
+      const { outputs } = await (await place.job()).run({ ...unlocking({ path: hero }), env });
+      expect(await place.locks()).toEqual([await taken.promise]);
+      expect(['released', 'held']).toContain(outputs['status']);
+    });
+
+    test.each(['true', 'false'])('releases the lock that is there, and names it, with force: %s', async (force) => {
+      const place = await shipped.workspace();
+      const proxy = await place.proxy(manner);
+      const found = await place.take(hero);
+      await expect((await place.job()).run(unlocking({ path: hero, force }))).resolves.toMatchObject({
+        conclusion: 'success',
+        outputs: { status: 'released', released: JSON.stringify([hero]) },
+      });
+      expect(proxy.passed.map(({ method }) => method)).toEqual(['GET', 'DELETE']);
+      expect(proxy.passed[1]?.headers['if-match']).toBe(manner.givesNoProof ? undefined : `"${found.id}"`);
+      expect(await place.locks()).toEqual([]);
+    });
+  },
+);
+
 describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
   'with a service that %s, an unlock of a path that the job never locked',
-  (_, manner: Manner) => {
+  (_, manner) => {
     test.each(takers)(
       'leaves the lock of %s alone that took the place of the one it has found, whenever that is',
       async (taker) => {
         const place = await shipped.workspace();
         const proxy = await place.proxy(manner);
-        const job = await place.job(proxy);
+        const job = await place.job();
         const asked = await atEveryRequest(async (number) => {
           const path = `Content/Hero-${number}.uasset`;
           const first = await place.take(path);
@@ -113,7 +161,7 @@ describe.each(manners.filter(([, { givesNoProof }]) => !givesNoProof))(
 test('an unlock of a path on which nobody has a lock leaves alone the one that is taken in the meantime, whenever that is', async () => {
   const place = await shipped.workspace();
   const proxy = await place.proxy();
-  const job = await place.job(proxy);
+  const job = await place.job();
   await atEveryRequest(async (number) => {
     const path = `Content/Hero-${number}.uasset`;
     let theirs: Lock | undefined;
@@ -142,7 +190,7 @@ describe.each(manners)(
         await atEveryRequest(async (number) => {
           const path = `Content/Hero-${number}.uasset`;
           const theirs = await takenBy(place, 'another owner', path);
-          const job = await place.job(proxy);
+          const job = await place.job();
           await expect(job.run(locking(path))).resolves.toMatchObject({ outputs: { status: 'held' } });
           const met = meetAt(proxy, number, fault, async () => undefined);
           const result = await job.run({ ...unlocking({ path, glob: 'false' }), env });
@@ -171,5 +219,51 @@ test('an unlock of a path that the job wanted and did not get is absent when its
   await expect(job.run(unlocking({ path: 'a' }))).resolves.toMatchObject({
     conclusion: 'success',
     outputs: { status: 'absent', released: '[]' },
+  });
+});
+
+describe('an unlock of a path that the job never locked', () => {
+  test.each(forms([403, 404, 405, 501], 0))(
+    'is sent once where the service does not let it look (%s), whatever becomes of the answer',
+    async (status) => {
+      const place = await shipped.workspace();
+      const proxy = await place.proxy();
+      await place.take(hero);
+      proxy.meet((passing) => {
+        if (isListing(passing)) return { kind: 'answer', status };
+        return isReleasing(passing) ? { kind: 'done-then-cut' } : undefined;
+      });
+      const result = await (await place.job()).run(unlocking({ path: hero }));
+      expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', released: '[]' } });
+      expect(result.annotations[0]?.message).toContain('sent only once');
+      expect(proxy.passed.filter(isReleasing)).toHaveLength(1);
+    },
+  );
+
+  test('is not sent at all where it cannot look for trouble on the way; what the job holds is released', async () => {
+    const place = await shipped.workspace();
+    const proxy = await place.proxy();
+    const theirs = await place.take('c');
+    const job = await place.job();
+    await job.run(locking(['a', 'b']));
+    proxy.meet((passing) => (isListing(passing) ? { kind: 'answer', status: 500 } : undefined));
+    const result = await job.run(unlocking({ path: 'a\nb\nc', retries: '0' }));
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'released', released: '["a","b"]' } });
+    expect(await place.locks()).toEqual([theirs]);
+  });
+
+  test('of many paths takes one list, and releases only what is there', async () => {
+    const place = await shipped.workspace();
+    const proxy = await place.proxy();
+    const paths = manyPaths(40);
+    for (const path of paths.slice(0, 10)) await place.take(path);
+    const result = await (await place.job()).run(unlocking({ path: paths.join('\n') }));
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released' } });
+    expect(JSON.parse(result.outputs['released'] ?? '')).toEqual(paths.slice(0, 10));
+    expect(proxy.passed.filter(isListing).map(({ url }) => url)).toEqual([
+      expect.stringContaining('prefix=Content%2F&'),
+    ]);
+    expect(proxy.passed.filter(isReleasing)).toHaveLength(10);
+    expect(await place.locks()).toEqual([]);
   });
 });

@@ -1,12 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { isReleasing, type Manner } from '../../support/fault-proxy.ts';
+import { isReleasing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
-import { type Shipped, useShippedService } from './shipped.ts';
-import { unlocking } from './stage.ts';
+import { checkOut } from '../scene.ts';
+import { locking, type Place, unlocking } from './place.ts';
+import { useShippedService } from './shipped.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
 
 const shipped = useShippedService();
@@ -14,14 +13,6 @@ const shipped = useShippedService();
 const env = { NODE_OPTIONS: fasterTime(10) };
 
 const maps = 'Content/Maps/**';
-
-async function checkOut(job: Job, ...paths: readonly string[]): Promise<void> {
-  for (const path of paths) {
-    const file = join(job.folders.workspace, path);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, '');
-  }
-}
 
 interface Maps {
   readonly job: Job;
@@ -31,14 +22,14 @@ interface Maps {
 }
 
 /** Six maps: two are this job's, three somebody else's (one of them it wanted, one is of its own token), and one nobody's. */
-async function sixMaps(place: Shipped, folder: string, proxy = place.proxy()): Promise<Maps> {
+async function sixMaps(place: Place, folder: string): Promise<Maps> {
   const map = (name: string): string => `Content/Maps/${folder}/${name}.umap`;
-  const job = await place.job(await proxy);
+  const job = await place.job();
   await checkOut(job, ...['Cave', 'City', 'Dunes', 'Fort', 'Lake', 'Moor'].map(map));
   const others = [
     await place.take(map('Dunes'), { origin: 'https://ci.example.com/7' }),
-    await place.take(map('Fort'), { token: place.graces }),
-    await place.take(map('Lake'), { token: place.graces }),
+    await place.takenByGrace(map('Fort')),
+    await place.takenByGrace(map('Lake')),
   ];
   const own = [map('Cave'), map('City')];
   await expect(job.run({ with: { operation: 'lock', path: own.join('\n') } })).resolves.toMatchObject({
@@ -50,7 +41,7 @@ async function sixMaps(place: Shipped, folder: string, proxy = place.proxy()): P
   return { job, own, others };
 }
 
-const onlyOthersLeft = async (place: Shipped, folder: string, others: readonly Lock[]): Promise<void> =>
+const onlyOthersLeft = async (place: Place, folder: string, others: readonly Lock[]): Promise<void> =>
   expect((await place.locks()).filter(({ path }) => path.includes(`/${folder}/`))).toEqual(others);
 
 test('an unlock with a pattern and a path releases the lock on the path, whoever took it, and what this job holds of the rest', async () => {
@@ -63,7 +54,7 @@ test('an unlock with a pattern and a path releases the lock on the path, whoever
   await onlyOthersLeft(place, 'a', others.slice(1));
 });
 
-describe.each(manners)('with a service that %s', (_, manner: Manner) => {
+describe.each(manners)('with a service that %s', (_, manner) => {
   test.each(troubles)(
     'an unlock with a pattern leaves the locks of others alone, whichever of its requests %s, and another job takes what is free',
     async (_, fault) => {
@@ -72,7 +63,7 @@ describe.each(manners)('with a service that %s', (_, manner: Manner) => {
       await atEveryRequest(async (number) => {
         const folder = `at-${number}`;
         proxy.meet(() => undefined);
-        const { job, own, others } = await sixMaps(place, folder, Promise.resolve(proxy));
+        const { job, own, others } = await sixMaps(place, folder);
         const taken: Lock[] = [];
         const met = meetAt(proxy, number, fault, async () => {
           const held = new Set((await place.locks()).map(({ path }) => path));
@@ -93,4 +84,93 @@ describe.each(manners)('with a service that %s', (_, manner: Manner) => {
       });
     },
   );
+});
+
+describe('an unlock with a pattern', () => {
+  const all = ['Content/Maps/Arena.umap', 'Content/Maps/Cave.umap', 'Content/Maps/Deep/Moat.umap'] as const;
+  const [arena, cave, moat] = all;
+  const hero = 'Content/Hero.uasset';
+
+  async function openMaps() {
+    const place = await shipped.workspace();
+    const proxy = await place.proxy();
+    const job = await place.job();
+    await checkOut(job, ...all);
+    return { place, proxy, job };
+  }
+
+  test('releases what the job holds, and names in one line what others hold', async () => {
+    const { place, proxy, job } = await openMaps();
+    const theirs = [await place.takenByGrace(cave), await place.take(moat)];
+    await job.run(locking([arena, hero]));
+    const before = proxy.passed.length;
+    const result = await job.run(unlocking({ path: maps }));
+    expect(result).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(result.outputs).toEqual({ status: 'released', released: JSON.stringify([arena]) });
+    expect(result.log.split('\n').filter((line) => line.startsWith('Left alone'))).toEqual([
+      expect.stringMatching(
+        /^Left alone, because this job is not known to hold them: Content\/Maps\/Cave\.umap \(held by grace until .*\), Content\/Maps\/Deep\/Moat\.umap \(held by build-bot until .*\)\.$/,
+      ),
+    ]);
+    // The one lock, and one look at the others.
+    expect(proxy.passed.slice(before)).toMatchObject([
+      { method: 'DELETE', path: arena },
+      { method: 'GET', url: expect.stringContaining('prefix=Content%2FMaps%2F') },
+    ]);
+    expect((await place.locks()).filter(({ path }) => path !== hero)).toEqual(theirs);
+  });
+
+  test('of which the job holds nothing is held where others hold something, and absent where nobody does', async () => {
+    const { place, job } = await openMaps();
+    const theirs = await place.takenByGrace(cave);
+    const held = await job.run(unlocking({ path: maps }));
+    expect(held).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
+    expect(held.summary).toContain('<td>held by grace until');
+    expect(await place.locks()).toEqual([theirs]);
+    await place.release(cave);
+    const absent = await job.run(unlocking({ path: maps }));
+    expect(absent).toMatchObject({ conclusion: 'success', outputs: { status: 'absent', released: '[]' } });
+    expect(absent.log).toContain('this job has no lock on what the pattern matches');
+  });
+
+  test('says nothing of others where it may not look, and releases its own', async () => {
+    const { place, proxy, job } = await openMaps();
+    const theirs = await place.take(cave);
+    await job.run(locking(arena));
+    proxy.meet(({ method }) => (method === 'GET' ? { kind: 'answer', status: 403 } : undefined));
+    const result = await job.run(unlocking({ path: maps }));
+    expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'released' }, annotations: [] });
+    expect(result.log).not.toContain('Left alone');
+    expect(await place.locks()).toEqual([theirs]);
+  });
+
+  test('means what the job holds where nothing is checked out, and not what an exclusion takes away', async () => {
+    const place = await shipped.workspace();
+    const job = await place.job();
+    await job.run(locking(all));
+    await job.run(unlocking({ path: `${maps}\n!**/Deep/**` }));
+    expect((await place.locks()).map(({ path }) => path)).toEqual([moat]);
+  });
+
+  test('leaves alone what another job has taken after the lock of this one has ended', async () => {
+    const { place, job } = await openMaps();
+    await job.run(locking([arena, cave]));
+    await place.release(arena);
+    const theirs = await place.takenByGrace(arena);
+    const result = await job.run(unlocking({ path: maps }));
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
+    expect(await place.locks()).toEqual([theirs]);
+  });
+
+  test('releases every lock on a matching file with force', async () => {
+    const { place, job } = await openMaps();
+    await place.take(cave);
+    await place.take(hero);
+    await job.run(locking(arena));
+    await expect(job.run(unlocking({ path: maps, force: 'true' }))).resolves.toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'released', released: JSON.stringify([arena, cave]) },
+    });
+    expect((await place.locks()).map(({ path }) => path)).toEqual([hero]);
+  });
 });

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
-import { startJob } from '../../support/runner/start-job.ts';
-import { everyForm, runs } from '../../support/runs.ts';
+import { everyForm, forms, runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, openStage, soak, useService } from './stage.ts';
+import { locking, soak } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 
@@ -31,30 +31,9 @@ test('a wait of one second for a path that is held for an hour ends within one a
   );
 });
 
-test('a wait that is over while the last request hangs names who held the path', async () => {
-  const stage = await openStage();
-  await stage.take(hero);
-  const proxy = await stage.proxy({ retryAfter: null });
-  let asked = 0;
-  proxy.meet((passing) => {
-    if (!isLocking(passing)) return undefined;
-    asked += 1;
-    return asked === 2 ? { kind: 'silence' } : undefined;
-  });
-  const job = await stage.job();
-  const result = await job.run(locking(hero, { wait: '2s' }));
-  expect(result.durationMs).toBeLessThan(15_000);
-  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
-  expect(result.annotations[0]?.message).toContain('Raise `wait`');
-  await job.post();
-  expect(await stage.locks()).toHaveLength(1);
-});
-
-describe.each([
-  ['retries of its own', '4'],
-  ['no retries', '0'],
-])('a wait of ten minutes, with %s', (_, retries) => {
-  test('survives a 502, a cut connection and a 429 with Retry-After, and gets the lock in the end', async () => {
+test.each(forms(['4', '0'], 0))(
+  'a wait of ten minutes, with %s retries, survives a 502, a cut connection and a 429 with Retry-After, and gets the lock in the end',
+  async (retries) => {
     const stage = await openStage();
     const theirs = await stage.take(hero, { origin: 'https://ci.example.com/runs/7' });
     const proxy = await stage.proxy({ retryAfter: null, waitsForNothing: true });
@@ -98,28 +77,8 @@ describe.each([
       /<\/table>\n\n```mermaid\ngantt\n.*\n.*\n {4}section Content\/Hero\.uasset\n {4}waited :done, \d+, \d+\n {4}held :active, \d+, \d+\n```\n$/,
     );
     expect(await stage.locks()).toEqual([]);
-  });
-});
-
-test('a service that asks to come again later than an operation would wait is waited for, with a wait that is longer', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  let number = 0;
-  proxy.meet((passing) => {
-    if (!isLocking(passing)) return undefined;
-    number += 1;
-    return number === 1 ? { kind: 'answer', status: 503, headers: { 'retry-after': '200' } } : undefined;
-  });
-  const job = await stage.job();
-  // The limit of an attempt is not to be met by a machine that is busy; an operation would wait for less than 200 s.
-  const result = await job.run({
-    ...locking(hero, { wait: '30m', 'request-timeout': '75s' }),
-    env: { NODE_OPTIONS: fasterTime(50) },
-  });
-  expect(result).toMatchObject({ conclusion: 'success' });
-  const [first, second] = pollsOf(proxy);
-  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(3_900);
-});
+  },
+);
 
 test('what a waiting step could not give back at once does not stand in its own way', async () => {
   const stage = await openStage();
@@ -181,18 +140,4 @@ test(`${jobCount} jobs that wait for one path all get it, one at a time, and do 
   // A busy machine holds some back and lets them through with others: how they are spread is tested with pauses alone.
   measured('their requests for it in the busiest second', mostInASecond);
   measured('their requests for it each second', polls.length / (seconds * times));
-});
-
-test('nothing is waited for without a network for longer than the wait', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  proxy.down();
-  const job = await startJob({
-    env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: 'some-token', WORKSPACE_ID: stage.workspace },
-  });
-  const times = 20;
-  const result = await job.run({ ...locking(hero, { wait: '3m' }), env: { NODE_OPTIONS: fasterTime(times) } });
-  expect(result).toMatchObject({ conclusion: 'failure' });
-  expect(result.durationMs * times).toBeGreaterThan(170_000);
-  expect(result.durationMs * times).toBeLessThan(300_000);
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { isLocking, isReleasing, type Manner, once } from '../../support/fault-proxy.ts';
+import type { Manner } from '../../support/fault-proxy.ts';
 import { clockAhead } from '../../support/preload.ts';
 import { forms } from '../../support/runs.ts';
-import { locking, openStage, unlocking, useService } from './stage.ts';
+import { locking } from './place.ts';
+import { openStage, useService } from './stage.ts';
 
 useService();
 
@@ -29,9 +30,13 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     return { stage, proxy, job };
   }
 
-  test('a path is waited for, the end of its lock is told as it is, and the lock is released', async () => {
+  test('a path is waited for as long as was said, the end of its lock is told as it is, and the lock is released', async () => {
     const { stage, job } = await play({ retryAfter: 0 });
     await stage.take(hero, { ttl: '20m' });
+    const held = await job.run(locking(hero, { wait: '1s' }));
+    expect(held.durationMs).toBeLessThan(6_000);
+    const advised = await job.run(locking(hero));
+    expect(advised.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 25m` to wait for it\./);
     const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
     const line = await step.waitForLog('is held by');
     expect(line).toMatch(/\(in 20 min\), since \d\d:\d\d UTC \(\d s ago\)\. Waiting, 10 min left\./);
@@ -40,33 +45,8 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     expect(result).toMatchObject({ conclusion: 'success' });
     expect(Number(result.outputs['waited_seconds'])).toBeLessThan(30);
     expect(result.log).toMatch(/Locked Content\/Hero\.uasset .*\(in 30 min\)/);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    for (const post of await job.post()) expect(post).toMatchObject({ conclusion: 'success', annotations: [] });
     expect(await stage.locks()).toEqual([]);
-  });
-
-  test('a wait ends when it is to end, and the advice counts from now', async () => {
-    const { stage, job } = await play();
-    await stage.take(hero, { ttl: '20m' });
-    const result = await job.run(locking(hero, { wait: '1s' }));
-    expect(result.durationMs).toBeLessThan(6_000);
-    const held = await job.run(locking(hero));
-    expect(held.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 25m` to wait for it\./);
-  });
-
-  test('a date in Retry-After is one of the service', async () => {
-    const { proxy, job } = await play();
-    const soon = () => new Date(Date.now() + service + 1_500);
-    proxy.meet(
-      once(isLocking, {
-        kind: 'answer',
-        status: 429,
-        headers: { 'retry-after': soon().toUTCString(), date: new Date(Date.now() + service).toUTCString() },
-      }),
-    );
-    const result = await job.run(locking(hero));
-    expect(result).toMatchObject({ conclusion: 'success' });
-    expect(result.durationMs).toBeLessThan(15_000);
-    await job.post();
   });
 
   test('a lock that only its times tell from others is known to be ours', async () => {
@@ -74,17 +54,6 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     await job.run(locking(hero));
     await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await stage.locks()).toEqual([]);
-  });
-
-  test('a lock that cannot be released is told with the time that it has left', async () => {
-    const { proxy, job } = await play();
-    await job.run(locking(hero, { ttl: '30m' }));
-    const date = new Date(Date.now() + service).toUTCString();
-    proxy.meet((passing) => (isReleasing(passing) ? { kind: 'answer', status: 403, headers: { date } } : undefined));
-    const [post] = await job.post();
-    expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringMatching(/held until \d\d:\d\d UTC \(in (30|29) min\)/) },
-    ]);
   });
 
   test('a lock that may be left by a step that was killed is not taken for somebody else’s', async () => {
@@ -117,8 +86,6 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     await expect.poll(() => stage.lockOn('short'), { timeout: 10_000 }).toBeUndefined();
     const theirs = await stage.take('short');
     await job.run(locking('long', { ttl: '30m' }));
-    await job.run(locking('handed', { ttl: '30m', 'auto-release': 'false' }));
-    await expect(job.run(unlocking({ path: 'handed' }))).resolves.toMatchObject({ outputs: { status: 'released' } });
     const posts = await job.post();
     expect(posts.flatMap(({ annotations }) => annotations)).toMatchObject([
       { level: 'warning', message: expect.stringContaining('has been left alone') },

@@ -1,3 +1,4 @@
+import { someToken } from '../runner/job.ts';
 import { json } from './answers.ts';
 import { createHistory, type GitHubFile, type History, type Page } from './github-history.ts';
 import {
@@ -10,9 +11,6 @@ import {
 
 export interface PullRequest {
   readonly files: readonly GitHubFile[];
-  /** What GitHub counts, if that is another number than there are. */
-  readonly changedFiles?: number;
-  readonly head?: string;
 }
 
 export interface GitHubApiOptions extends Pick<OtherServerOptions, 'tls'> {
@@ -21,7 +19,7 @@ export interface GitHubApiOptions extends Pick<OtherServerOptions, 'tls'> {
   /** Below which path of the server the interface is: `/api/v3` on GitHub Enterprise Server. */
   readonly base?: string;
   readonly repository?: string;
-  readonly pulls?: Readonly<Record<number, PullRequest | (() => PullRequest)>>;
+  readonly pulls?: Readonly<Record<number, PullRequest>>;
   readonly history?: History;
   readonly branches?: Readonly<Record<string, string>>;
   /** Answers in place of GitHub where it gives something. */
@@ -32,9 +30,6 @@ export interface GitHubApi extends OtherServer {
   /** What is in GITHUB_API_URL. */
   readonly apiUrl: string;
 }
-
-/** The token that a job of the harness has. */
-export const jobToken = `ghs_${'0'.repeat(36)}`;
 
 /** GitHub lists no more of a pull request. */
 const mostOfAPullRequest = 3_000;
@@ -56,7 +51,7 @@ function pullPage(pull: PullRequest, page: number, perPage: number): Page {
 
 /** A small server that answers as GitHub does, as far as changed files are concerned. */
 function gitHubAnswers(options: GitHubApiOptions): Answer {
-  const { token = jobToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
+  const { token = someToken, base = '', repository = 'octo-games/dragon', pulls = {}, branches = {} } = options;
   const { history = createHistory(), instead = () => undefined } = options;
   const below = `${base}/repos/${repository}/`;
 
@@ -77,12 +72,11 @@ function gitHubAnswers(options: GitHubApiOptions): Answer {
     const path = pathname.slice(below.length);
 
     const [, number, files] = /^pulls\/(\d+)(\/files)?$/.exec(path) ?? [];
-    const given = pulls[Number(number)];
-    if (given !== undefined) {
-      const pull = typeof given === 'function' ? given() : given;
+    const pull = pulls[Number(number)];
+    if (pull !== undefined) {
       if (files !== undefined) return paged(request, pullPage(pull, page, perPage), page);
-      const { head = 'a'.repeat(40), changedFiles = pull.files.length } = pull;
-      return json(200, { head: { sha: head }, base: { sha: 'b'.repeat(40) }, changed_files: changedFiles });
+      const [head, base] = ['a', 'b'].map((digit) => ({ sha: digit.repeat(40) }));
+      return json(200, { head, base, changed_files: pull.files.length });
     }
     const [, from = '', to = ''] = /^compare\/(.+)\.\.\.(.+)$/.exec(path) ?? [];
     const commitOf = (text: string): string => branches[decodeURIComponent(text)] ?? text;

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { z } from 'zod';
 
 /** The `action.yml` of this repository. */
 export const ourActionFile = fileURLToPath(new URL('../../../action.yml', import.meta.url));
@@ -20,24 +21,24 @@ export type Expressions = Readonly<Record<string, string>>;
 
 const expression = /\$\{\{\s*(.*?)\s*\}\}/g;
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-
-function field(of: Json | undefined, name: string): Json | undefined {
-  return of !== null && typeof of === 'object' && !Array.isArray(of) && Object.hasOwn(of, name)
-    ? // Not an array, as was asked: the type check alone does not take that into account for a readonly one.
-      (of as { readonly [name: string]: Json })[name]
-    : undefined;
-}
-
-const fieldNames = (of: Json | undefined): readonly string[] =>
-  of !== null && typeof of === 'object' ? Object.keys(of) : [];
-
-const isText = (value: Json | undefined): value is string => typeof value === 'string';
+const actionFile = z.looseObject({
+  inputs: z
+    .record(z.string(), z.looseObject({ default: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional() }))
+    .default({}),
+  runs: z.looseObject({
+    using: z.templateLiteral(['node', z.number()]),
+    main: z.string(),
+    post: z.string().optional(),
+  }),
+});
 
 /** Where the file has an expression, as paths such as `inputs.token.description`. */
-function expressionsIn(value: Json | undefined, path: string): readonly string[] {
-  if (isText(value)) return value.search(expression) < 0 ? [] : [path];
-  return fieldNames(value).flatMap((name) => expressionsIn(field(value, name), path === '' ? name : `${path}.${name}`));
+function expressionsIn(value: unknown, path: string): readonly string[] {
+  if (typeof value === 'string') return value.search(expression) < 0 ? [] : [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    expressionsIn(member, path === '' ? name : `${path}.${name}`),
+  );
 }
 
 /**
@@ -47,28 +48,17 @@ function expressionsIn(value: Json | undefined, path: string): readonly string[]
  * whole file (actions/runner, `ActionManifestManager.cs`). No linter knows that, so it is an error here.
  */
 export async function readActionFile(file: string = ourActionFile): Promise<ActionFile> {
-  const content: Json = parse(await readFile(file, 'utf8'));
+  const content: unknown = parse(await readFile(file, 'utf8'));
   const [misplaced] = expressionsIn(content, '').filter((path) => !/^inputs\.[^.]+\.default$/.test(path));
   if (misplaced !== undefined) {
     throw new Error(`${file}: the runner refuses an action.yml with an expression in ${misplaced}.`);
   }
-  const inputs = field(content, 'inputs');
-  const runs = field(content, 'runs');
-  const main = field(runs, 'main');
-  const post = field(runs, 'post');
-  const [, nodeMajor] = /^node(\d+)$/.exec(String(field(runs, 'using'))) ?? [];
-  if (nodeMajor === undefined || !isText(main)) throw new Error(`${file} is not the file of a Node action.`);
-  const path = (name: string): string => join(dirname(file), name);
+  const { inputs, runs } = actionFile.parse(content);
   return {
-    inputs: new Map(
-      fieldNames(inputs).map((name) => {
-        const text = field(field(inputs, name), 'default');
-        return [name, text === undefined || text === null ? undefined : String(text)];
-      }),
-    ),
-    nodeMajor: Number(nodeMajor),
-    main: path(main),
-    post: isText(post) ? path(post) : undefined,
+    inputs: new Map(Object.entries(inputs).map(([name, { default: text }]) => [name, text?.toString()])),
+    nodeMajor: Number(runs.using.slice('node'.length)),
+    main: join(dirname(file), runs.main),
+    post: runs.post === undefined ? undefined : join(dirname(file), runs.post),
   };
 }
 

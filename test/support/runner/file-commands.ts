@@ -43,9 +43,6 @@ export async function createCommandFiles(runnerTemp: string): Promise<CommandFil
   };
 }
 
-/** A file that does not have the format. The pairs before the mistake count all the same. */
-export class FileCommandError extends Error {}
-
 /** The lines of a text, each with whether a line end follows it. */
 function* linesOf(text: string): Generator<{ readonly line: string; readonly ended: boolean }, undefined> {
   let from = 0;
@@ -61,15 +58,16 @@ function readHeredoc(lines: ReturnType<typeof linesOf>, delimiter: string): stri
   const value: string[] = [];
   for (let next = lines.next(); next.value !== undefined; next = lines.next()) {
     if (next.value.line === delimiter) return value.join('\n');
-    if (!next.value.ended) throw new FileCommandError('Invalid value. EOF marker missing new line.');
+    if (!next.value.ended) throw new Error('Invalid value. EOF marker missing new line.');
     value.push(next.value.line);
   }
-  throw new FileCommandError(`Invalid value. Matching delimiter not found '${delimiter}'`);
+  throw new Error(`Invalid value. Matching delimiter not found '${delimiter}'`);
 }
 
 /**
  * The pairs in `name=value` and `name<<delimiter` form. A value that contains its own delimiter as a line ends there,
- * and what follows is read as further pairs: an injection when they can be read, an error when they cannot.
+ * and what follows is read as further pairs: an injection when they can be read, an error when they cannot. The pairs
+ * before a mistake count all the same.
  */
 export function* keyValuePairs(text: string): Generator<readonly [name: string, value: string]> {
   const lines = linesOf(text);
@@ -77,12 +75,12 @@ export function* keyValuePairs(text: string): Generator<readonly [name: string, 
     const { line } = next.value;
     if (line === '') continue;
     const [, name = '', operator, rest = ''] = /^(.*?)(=|<<)(.*)$/s.exec(line) ?? [];
-    if (operator === undefined) throw new FileCommandError(`Invalid format '${line}'`);
-    if (name === '') throw new FileCommandError(`Invalid format '${line}'. Name must not be empty`);
+    if (operator === undefined) throw new Error(`Invalid format '${line}'`);
+    if (name === '') throw new Error(`Invalid format '${line}'. Name must not be empty`);
     if (operator === '=') {
       yield [name, rest];
     } else {
-      if (rest === '') throw new FileCommandError(`Invalid format '${line}'. Delimiter must not be empty`);
+      if (rest === '') throw new Error(`Invalid format '${line}'. Delimiter must not be empty`);
       yield [name, readHeredoc(lines, rest)];
     }
   }

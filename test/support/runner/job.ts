@@ -28,6 +28,8 @@ export interface JobOptions {
   readonly expressions?: Expressions;
   /** Other delays than the runner's, to keep a test short. */
   readonly delays?: Partial<RunnerDelays>;
+  /** Whether its steps may share processes: a short test saves most of its time so. Those of another entry never do. */
+  readonly sharesProcesses?: boolean;
   /** How long `waitForLog` waits. */
   readonly patienceMs?: number;
   /** Where the folders of the job are made: the system's folder for temporary files, if not given. */
@@ -88,6 +90,7 @@ export interface Job {
 interface Stage {
   readonly stage: 'main' | 'post';
   readonly command: Command;
+  readonly inKeptProcess: boolean;
   readonly workingFolder: string;
   readonly inputs: StepInputs;
   readonly env: Variables;
@@ -213,6 +216,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       const stage = (stage: 'main' | 'post', entry: string): Stage => ({
         stage,
         command: [process.execPath, entry],
+        inKeptProcess: options.sharesProcesses === true && [file.main, file.post].includes(entry),
         workingFolder: folders.workspace,
         inputs,
         env: stepEnv,
@@ -228,7 +232,10 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     async command({ command, workingFolder = folders.workspace, env: stepEnv = {}, id }) {
       refuseWhileBusy();
       const state = new Map<string, string>();
-      return start({ stage: 'main', command, workingFolder, inputs: noInputs, env: stepEnv, action: id, state });
+      return start({
+        ...{ stage: 'main', command, inKeptProcess: false, workingFolder },
+        ...{ inputs: noInputs, env: stepEnv, action: id, state },
+      });
     },
     async run(step) {
       return (await job.step(step)).finished;

@@ -30,33 +30,21 @@ function summaryOf(raw: string, log: StepLog, masks: Masks): string {
     .join('\n');
 }
 
-export interface LeftBehind {
-  readonly outputs: ReadonlyMap<string, string>;
-  readonly env: ReadonlyMap<string, string>;
-  readonly paths: readonly string[];
-  readonly rawSummary: string;
-  readonly summary: string;
-  /** Whether a file could not be read to its end, which fails the step. */
-  readonly failed: boolean;
-}
-
 /**
  * Reads the files of a step that has ended, however it ended: the runner takes what a killed process has written too
- * (`ActionRunner.cs`). What the old commands in the log have set comes first. `state` is written to.
+ * (`ActionRunner.cs`). `state` is written to.
  */
 export async function readWhatIsLeft(step: {
   readonly files: CommandFiles;
   readonly masks: Masks;
   readonly state: Map<string, string>;
   readonly log: StepLog;
-}): Promise<LeftBehind> {
+}) {
   const { files, masks, state, log } = step;
   const outputs = new Map<string, string>();
   const env = new Map<string, string>();
   const paths = new Set<string>();
   let failed = false;
-  for (const [name, value] of log.outputs) put(outputs, name, value);
-  for (const [name, value] of log.state) put(state, name, value);
 
   const readPairs = async (kind: 'env' | 'output' | 'state', take: (name: string, value: string) => void) => {
     const text = await files.read(kind);

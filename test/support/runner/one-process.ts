@@ -1,6 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { keyValuePairs } from './file-commands.ts';
+import { openKeptProcess } from './kept-process.ts';
 
 export interface ShortStep {
   readonly stage: 'main' | 'post';
@@ -30,37 +33,63 @@ export interface OneProcess {
   end(): Promise<void>;
 }
 
-const script = fileURLToPath(new URL('./one-process-steps.ts', import.meta.url));
+const entryOf = (stage: 'main' | 'post'): string =>
+  fileURLToPath(new URL(`../../../src/action/${stage}.ts`, import.meta.url));
+
+const variables = { output: 'GITHUB_OUTPUT', state: 'GITHUB_STATE', summary: 'GITHUB_STEP_SUMMARY' } as const;
+const names = ['output', 'state', 'summary'] as const;
 
 /**
- * The main and the post of the action, from their sources and from their beginning each time, but without a process for
- * each: a step takes a few milliseconds, so that thousands of them can be tried. What matters to the end of a process,
- * such as a socket that is left open, is for tests that start one.
+ * The main and the post of the action, from their sources and from their beginning each time, of which all but the entry
+ * is loaded once: a step takes a few milliseconds, so that thousands of them can be tried.
  */
 export function startOneProcess(env: Readonly<Record<string, string>> = {}): OneProcess {
-  const child: ChildProcess = fork(script, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    serialization: 'advanced',
-    execArgv: [],
-  });
-  let before: Promise<unknown> = Promise.resolve();
-  const runNext = async (step: ShortStep): Promise<ShortResult> => {
-    const stopped = new AbortController();
-    const { signal } = stopped;
-    try {
-      const answered = once(child, 'message', { signal });
-      const ended = once(child, 'exit', { signal });
-      ended.catch(() => undefined);
-      child.send(step);
-      const [message] = await Promise.race([answered, ended]);
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error('The process ended during a step.');
-      // The script of this process sends nothing else.
-      return message as ShortResult;
-    } finally {
-      stopped.abort();
+  const folder = mkdtempSync(join(tmpdir(), 'one-process-'));
+  const [temp, workspace] = [join(folder, 'temp'), join(folder, 'workspace')];
+  const own = { PATH: process.env['PATH'] ?? '', ...env };
+  const { child, run, end } = openKeptProcess(own);
+  const read = (name: (typeof names)[number]): string => readFileSync(join(folder, name), 'utf8');
+
+  async function runNext({ stage, env: given, files = {}, goesOn = false }: ShortStep): Promise<ShortResult> {
+    const saved = goesOn ? [...keyValuePairs(read('state'))].map(([name, value]) => [`STATE_${name}`, value]) : [];
+    if (!goesOn) rmSync(temp, { recursive: true, force: true, maxRetries: 3 });
+    for (const made of [temp, workspace]) mkdirSync(made, { recursive: true });
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(temp, path)), { recursive: true });
+      writeFileSync(join(temp, path), content);
     }
-  };
+    for (const name of names) writeFileSync(join(folder, name), '');
+    const runner = Object.fromEntries(names.map((name) => [variables[name], join(folder, name)]));
+    const written = { stdout: '', stderr: '' };
+    const exitCode = await run(
+      {
+        entry: entryOf(stage),
+        folder: workspace,
+        environment: {
+          ...own,
+          ...Object.fromEntries(saved),
+          ...given,
+          RUNNER_TEMP: temp,
+          GITHUB_WORKSPACE: workspace,
+          ...runner,
+        },
+      },
+      (stream, text) => {
+        written[stream] += text;
+      },
+    );
+    if (exitCode === undefined) throw new Error(`The process ended during a step. ${written.stderr}`);
+    return {
+      exitCode,
+      log: written.stdout,
+      output: read('output'),
+      state: read('state'),
+      summary: read('summary'),
+      crashes: written.stderr === '' ? [] : [written.stderr],
+    };
+  }
+
+  let before: Promise<unknown> = Promise.resolve();
   return {
     run(step) {
       const result = before.then(() => runNext(step));
@@ -68,10 +97,10 @@ export function startOneProcess(env: Readonly<Record<string, string>> = {}): One
       return result;
     },
     async end() {
-      if (child.exitCode !== null) return;
-      const ended = once(child, 'exit');
-      child.disconnect();
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      end();
       await ended;
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

@@ -1,6 +1,16 @@
-import { type Annotation, annotationOf } from './annotation.ts';
+import { isAbsolute, relative, sep } from 'node:path';
 import type { Masks } from './masks.ts';
 import { commandNames, parseCommand, type WorkflowCommand } from './workflow-command.ts';
+
+export interface Annotation {
+  readonly level: 'error' | 'notice' | 'warning';
+  readonly message: string;
+  readonly title?: string;
+  /** Relative to the workspace where it lies inside. */
+  readonly file?: string;
+  /** The runner has something to say too, such as that a file command could not be read. */
+  readonly by: 'action' | 'runner';
+}
 
 export type OutputStream = 'stderr' | 'stdout';
 
@@ -20,9 +30,6 @@ export interface StepLog {
   readonly shown: readonly string[];
   readonly annotations: readonly Annotation[];
   readonly debug: readonly string[];
-  /** Set by the old commands `set-output` and `save-state`. */
-  readonly outputs: readonly (readonly [name: string, value: string])[];
-  readonly state: readonly (readonly [name: string, value: string])[];
   /** Whether a command could not be carried out, which fails the step whatever its exit code. */
   failed(): boolean;
 }
@@ -30,7 +37,7 @@ export interface StepLog {
 export interface StepLogOptions {
   readonly masks: Masks;
   readonly workspace: string;
-  /** Whether debug lines are shown. It turns the echo of commands on too. */
+  /** Whether debug lines are shown, and commands repeated. */
   readonly debug: boolean;
   /** Is given each line of `shown` as soon as it is there. */
   readonly onShown?: ((line: string) => void) | undefined;
@@ -39,27 +46,26 @@ export interface StepLogOptions {
 /** These are never echoed. */
 const quiet: ReadonlySet<string> = new Set(['add-mask', 'debug', 'error', 'notice', 'warning']);
 
-const disabled = (name: string): string =>
-  `The \`${name}\` command is disabled. Please upgrade to using Environment Files.`;
+/** actions/runner, `ExecutionContext.cs`: a longer message is cut. */
+const maxMessageLength = 4096;
 
-const deprecated = (name: string): string =>
-  `The \`${name}\` command is deprecated and will be disabled soon. Please upgrade to using Environment Files.`;
+function fileInWorkspace(file: string, workspace: string): string {
+  const inside = relative(workspace, file);
+  const isInside = isAbsolute(file) && inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  return isInside ? inside.replaceAll(sep, '/') : file;
+}
 
 /**
  * Reads the output of a step as the runner does. Facts: actions/runner, `ActionCommandManager.cs`, `OutputManager.cs`
- * and `ExecutionContext.cs`. A line is masked with the secrets that are known when it comes. The stop of commands is
- * one for both streams, and ends with the step. Problem matchers are not part of this.
+ * and `ExecutionContext.cs`. A line is masked with the secrets that are known when it comes. Commands that neither the
+ * action nor a workflow of ours gives, such as `stop-commands` or the old `set-output`, fail the step.
  */
 export function createStepLog({ masks, workspace, debug: showsDebug, onShown = () => {} }: StepLogOptions): StepLog {
   const written: WrittenLine[] = [];
   const shown: string[] = [];
   const annotations: Annotation[] = [];
   const debug: string[] = [];
-  const outputs: [string, string][] = [];
-  const state: [string, string][] = [];
   let failed = false;
-  let echo = showsDebug;
-  let resumeToken: string | undefined;
 
   const show = (text: string): void => {
     const line = masks.apply(text);
@@ -75,38 +81,27 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
   const say = (level: 'error' | 'warning', message: string): void =>
     annotate({ level, message: masks.apply(message), by: 'runner' }, message);
 
-  const stop = (token: string, line: string): void => {
-    if (token === '' || commandNames.has(token.toLowerCase()) || token.toLowerCase() === 'pause-logging') {
-      failed = true;
-      say('error', 'The token of stop-commands is empty, `pause-logging` or the name of a command.');
-      return;
-    }
-    resumeToken = token.toLowerCase();
-    if (token.length > 6) masks.add(token);
-    show(line);
-  };
-
   const addMask = (secret: string): void => {
     if (secret.trim() === '') {
       say('warning', "Can't add secret mask for empty string in ##[add-mask] command.");
       return;
     }
-    if (echo) show('::add-mask::***');
+    if (showsDebug) show('::add-mask::***');
     // Output comes line by line, so each line of a secret is one too.
     for (const part of [secret, ...secret.split(/[\r\n]/).map((line) => line.trim())]) masks.add(part);
   };
 
-  const setByName = (into: [string, string][], { name, properties, data }: WorkflowCommand): void => {
-    say('warning', deprecated(name));
-    const key = properties.get('name');
-    if (key === undefined) throw new Error(`Required field 'name' is missing in ##[${name}] command.`);
-    into.push([key, data]);
-  };
-
-  const setEcho = (word: string): void => {
-    const value = word.trim().toLowerCase();
-    if (value !== 'on' && value !== 'off') throw new Error(`Invalid echo command value '${word}'.`);
-    echo = value === 'on';
+  /** The runner masks the message and nothing else: a secret in a title or in the name of a file stays readable. */
+  const annotationOf = (level: Annotation['level'], { properties, data }: WorkflowCommand): Annotation => {
+    const title = properties.get('title');
+    const file = properties.get('file');
+    return {
+      level,
+      message: masks.apply(data).slice(0, maxMessageLength),
+      ...(title !== undefined && { title }),
+      ...(file !== undefined && { file: fileInWorkspace(file, workspace) }),
+      by: 'action',
+    };
   };
 
   const carryOut = (command: WorkflowCommand): void => {
@@ -115,7 +110,7 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
       case 'error':
       case 'warning':
       case 'notice':
-        annotate(annotationOf(name, command, { masks, workspace }), data);
+        annotate(annotationOf(name, command), data);
         break;
       case 'debug':
         debug.push(masks.apply(data));
@@ -130,57 +125,24 @@ export function createStepLog({ masks, workspace, debug: showsDebug, onShown = (
       case 'add-mask':
         addMask(data);
         break;
-      case 'echo':
-        setEcho(data);
-        break;
-      case 'set-output':
-        setByName(outputs, command);
-        break;
-      case 'save-state':
-        setByName(state, command);
-        break;
-      case 'set-env':
-      case 'add-path':
-        throw new Error(disabled(name));
+      default:
+        failed = true;
+        say('error', `Unable to process command '${name}' successfully: the runner of the tests does not know it.`);
     }
-  };
-
-  /** False when it is no command now, but a line like any other. */
-  const process = (command: WorkflowCommand, line: string): boolean => {
-    if (resumeToken !== undefined) {
-      if (command.name !== resumeToken) return false;
-      show(line);
-      resumeToken = undefined;
-      return true;
-    }
-    if (command.name === 'stop-commands') {
-      stop(command.data, line);
-      return true;
-    }
-    if (echo && !quiet.has(command.name)) show(line);
-    try {
-      carryOut(command);
-    } catch (error) {
-      failed = true;
-      say('error', `Unable to process command '${line}' successfully.`);
-      say('error', error instanceof Error ? error.message : String(error));
-    }
-    return true;
   };
 
   return {
     take(line) {
       written.push(line);
-      const command = parseCommand(line.text, (name) => commandNames.has(name) || name === resumeToken);
-      if (command === undefined || !process(command, line.text)) show(line.text);
+      const command = parseCommand(line.text, (name) => commandNames.has(name));
+      if (command === undefined || (showsDebug && !quiet.has(command.name))) show(line.text);
+      if (command !== undefined) carryOut(command);
     },
     say,
     written,
     shown,
     annotations,
     debug,
-    outputs,
-    state,
     failed: () => failed,
   };
 }

@@ -54,12 +54,65 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** It does not outlive this process. */
+export function track(child: ChildProcess): void {
+  running.add(child);
+  child.once('close', () => running.delete(child));
+}
+
+export const endOf = (code: number | null, signal: NodeJS.Signals | null): ProcessEnd =>
+  signal === null ? { code: code ?? -1 } : { code: 128 + constants.signals[signal], signal };
+
+/** What can be done to a step, as long as it runs in this process. */
+export function controlsOf(child: ChildProcess, ended: Promise<ProcessEnd>, delays: RunnerDelays): StepProcess {
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
+  };
+  ended.then(end, end);
+
+  const endsWithin = async (ms: number): Promise<boolean> => {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), ms);
+    try {
+      return await Promise.race([promise, ended.then(() => true)]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const signalsSent: NodeJS.Signals[] = [];
+  const send = (signal: NodeJS.Signals): void => {
+    if (!hasEnded && child.kill(signal)) signalsSent.push(signal);
+  };
+
+  let cancelling: Promise<void> | undefined;
+  const cancel = async (): Promise<void> => {
+    send('SIGINT');
+    if (await endsWithin(delays.sigtermAfterMs)) return;
+    send('SIGTERM');
+    if (await endsWithin(delays.sigkillAfterMs)) return;
+    send('SIGKILL');
+  };
+
+  return {
+    pid: child.pid ?? 0,
+    ended,
+    signalsSent,
+    cancel() {
+      cancelling ??= cancel();
+      return cancelling;
+    },
+    kill: () => void (hasEnded || child.kill('SIGKILL')),
+  };
+}
+
 /** Starts a program. Throws when the operating system refuses, such as for an environment too large. */
 export function startStepProcess(options: StepProcessOptions): StepProcess {
   const { command, environment, workingFolder, delays, onLine } = options;
   const [program, ...values] = command;
   const child = spawn(program, values, { cwd: workingFolder, env: environment, stdio: 'pipe' });
-  running.add(child);
+  track(child);
   // Nobody is there to answer a question: the runner closes the input.
   child.stdin.end();
 
@@ -80,44 +133,9 @@ export function startStepProcess(options: StepProcessOptions): StepProcess {
     });
     child.once('close', (code, signal) => {
       clearTimeout(drain);
-      running.delete(child);
       for (const splitter of splitters) splitter.end();
-      resolve(signal === null ? { code: code ?? -1 } : { code: 128 + constants.signals[signal], signal });
+      resolve(endOf(code, signal));
     });
   });
-
-  const endsWithin = async (ms: number): Promise<boolean> => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), ms);
-    try {
-      return await Promise.race([promise, ended.then(() => true)]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
-
-  const signalsSent: NodeJS.Signals[] = [];
-  const send = (signal: NodeJS.Signals): void => {
-    if (child.kill(signal)) signalsSent.push(signal);
-  };
-
-  let cancelling: Promise<void> | undefined;
-  const cancel = async (): Promise<void> => {
-    send('SIGINT');
-    if (await endsWithin(delays.sigtermAfterMs)) return;
-    send('SIGTERM');
-    if (await endsWithin(delays.sigkillAfterMs)) return;
-    send('SIGKILL');
-  };
-
-  return {
-    pid: child.pid ?? 0,
-    ended,
-    signalsSent,
-    cancel() {
-      cancelling ??= cancel();
-      return cancelling;
-    },
-    kill: () => void child.kill('SIGKILL'),
-  };
+  return controlsOf(child, ended, delays);
 }

@@ -1,8 +1,8 @@
-import type { Annotation } from './annotation.ts';
 import type { CommandFiles } from './file-commands.ts';
+import { startInKeptProcess } from './kept-process.ts';
 import { readWhatIsLeft } from './left-behind.ts';
 import type { Masks } from './masks.ts';
-import { createStepLog, type WrittenLine } from './step-log.ts';
+import { type Annotation, createStepLog, type WrittenLine } from './step-log.ts';
 import {
   type Command,
   type ProcessEnd,
@@ -65,6 +65,8 @@ export interface StageOptions {
   readonly stage: 'main' | 'post';
   readonly action: string;
   readonly command: Command;
+  /** Whether a process that others use before and after it does. */
+  readonly inKeptProcess: boolean;
   readonly environment: NodeJS.ProcessEnv;
   readonly workspace: string;
   readonly workingFolder: string;
@@ -99,7 +101,7 @@ export function startStage(options: StageOptions): RunningStep {
 
   const start = (): StepProcess => {
     try {
-      return startStepProcess({
+      return (options.inKeptProcess ? startInKeptProcess : startStepProcess)({
         command,
         environment,
         workingFolder,

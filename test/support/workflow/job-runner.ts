@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import type { Annotation } from '../runner/annotation.ts';
 import type { Job, JobOptions, Variables } from '../runner/job.ts';
 import { startJob } from '../runner/start-job.ts';
 import type { RunningStep, StepResult } from '../runner/step.ts';
+import type { Annotation } from '../runner/step-log.ts';
 import { conditionHolds, filled, isTrue, type Scope, type Status, textOf, type Value } from './expressions.ts';
 import { type Conclusion, type GivenContexts, jobContexts, statusOf } from './job-contexts.ts';
 import { scriptCommand } from './script.ts';

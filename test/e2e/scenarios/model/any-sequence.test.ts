@@ -4,11 +4,14 @@ import { databaseKinds } from '../../../support/databases.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm } from '../../../support/runs.ts';
+import { printedSeed } from '../../../support/seed.ts';
 import { figureOf } from '../../../support/soak/figures.ts';
 import { measured } from '../../../support/soak/measured.ts';
 import { failureOf } from '../../../support/soak/tried.ts';
-import { soak, useService } from '../stage.ts';
+import { soak } from '../place.ts';
+import { useService } from '../stage.ts';
 import type { Who } from './book.ts';
+import { Happening } from './happening.ts';
 import type { Naming } from './unlocks.ts';
 import { openWorld, type Taking, type World } from './world.ts';
 
@@ -27,27 +30,11 @@ afterAll(() => limited?.stop());
 const jobs = 3;
 const paths = ['a', 'b', 'c'];
 
-type Nothing = Record<string, never>;
-
-/** What happens, and its name in a sequence that failed. */
-class Happening implements fc.AsyncCommand<Nothing, World> {
-  readonly name: string;
-  readonly play: (world: World) => Promise<void>;
-  constructor(name: string, play: (world: World) => Promise<void>) {
-    this.name = name;
-    this.play = play;
-  }
-  check(): boolean {
-    return true;
-  }
-  async run(_: Nothing, world: World): Promise<void> {
-    await this.play(world);
+const happening = (name: string, play: (world: World) => Promise<void>): Happening<World> =>
+  new Happening(name, async (world) => {
+    await play(world);
     await world.check();
-  }
-  toString(): string {
-    return this.name;
-  }
-}
+  });
 
 const job = fc.nat({ max: jobs - 1 });
 const path = fc.constantFrom(...paths);
@@ -76,74 +63,60 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
 const happenings = [
   fc
     .record({ job, taking })
-    .map(
-      ({ job: one, taking: wanted }) =>
-        new Happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted)),
+    .map(({ job: one, taking: wanted }) =>
+      happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted)),
     ),
-  fc.record({ job, first: taking, second: taking }).map(
-    ({ job: one, first, second }) =>
-      new Happening(
-        `job ${one} locks ${takingText(first)}, and in its next step ${takingText(second)}`,
-        async (world) => {
-          await world.lock(one, first);
-          await world.lock(one, second);
-        },
-      ),
+  fc.record({ job, first: taking, second: taking }).map(({ job: one, first, second }) =>
+    happening(`job ${one} locks ${takingText(first)}, and in its next step ${takingText(second)}`, async (world) => {
+      await world.lock(one, first);
+      await world.lock(one, second);
+    }),
   ),
   fc
     .record({ job, some, at: fc.integer({ min: 1, max: 3 }), done: fc.boolean() })
-    .map(
-      ({ job: one, some: wanted, at, done }) =>
-        new Happening(
-          `job ${one} is killed at request ${at} for ${wanted}, ${done ? 'after' : 'before'} it is done`,
-          (world) => world.killed(one, wanted, at, done),
-        ),
+    .map(({ job: one, some: wanted, at, done }) =>
+      happening(
+        `job ${one} is killed at request ${at} for ${wanted}, ${done ? 'after' : 'before'} it is done`,
+        (world) => world.killed(one, wanted, at, done),
+      ),
     ),
   fc
     .record({ job, some, at: fc.integer({ min: 1, max: 3 }) })
-    .map(
-      ({ job: one, some: wanted, at }) =>
-        new Happening(`job ${one} is cancelled at request ${at} for ${wanted}`, (world) =>
-          world.cancelled(one, wanted, at),
-        ),
+    .map(({ job: one, some: wanted, at }) =>
+      happening(`job ${one} is cancelled at request ${at} for ${wanted}`, (world) => world.cancelled(one, wanted, at)),
     ),
   fc
     .record({ job, some, naming: fc.constantFrom<Naming>('path', 'path', 'pattern') })
-    .map(
-      ({ job: one, some: which, naming }) =>
-        new Happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),
+    .map(({ job: one, some: which, naming }) =>
+      happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),
     ),
   fc
     .record({ job, other: job })
-    .map(
-      ({ job: one, other }) =>
-        new Happening(`job ${one} waits for job ${other}, which ends`, (world) => world.waitFor(one, other)),
+    .map(({ job: one, other }) =>
+      happening(`job ${one} waits for job ${other}, which ends`, (world) => world.waitFor(one, other)),
     ),
-  path.map((which) => new Happening(`the lock on ${which} expires`, (world) => world.expire(which))),
+  path.map((which) => happening(`the lock on ${which} expires`, (world) => world.expire(which))),
   fc
     .record({ path, who })
-    .map(
-      ({ path: which, who: one }) =>
-        new Happening(`a ${one} takes ${which} if it is free, or gives it back`, (world) => world.meddle(which, one)),
+    .map(({ path: which, who: one }) =>
+      happening(`a ${one} takes ${which} if it is free, or gives it back`, (world) => world.meddle(which, one)),
     ),
   fc
     .record({ path, who, at: fc.integer({ min: 1, max: 4 }) })
-    .map(
-      ({ path: which, who: one, at }) =>
-        new Happening(
-          `before request ${at} from here on a ${one} takes ${which} if it is free, or gives it back`,
-          async (world) => world.meddleAt(at, which, one),
-        ),
+    .map(({ path: which, who: one, at }) =>
+      happening(
+        `before request ${at} from here on a ${one} takes ${which} if it is free, or gives it back`,
+        async (world) => world.meddleAt(at, which, one),
+      ),
     ),
   fc
     .array(fault, { minLength: 1, maxLength: 3 })
-    .map(
-      (faults) =>
-        new Happening(`the network is about to fail: ${faults.map(({ kind }) => kind)}`, async (world) =>
-          world.network(faults),
-        ),
+    .map((faults) =>
+      happening(`the network is about to fail: ${faults.map(({ kind }) => kind)}`, async (world) =>
+        world.network(faults),
+      ),
     ),
-  job.map((one) => new Happening(`job ${one} ends`, (world) => world.endJob(one))),
+  job.map((one) => happening(`job ${one} ends`, (world) => world.endJob(one))),
 ];
 
 /** Ours, and one that tells locks apart by nothing but their times; each with the rate limit, and without one to meet. */
@@ -156,8 +129,7 @@ const sequences = soak ? figureOf(asModelled).limit.value : 40;
 test('after any sequence of locks, unlocks, waits, ends, kills and faults no lock is lost, leaked or taken from somebody else', {
   timeout: soak ? 3 * 3_600_000 : 120_000,
 }, async () => {
-  const seed = Number(process.env['SEED'] ?? (Date.now() ^ (Math.random() * 2 ** 31)) | 0);
-  process.stderr.write(`The sequences of locks are of the seed ${seed}: SEED=${seed} plays them again.\n`);
+  const seed = printedSeed('The sequences of locks');
   let played = 0;
   // A short form ends in time, but not before it has played one; a soak test plays all.
   const until = soak ? Number.POSITIVE_INFINITY : performance.now() + (everyForm ? 10_000 : 4_000);

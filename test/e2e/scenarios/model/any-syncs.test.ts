@@ -2,31 +2,14 @@ import fc from 'fast-check';
 import { test } from 'vitest';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
 import { everyForm } from '../../../support/runs.ts';
+import { printedSeed } from '../../../support/seed.ts';
 import { figureOf } from '../../../support/soak/figures.ts';
 import { measured } from '../../../support/soak/measured.ts';
 import { failureOf } from '../../../support/soak/tried.ts';
-import { soak } from '../stage.ts';
+import { soak } from '../place.ts';
+import { Happening } from './happening.ts';
 import { startSyncService } from './sync-service.ts';
 import { branches, openSyncWorld, type SyncWorld } from './sync-world.ts';
-
-/** What happens, and its name in a sequence that failed. */
-class Happening implements fc.AsyncCommand<Record<string, never>, SyncWorld> {
-  readonly name: string;
-  readonly play: (world: SyncWorld) => Promise<void>;
-  constructor(name: string, play: (world: SyncWorld) => Promise<void>) {
-    this.name = name;
-    this.play = play;
-  }
-  check(): boolean {
-    return true;
-  }
-  run(_: Record<string, never>, world: SyncWorld): Promise<void> {
-    return this.play(world);
-  }
-  toString(): string {
-    return this.name;
-  }
-}
 
 const branch = fc.constantFrom(...branches);
 const at = fc.integer({ min: 1, max: 5 });
@@ -52,13 +35,13 @@ const happenings = [
     .record({ jobs: fc.constantFrom(1, 1, 3), branch, wait: fc.constantFrom(0, 20, 600) })
     .map(
       ({ jobs, branch: which, wait }) =>
-        new Happening(`${jobs} sync ${which}, wait ${wait}s`, (world) => world.sync(jobs, which, wait)),
+        new Happening<SyncWorld>(`${jobs} sync ${which}, wait ${wait}s`, (world) => world.sync(jobs, which, wait)),
     ),
   fc
     .record({ how: fc.constantFrom('cancel', 'kill'), at, branch })
     .map(
       ({ how, at: request, branch: which }) =>
-        new Happening(`${how} at request ${request} of a sync of ${which}`, (world) =>
+        new Happening<SyncWorld>(`${how} at request ${request} of a sync of ${which}`, (world) =>
           world.stopped(how, request, which),
         ),
     ),
@@ -66,20 +49,24 @@ const happenings = [
     .record({ branch, at: atOrNow })
     .map(
       ({ branch: which, at: request }) =>
-        new Happening(`${which} changes${when(request)}`, (world) => world.commit(which, request)),
+        new Happening<SyncWorld>(`${which} changes${when(request)}`, (world) => world.commit(which, request)),
     ),
   fc
     .array(fault, { minLength: 1, maxLength: 3 })
     .map(
       (faults) =>
-        new Happening(`the network is about to fail: ${faults.map(faultText)}`, async (world) => world.network(faults)),
+        new Happening<SyncWorld>(`the network is about to fail: ${faults.map(faultText)}`, async (world) =>
+          world.network(faults),
+        ),
     ),
 ];
 
 /** These take the most time, so that a short form has few of them. */
 const rareHappenings = [
-  atOrNow.map((request) => new Happening(`the service restarts${when(request)}`, (world) => world.restart(request))),
-  fc.constant(new Happening('the remote goes away, or comes back', (world) => world.moveRemote())),
+  atOrNow.map(
+    (request) => new Happening<SyncWorld>(`the service restarts${when(request)}`, (world) => world.restart(request)),
+  ),
+  fc.constant(new Happening<SyncWorld>('the remote goes away, or comes back', (world) => world.moveRemote())),
 ];
 
 /** One that says when to come again: later than a short wait ends. */
@@ -94,8 +81,7 @@ const lanes = soak ? 4 : 1;
 test('after any sequence of syncs, restarts, cancellations and faults a step has told nothing that is not so', {
   timeout: soak ? 6 * 3_600_000 : 180_000,
 }, async () => {
-  const seed = Number(process.env['SEED'] ?? (Date.now() ^ (Math.random() * 2 ** 31)) | 0);
-  process.stderr.write(`The sequences of syncs are of the seed ${seed}: SEED=${seed} plays them again.\n`);
+  const seed = printedSeed('The sequences of syncs');
   let played = 0;
   let hasFailed = false;
   // A short form ends in time, but not before it has played one; a soak test plays all.

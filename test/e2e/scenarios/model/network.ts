@@ -19,7 +19,10 @@ export interface Network {
   watch(look: ((passing: Passing) => Fault | undefined) | undefined): void;
 }
 
-export function watchedNetwork(proxy: FaultProxy): Network {
+export function watchedNetwork(
+  proxy: FaultProxy,
+  onFault: (passing: Passing, fault: Fault) => void = () => undefined,
+): Network {
   let faults: Fault[] = [];
   let interferences: Interference[] = [];
   let look: ((passing: Passing) => Fault | undefined) | undefined;
@@ -32,7 +35,13 @@ export function watchedNetwork(proxy: FaultProxy): Network {
     return { kind: 'held-back', until: Promise.all(due.map(({ act }) => act())) };
   }
 
-  proxy.meet((passing) => look?.(passing) ?? interfered() ?? faults.shift());
+  function failed(passing: Passing): Fault | undefined {
+    const fault = faults.shift();
+    if (fault !== undefined) onFault(passing, fault);
+    return fault;
+  }
+
+  proxy.meet((passing) => look?.(passing) ?? interfered() ?? failed(passing));
   return {
     fail(coming) {
       faults = [...coming];

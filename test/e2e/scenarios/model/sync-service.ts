@@ -6,8 +6,10 @@ import { parseBranchName } from '../../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../../src/service/git/git.ts';
 import { openSqlite } from '../../../../src/service/storage/sqlite.ts';
 import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
+import { createToken } from '../../../../src/service/tokens/tokens.ts';
+import { addWorkspace } from '../../../../src/service/workspaces/workspaces.ts';
 import { createRepository, type Repository } from '../../../support/git-repository.ts';
-import { runCommand, type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
+import { type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';
 
 /** The service as a process that is restarted, at one port, and what is in its folder. */
@@ -37,19 +39,15 @@ export async function startSyncService(): Promise<SyncService> {
   const balancer = await startTcpBalancer({
     targets: () => (running === undefined ? [] : [Number(new URL(running.baseUrl).port)]),
   });
-  async function command(...args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await runCommand(args, { folder });
-    if (code !== 0) throw new Error(`${args.join(' ')}: ${stdout}${stderr}`);
-    return stdout;
-  }
   const workspace = 'game';
   const remote = createRepository(folder);
-  const there = ['--remote', pathToFileURL(remote.path).href, '--allow-file-remotes', '--no-check'];
-  await command('workspace', 'add', workspace, ...there);
-  const made = await command('token', 'create', '--name', 'build-bot', '--scopes', 'sync', '--json');
-  const token: string = JSON.parse(made).secret;
-  // As the commands do that run beside it.
-  const storage = await openSqlite({ folder, onCommit: () => undefined });
+  // As the commands do that run beside it, and without a process for each.
+  const storage = await openSqlite({ folder });
+  const { now } = storage;
+  const { secret: token } = await storage.commit('global', async (db) => {
+    await addWorkspace(db, now, { id: workspace, remote: pathToFileURL(remote.path).href });
+    return createToken(db, now, { name: 'build-bot', scopes: ['sync'], workspaces: null, lifetime: null });
+  });
   const git = createGit({ dataFolder: folder, allowFile: true, environment: process.env });
   return {
     port: balancer.port,

@@ -4,6 +4,8 @@ import { type Fault, type Manner, type Passed, startFaultProxy } from '../../../
 import { fasterTime } from '../../../support/preload.ts';
 import { openJob } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
+import { everyForm } from '../../../support/runs.ts';
+import { watchedNetwork } from './network.ts';
 import type { SyncService } from './sync-service.ts';
 import { expectToldTruly, speed } from './told-of-sync.ts';
 
@@ -53,9 +55,11 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
   let commits = 0;
   let runs = 0;
   let away = false;
-  let faults: Fault[] = [];
-  let due: { at: number; readonly act: () => Promise<void> }[] = [];
-  let watch: ((referer: string | undefined) => void) | undefined;
+  const network = watchedNetwork(proxy, ({ at }, fault) => {
+    faulted.set(at, fault);
+    // One that hangs does so for as long as somebody listens.
+    troubles.push({ from: at, to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : at + 200 });
+  });
 
   const within = (branch: string): string => `${prefix}${branch}`;
 
@@ -68,21 +72,6 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     heads.set(branch, [...(heads.get(branch) ?? []), head]);
   }
   for (const branch of branches) commitTo(branch);
-
-  proxy.meet((passing) => {
-    watch?.(passing.headers.referer);
-    for (const one of due) one.at -= 1;
-    const now = due.filter(({ at }) => at <= 0);
-    due = due.filter(({ at }) => at > 0);
-    if (now.length > 0) return { kind: 'held-back', until: Promise.all(now.map(({ act }) => act())) };
-    const fault = faults.shift();
-    if (fault !== undefined) {
-      faulted.set(passing.at, fault);
-      // One that hangs does so for as long as somebody listens.
-      troubles.push({ from: passing.at, to: fault.kind === 'silence' ? Number.POSITIVE_INFINITY : passing.at + 200 });
-    }
-    return fault;
-  });
 
   const headsIn =
     (branch: string) =>
@@ -102,6 +91,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
     const runId = `${world}${String(runs).padStart(4, '0')}`;
     const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
     const job = await openJob({
+      sharesProcesses: !everyForm,
       run: { runId },
       secrets: [token],
       env: { WORKSPACE_BASE_URL: proxy.baseUrl, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace },
@@ -149,7 +139,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
   /** At once, or when it is due. */
   const doAt = async (atRequest: number | undefined, act: () => Promise<void>): Promise<void> => {
     if (atRequest === undefined) await act();
-    else due.push({ at: atRequest, act });
+    else network.interfere({ at: atRequest, act });
   };
 
   return {
@@ -160,13 +150,13 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
       play(branch, 600, async (step, origin) => {
         const reached = Promise.withResolvers<void>();
         let came = 0;
-        watch = (referer) => {
-          if (referer !== origin) return;
-          came += 1;
+        network.watch(({ headers }) => {
+          if (headers.referer === origin) came += 1;
           if (came === atRequest) reached.resolve();
-        };
+          return undefined;
+        });
         await Promise.race([reached.promise, step.finished]);
-        watch = undefined;
+        network.watch(undefined);
         return how === 'kill' ? step.kill() : step.cancel();
       }),
     commit: (branch, atRequest) =>
@@ -175,9 +165,7 @@ export async function openSyncWorld(service: SyncService, manner: Manner): Promi
       }),
     restart: (atRequest) => doAt(atRequest, restart),
     moveRemote,
-    network(coming) {
-      faults = [...coming];
-    },
+    network: (faults) => network.fail(faults),
     async end() {
       const running = async () => (await service.syncs(prefix)).filter(({ finished_at }) => finished_at === null);
       await expect.poll(running, { timeout: 90_000, interval: 100 }).toEqual([]);

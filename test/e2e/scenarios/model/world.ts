@@ -6,7 +6,8 @@ import { fasterTime } from '../../../support/preload.ts';
 import type { Job, StepOptions } from '../../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
-import { locking, openStage, type Stage, unlocking } from '../stage.ts';
+import { locking, unlocking } from '../place.ts';
+import { openStage, type Stage } from '../stage.ts';
 import { type Account, type Book, type Broken, conclusionsOfPost, openBook, type Who } from './book.ts';
 import { type Network, watchedNetwork } from './network.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
@@ -64,7 +65,6 @@ export async function openWorld({ players, paths: allPaths, manner, service }: W
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, retryAfter: 0.5 });
   const network: Network = watchedNetwork(proxy);
-  const stranger = await stage.service.token({ name: 'stranger', scopes: ['locks:write'] });
   const finished: string[] = [];
   /** Handed on by jobs that have ended. */
   const outliving = new Set<string>();
@@ -235,7 +235,7 @@ export async function openWorld({ players, paths: allPaths, manner, service }: W
       if (lock !== undefined) book.broke(lock);
     },
     async meddle(path, who) {
-      const token = who === 'stranger' ? stranger.secret : stage.token.secret;
+      const token = who === 'stranger' ? stage.graces : stage.token;
       const address = `/v1/workspaces/${stage.workspace}/locks`;
       const theirs = book.others.get(path);
       if (theirs?.who === who) {

@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createRepository } from '../support/git-repository.ts';
+import { json } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { stable, stableAll } from '../support/stable.ts';
+import { jobAt, openScene } from './scene.ts';
+
+const scene = openScene();
+let remote: string;
+
+beforeAll(() => {
+  const repository = createRepository(scene.service.dataFolder);
+  repository.commit({ branch: 'main', files: { a: 'a' } });
+  repository.git('branch', 'release/1.0', 'main');
+  remote = repository.path;
+});
+
+test('the workspaces that the token can see are listed', async () => {
+  await scene.service.workspace();
+  const job = await scene.job();
+  const result = await job.run({ with: { operation: 'list-workspaces' } });
+  expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
+  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+    {
+      "count": "1",
+      "status": "ok",
+      "workspaces": "[{"id":"<workspace>","remote":"https://git.example.com/assets.git","created_at":"<time>"}]",
+    }
+  `);
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]The token can see 1 workspace.
+      <workspace>
+    ##[endgroup]"
+  `);
+  expect(stable(result.summary)).toMatchInlineSnapshot(`
+    "<h3>Workspace: list-workspaces</h3>
+    <p>The token can see 1 workspace.</p>
+    <table>
+    <tr><th>Workspace</th></tr>
+    <tr><td><workspace></td></tr>
+    </table>
+
+    "
+  `);
+});
+
+test('the branches of a workspace are listed', async () => {
+  const job = await scene.job({ workspace: await scene.service.workspace(remote) });
+  const result = await job.run({ with: { operation: 'list-branches' } });
+  expect(result).toMatchObject({ conclusion: 'success', exitCode: 0, annotations: [], state: {} });
+  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+    {
+      "branches": "[{"name":"main","head":"<commit>","synced_head":null,"synced_at":null,"default":true},{"name":"release/1.0","head":"<commit>","synced_head":null,"synced_at":null,"default":false}]",
+      "count": "2",
+      "status": "ok",
+    }
+  `);
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]The workspace <workspace> has 2 branches.
+      main
+      release/1.0
+    ##[endgroup]"
+  `);
+});
+
+test('a workspace that there is not fails the step, which says so in its log and its summary', async () => {
+  const job = await scene.job({ workspace: 'nowhere' });
+  const result = await job.run({ with: { operation: 'list-branches' } });
+  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
+  expect(stable(result.log)).toMatchInlineSnapshot(
+    `"##[error]There is no workspace "nowhere" that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>)."`,
+  );
+  expect(stable(result.summary)).toMatchInlineSnapshot(`
+    "<h3>Workspace: list-branches</h3>
+    <p>There is no workspace &quot;nowhere&quot; that this token can see (GET /v1/workspaces/nowhere/branches: 404 Not Found, request id <request>).</p>
+
+    "
+  `);
+});
+
+test('a list that may not be whole is said to be so, and inputs that are not used are one warning', async () => {
+  const server = await startOtherServer(json(200, { workspaces: ['game', { id: 'film', name: 'Film' }, 7, {}] }));
+  const job = await jobAt(server.baseUrl);
+  const result = await job.run({ with: { operation: 'list-workspaces', ttl: '2h', path: 'a' } });
+  expect(result.outputs).toEqual({
+    status: 'ok',
+    count: '2',
+    workspaces: '[{"id":"game"},{"id":"film","name":"Film"}]',
+  });
+  expect(result.annotations.map(({ level, message }) => [level, message])).toEqual([
+    ['warning', 'Inputs `path`, `ttl` are not used by `operation: list-workspaces`.'],
+    ['warning', 'The list of workspaces may not be whole: 2 of its entries could not be read.'],
+  ]);
+});
+
+test('plain http is refused to another address than loopback, and goes where it is allowed to', async () => {
+  const server = await startOtherServer(json(200, []));
+  // An address of this machine that is not its loopback address.
+  const job = await jobAt(`http://0.0.0.0:${server.port}/v1`);
+  const listing = { operation: 'list-workspaces' };
+  expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token to everyone on the way/);
+  expect(server.requests).toEqual([]);
+  expect((await job.run({ with: { ...listing, 'allow-http': 'true' } })).conclusion).toBe('success');
+  expect(server.requests).toHaveLength(1);
+});
