@@ -88,7 +88,7 @@ export async function showPage(
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <title>${title} · Workspaces</title>
+  <title>${safeText(title)} · Workspaces</title>
   ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...(script === undefined ? [] : [script])].map(module)}

@@ -105,7 +105,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { workspace, sync } = await addressed(call);
     const location = inWorkspace(workspace, 'syncs');
     const main = show(call, workspace, sync);
-    return showPage(call, { title: `Sync of ${safeText(sync.branch)}`, location, main, script: 'sync.js' });
+    return showPage(call, { title: `Sync of ${sync.branch}`, location, main, script: 'sync.js' });
   });
 
   addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {
