@@ -9,17 +9,16 @@ import type { DashboardParts } from './frame/parts.ts';
 import { addAuditPage } from './pages/audit.ts';
 import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
-import { addHookChanges, addHookPage } from './pages/hook.ts';
+import { addHookPages } from './pages/hook.ts';
 import { addHookListPage } from './pages/hooks.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addReleasePages } from './pages/release-lock.ts';
-import { addRevokeTokenPages } from './pages/revoke-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage } from './pages/sync.ts';
 import { addSyncHistoryPage } from './pages/syncs.ts';
-import { addTokenListPage } from './pages/tokens.ts';
+import { addTokenPages } from './pages/tokens.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The pages for people: an app of its own, which answers whoever looks with a browser. It goes through the rules of the API. */
@@ -32,9 +31,8 @@ export function createDashboard(parts: DashboardParts): App {
   addAssets(app);
   addSignInPages(app, parts);
   addWorkspaceListPage(app, parts);
-  addTokenListPage(app, parts);
+  addTokenPages(app, parts);
   addNewTokenPages(app, parts);
-  addRevokeTokenPages(app, parts);
   addAuditPage(app, parts);
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);
@@ -43,8 +41,7 @@ export function createDashboard(parts: DashboardParts): App {
   addReleasePages(app, parts);
   addHookListPage(app, parts);
   addNewHookPages(app, parts);
-  addHookPage(app, parts);
-  addHookChanges(app, parts);
+  addHookPages(app, parts);
   addDeliveryPages(app, parts);
   refuseOtherMethods(app);
   app.all('*', (c, next) => {

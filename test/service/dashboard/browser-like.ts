@@ -1,4 +1,14 @@
-import { ask, type Reply, type RunningService } from '../../support/running-service.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
+import { askRaw, writeRequest } from '../../support/raw-http.ts';
+import {
+  ask,
+  type Reply,
+  type RunningService,
+  type RunningServiceOptions,
+  startTestService,
+  type TokenOptions,
+} from '../../support/running-service.ts';
 
 /** What a browser does, without one: it keeps cookies, says where a form comes from, and sends what the page has hidden. */
 export interface Visitor {
@@ -6,14 +16,14 @@ export interface Visitor {
   /** For any address: of what goes on for as long as somebody listens, only the head is looked at. */
   look(path: string): Promise<Reply>;
   /** Sends a form as the page at `from` has it, with these fields. */
-  submit(from: string, path: string, fields?: Readonly<Record<string, string | readonly string[]>>): Promise<Reply>;
+  submit(from: string, path: string, fields?: Fields): Promise<Reply>;
   /** A header that is undefined is left out. */
   post(path: string, fields: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   signIn(secret: string): Promise<Reply>;
   cookie(): string;
 }
 
-type Fields = Readonly<Record<string, string | readonly string[]>>;
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 const accept = 'text/html,application/xhtml+xml';
 
@@ -69,3 +79,41 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
   };
   return visitor;
 }
+
+export interface SignedIn extends Visitor {
+  /** Of the token. */
+  readonly id: string;
+  readonly secret: string;
+}
+
+/** Somebody who is signed in with a new token. */
+export async function signedIn(service: RunningService, options?: TokenOptions): Promise<SignedIn> {
+  const token = await service.token(options);
+  const visitor = visit(service);
+  expect((await visitor.signIn(token.secret)).status).toBe(303);
+  return { ...visitor, ...token };
+}
+
+/** The service of all tests of a file, or of a group of them. */
+export function serviceOfTests(
+  options?: RunningServiceOptions,
+  kind: DatabaseKind = realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'),
+): () => RunningService {
+  let service: RunningService | undefined;
+  beforeAll(async () => {
+    service = await startTestService(kind, options);
+  });
+  afterAll(() => service?.stop());
+  return () => service ?? expect.fail('The service runs only while tests do.');
+}
+
+/** An address in a page, as a browser reads it; empty where there is none. */
+export const addressIn = (page: string, pattern: RegExp): string =>
+  pattern.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+
+/** Sends the head of a form whose body never comes: who reads the body first cannot answer. */
+export const sendHeadAlone = ({ port }: RunningService, path: string, headers: readonly string[]) => {
+  const form = ['Content-Type: application/x-www-form-urlencoded', 'Content-Length: 60000'];
+  // A redirect has no body either.
+  return askRaw(port, writeRequest({ method: 'POST', target: path, headers: [...headers, ...form] }), { head: true });
+};

@@ -1,35 +1,36 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { Hono } from 'hono';
 import pino from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
-import { addLivePage } from '../../../src/service/dashboard/frame/live-page.ts';
+import { addLivePage, createLivePageQuota } from '../../../src/service/dashboard/frame/live-page.ts';
 import { createApp } from '../../../src/service/http/app.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { startServer } from '../../../src/service/http/server.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { startTestService } from '../../support/running-service.ts';
-import { anyDatabase } from '../http/any-database.ts';
-import { visit } from './browser-like.ts';
+import { serviceOfTests, signedIn } from './browser-like.ts';
 
-const eventBytes = 256 * 1024;
-const events = 400;
+const service = serviceOfTests();
 
-test.each(anyDatabase)('a page that does not read is sent what fits on the way, and no more', async (kind) => {
-  const service = await startTestService(kind);
-  onTestFinished(() => service.stop());
-  const visitor = visit(service);
-  await visitor.signIn((await service.token()).secret);
+async function open(url: string, cookie: string): Promise<IncomingMessage> {
+  const [answer] = (await once(get(url, { headers: { cookie } }), 'response')) as [IncomingMessage];
+  onTestFinished(() => void answer.destroy());
+  return answer;
+}
 
+test('a page that does not read is sent what fits on the way, and no more', async () => {
+  const [eventBytes, events] = [256 * 1024, 400];
+  const visitor = await signedIn(service());
   let sent = 0;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: freed, resolve: free } = Promise.withResolvers<void>();
   const app: App = new Hono<Environment>();
   const control = {
-    storage: service.storage,
+    storage: service().storage,
     rateLimiter: createRateLimiter(null, () => 0),
     turns: { identify: () => undefined, measured: () => undefined },
     noteUse: () => undefined,
@@ -48,13 +49,54 @@ test.each(anyDatabase)('a page that does not read is sent what fits on the way, 
   const server = await startServer(createApp(parts, [app]), '127.0.0.1', 0);
   onTestFinished(() => server.close(0));
 
-  const request = get(`http://127.0.0.1:${server.port}/events`, { headers: { cookie: visitor.cookie() } });
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
+  const answer = await open(`http://127.0.0.1:${server.port}/events`, visitor.cookie());
   expect(answer.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   for (let before = -1; before !== sent; await sleep(500)) before = sent;
   expect(sent * eventBytes).toBeLessThan((events * eventBytes) / 2);
-
-  request.destroy();
+  answer.destroy();
   await Promise.all([ended, freed]);
   expect(sent).toBeLessThan(events);
+});
+
+test('no session and no workspace has more live pages than its share, and whoever is below it gets one', () => {
+  const limits = { total: 8, perSession: 3, perWorkspace: 4 };
+  const opening = fc.record({
+    kind: fc.constant('open' as const),
+    session: fc.constantFrom('a', 'b', 'c', 'd'),
+    workspace: fc.constantFrom('game', 'film', 'cad'),
+  });
+  const closing = fc.record({ kind: fc.constant('close' as const), which: fc.nat(), times: fc.constantFrom(1, 2) });
+  fc.assert(
+    fc.property(fc.array(fc.oneof(opening, opening, closing), { maxLength: 80, size: 'max' }), (steps) => {
+      const take = createLivePageQuota(limits);
+      const pages: { session: string; workspace: string; free: () => void }[] = [];
+      for (const step of steps) {
+        if (step.kind === 'close') {
+          const [closed] = pages.splice(step.which % Math.max(1, pages.length), 1);
+          for (let time = 0; time < step.times; time += 1) closed?.free();
+          continue;
+        }
+        const { session, workspace } = step;
+        const hasRoom =
+          pages.length < limits.total &&
+          pages.filter((page) => page.session === session).length < limits.perSession &&
+          pages.filter((page) => page.workspace === workspace).length < limits.perWorkspace;
+        if (hasRoom) pages.push({ session, workspace, free: take({ session, workspace }) });
+        else expect(() => take({ session, workspace })).toThrow(/At most \d+ live pages/);
+      }
+    }),
+  );
+});
+
+test('the seventeenth live page of one sign-in is refused until another is closed', async () => {
+  const greedy = await signedIn(service());
+  const other = await signedIn(service());
+  const url = `${service().baseUrl}/workspaces/${await service().workspace()}/locks/events`;
+  const pages = await Promise.all(Array.from({ length: 16 }, () => open(url, greedy.cookie())));
+  expect(new Set(pages.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
+  const refused = await open(url, greedy.cookie());
+  expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '30']);
+  expect((await open(url, other.cookie())).statusCode).toBe(200);
+  pages[0]?.destroy();
+  await expect.poll(async () => (await open(url, greedy.cookie())).statusCode, { timeout: 10_000 }).toBe(200);
 });

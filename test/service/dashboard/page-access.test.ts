@@ -1,63 +1,51 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { sufficientFor } from '../http/operations.ts';
-import { formTokenIn, type Visitor, visit } from './browser-like.ts';
+import { formTokenIn, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { type ExpectedPage, expectedPages } from './expected-pages.ts';
 
 const guarded = expectedPages.filter(({ need }) => need !== 'anyone');
 const inWorkspaces = guarded.filter(({ path }) => path.startsWith('/workspaces/:id'));
 
-let service: RunningService;
+const service = serviceOfTests();
 let workspace: string;
 beforeAll(async () => {
-  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
-  workspace = await service.workspace();
+  workspace = await service().workspace();
 });
-afterAll(() => service.stop());
 
-const addressIn = ({ path }: ExpectedPage, id = workspace): string =>
-  path.replace(':id', id).replaceAll(/:\w+/g, 'unknown');
-
-async function visitorWith(options: Parameters<RunningService['token']>[0]): Promise<Visitor> {
-  const visitor = visit(service);
-  expect((await visitor.signIn((await service.token(options)).secret)).status).toBe(303);
-  return visitor;
+function ask(visitor: Visitor, { method, path }: ExpectedPage, form_token = ''): Promise<Reply> {
+  const address = path.replace(':id', workspace).replaceAll(/:\w+/g, 'unknown');
+  return method === 'GET' ? visitor.look(address) : visitor.post(address, { form_token });
 }
 
-const ask = async (visitor: Visitor, page: ExpectedPage, id?: string): Promise<Reply> => {
-  if (page.method === 'GET') return visitor.look(addressIn(page, id));
-  const form_token = formTokenIn((await visitor.get('/')).text);
-  return visitor.post(addressIn(page, id), { form_token });
-};
+const formTokenOf = async (visitor: Visitor) => formTokenIn((await visitor.get('/')).text);
 
-describe.each(guarded)('$method $path, which needs $need', (page) => {
-  test('leads to signing in without a session', async () => {
-    const answer =
-      page.method === 'GET'
-        ? await visit(service).look(addressIn(page))
-        : await visit(service).post(addressIn(page), {});
-    expect({ status: answer.status, to: answer.headers.get('location') }).toEqual({
-      status: 303,
-      to: expect.stringMatching(/^\/sign-in/),
-    });
-  });
-
-  test.each(scopes)('with the scope %s alone', async (scope) => {
-    const answer = await ask(await visitorWith({ scopes: [scope] }), page);
-    const { need } = page;
-    const enough = need === 'anyone' || need === 'any-token' || sufficientFor[need].includes(scope);
-    expect(answer.status === 403).toBe(!enough);
-    if (!enough) expect(answer.text).toContain(`This needs the scope ${need}`);
-  });
+test.each(guarded)('$method $path leads to signing in without a session', async (page) => {
+  const { status, headers } = await ask(visit(service()), page);
+  expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
 });
 
-describe.each(inWorkspaces)('$method $path', (page) => {
-  test('is not there for a token that is limited to other workspaces', async () => {
-    const visitor = await visitorWith({ scopes: ['sync', 'locks:admin', 'hooks:write'], workspaces: ['another'] });
-    const answer = await ask(visitor, page);
-    expect(answer.status).toBe(404);
-    expect(answer.text).toContain('There is no workspace');
-  });
+test.each(scopes)('with the scope %s alone, pages are open that need no other', async (scope) => {
+  const visitor = await signedIn(service(), { scopes: [scope] });
+  const form_token = await formTokenOf(visitor);
+  // Signing out, which ends the session, comes last.
+  for (const page of guarded.toReversed()) {
+    const { need } = page;
+    const enough = need === 'anyone' || need === 'any-token' || sufficientFor[need].includes(scope);
+    const { status, text } = await ask(visitor, page, form_token);
+    expect([page, status === 403]).toEqual([page, !enough]);
+    if (!enough) expect(text).toContain(`This needs the scope ${need}`);
+  }
+});
+
+test('what is in a workspace is not there for a token that is limited to others', async () => {
+  const limited = { scopes: ['sync', 'locks:admin', 'hooks:write'], workspaces: ['another'] } as const;
+  const visitor = await signedIn(service(), limited);
+  const form_token = await formTokenOf(visitor);
+  for (const page of inWorkspaces) {
+    const { status, text } = await ask(visitor, page, form_token);
+    expect([page, status]).toEqual([page, 404]);
+    expect(text).toContain('There is no workspace');
+  }
 });

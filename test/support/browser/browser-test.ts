@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { test as plain } from 'vitest';
 import { leaveOut } from '../left-out.ts';
-import { type Found, findBrowser } from './find.ts';
+import { findBrowser } from './find.ts';
 import { launchBrowser } from './launch.ts';
 import { type OpenedPage, openPageIn, type PageOptions } from './open-page.ts';
 
 /** A page of its own for this test. Whatever goes wrong in it fails the test at its end. */
 export type OpenPage = (options?: PageOptions) => Promise<Page>;
-
-type BrowserHere = { readonly kind: 'running'; readonly browser: Browser } | Extract<Found, { kind: 'missing' }>;
 
 /** Keeps what a person would have seen when the test failed, outside of what is removed. */
 async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
@@ -26,7 +24,7 @@ async function keepPictures(pages: readonly OpenedPage[]): Promise<void> {
 }
 
 /** Closes the pages of a test, and fails it when something went wrong in them. */
-async function end(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
+export async function endPages(pages: readonly OpenedPage[], hasFailed: () => boolean): Promise<void> {
   for (const page of pages) await page.settle();
   const problems = pages.flatMap((page) => page.problems.unexpected);
   if (pages.length > 0 && (hasFailed() || problems.length > 0)) await keepPictures(pages);
@@ -43,19 +41,19 @@ async function end(pages: readonly OpenedPage[], hasFailed: () => boolean): Prom
  */
 export const test = plain
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern what a fixture needs: nothing.
-  .extend('browserHere', { scope: 'worker' }, async ({}, { onCleanup }): Promise<BrowserHere> => {
+  .extend('browserHere', { scope: 'worker' }, async ({}, { onCleanup }): Promise<Browser | string> => {
     const found = findBrowser();
-    if (found.kind === 'missing') return found;
+    if (found.kind === 'missing') return found.reason;
     const { browser, close } = await launchBrowser(found.program);
     onCleanup(close);
-    return { kind: 'running', browser };
+    return browser;
   })
   .extend('browser', async ({ browserHere, skip, task }): Promise<Browser> => {
-    return browserHere.kind === 'missing' ? leaveOut({ skip, task }, browserHere.reason) : browserHere.browser;
+    return typeof browserHere === 'string' ? leaveOut({ skip, task }, browserHere) : browserHere;
   })
   .extend('openPage', async ({ browser, task }, { onCleanup }): Promise<OpenPage> => {
     const pages: OpenedPage[] = [];
-    onCleanup(() => end(pages, () => task.result?.state === 'fail'));
+    onCleanup(() => endPages(pages, () => task.result?.state === 'fail'));
     return async (options) => {
       const opened = await openPageIn(browser, options);
       pages.push(opened);

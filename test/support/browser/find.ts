@@ -28,7 +28,8 @@ function answers(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore', timeout: 30_000 }).status === 0;
 }
 
-function look(): Found {
+/** The browser of this machine. */
+export function findBrowser(): Found {
   const { CHROMIUM: named } = process.env;
   if (named !== undefined && named !== '') {
     if (!existsSync(named))
@@ -38,12 +39,4 @@ function look(): Found {
   const program = candidates().find((file) => existsSync(file) && answers(file));
   if (program !== undefined) return { kind: 'found', program };
   return { kind: 'missing', reason: 'There is no Chromium on this machine; CHROMIUM can name one.' };
-}
-
-let found: Found | undefined;
-
-/** The browser of this machine: asked for once in a process. */
-export function findBrowser(): Found {
-  found ??= look();
-  return found;
 }

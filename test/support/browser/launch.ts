@@ -50,12 +50,8 @@ export async function launchBrowser(program: string): Promise<LaunchedBrowser> {
     })
     .catch(async (error: unknown) => {
       await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-      throw new Error(
-        `${program} does not start as a browser for tests. Is it a Chromium? CHROMIUM can name another.`,
-        {
-          cause: error,
-        },
-      );
+      const why = `${program} does not start as a browser for tests. Is it a Chromium? CHROMIUM can name another.`;
+      throw new Error(why, { cause: error });
     });
   // After playwright's own, which ends the browser: listeners are called in the order in which they were added.
   process.once('exit', removeFolder);

@@ -5,19 +5,13 @@ export interface PageOptions {
   /** Light without it. */
   readonly colorScheme?: 'light' | 'dark';
   /** A desktop's without it. */
-  readonly viewport?: Viewport;
+  readonly viewport?: { readonly width: number; readonly height: number };
   /** On without it. */
   readonly javaScript?: boolean;
 }
 
-export interface Viewport {
-  readonly width: number;
-  readonly height: number;
-}
-
-export const desktop: Viewport = { width: 1280, height: 800 };
 /** The width that WCAG 2.2 wants pages to be usable at (success criterion 1.4.10). */
-export const phone: Viewport = { width: 320, height: 640 };
+export const phone = { width: 320, height: 640 };
 
 export interface OpenedPage {
   readonly page: Page;
@@ -42,7 +36,7 @@ export async function expectProblem(page: Page, pattern: RegExp): Promise<void> 
 /** An empty page that shares no cookie, storage or cache with another one. */
 export async function openPageIn(
   browser: Browser,
-  { colorScheme = 'light', viewport = desktop, javaScript = true }: PageOptions = {},
+  { colorScheme = 'light', viewport = { width: 1280, height: 800 }, javaScript = true }: PageOptions = {},
 ): Promise<OpenedPage> {
   const context = await browser.newContext({
     colorScheme,

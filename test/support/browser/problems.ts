@@ -1,4 +1,5 @@
-import type { BrowserContext, ConsoleMessage, Page, Request } from 'playwright-core';
+import { EventEmitter, once } from 'node:events';
+import type { BrowserContext, ConsoleMessage, Request } from 'playwright-core';
 
 /** How long a problem that is expected may take to come. */
 const patienceMs = 20_000;
@@ -36,12 +37,12 @@ function ofRequest(request: Request): string | undefined {
 
 /** Collects what goes wrong in all pages of a context, from now on. */
 export function collectProblems(context: BrowserContext): Problems {
-  let unexpected: string[] = [];
-  const listeners = new Set<() => void>();
+  const unexpected: string[] = [];
+  const events = new EventEmitter();
   const add = (line: string | undefined): void => {
     if (line === undefined) return;
     unexpected.push(line);
-    for (const listener of listeners) listener();
+    events.emit('problem');
   };
   context.on('console', (message) => add(ofConsole(message)));
   context.on('weberror', (failed) => {
@@ -49,31 +50,19 @@ export function collectProblems(context: BrowserContext): Problems {
     add(`Error of a script: ${error.stack || error.message}`);
   });
   context.on('requestfailed', (request) => add(ofRequest(request)));
-  context.on('page', (page: Page) => page.on('crash', () => add(`The page crashed: ${page.url()}`)));
+  context.on('page', (page) => page.on('crash', () => add(`The page crashed: ${page.url()}`)));
 
   return {
-    get unexpected() {
-      return unexpected;
+    unexpected,
+    async expect(pattern) {
+      const signal = AbortSignal.timeout(patienceMs);
+      const find = () => unexpected.findIndex((line) => pattern.test(line));
+      while (find() === -1) {
+        await once(events, 'problem', { signal }).catch(() => {
+          throw new Error(`There was no problem like ${pattern}, but: ${unexpected.join('\n') || 'none at all.'}`);
+        });
+      }
+      unexpected.splice(find(), 1);
     },
-    expect: (pattern) =>
-      new Promise((resolve, reject) => {
-        const end = (): void => {
-          clearTimeout(timer);
-          listeners.delete(look);
-        };
-        const look = (): void => {
-          const index = unexpected.findIndex((line) => pattern.test(line));
-          if (index === -1) return;
-          unexpected = unexpected.toSpliced(index, 1);
-          end();
-          resolve();
-        };
-        const timer = setTimeout(() => {
-          end();
-          reject(new Error(`There was no problem like ${pattern}, but: ${unexpected.join('\n') || 'none at all.'}`));
-        }, patienceMs);
-        listeners.add(look);
-        look();
-      }),
   };
 }

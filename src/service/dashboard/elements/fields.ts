@@ -1,46 +1,63 @@
 import { html } from 'hono/html';
 import type { Markup } from './text.ts';
 
-export const problemId = (field: string): string => `${field}-problem`;
-
 /** What is wrong with a field. */
-export const problemBeside = (field: string, problem: string | undefined): Markup | string =>
-  problem === undefined ? '' : html`<p class="problem" id="${problemId(field)}" role="alert">${problem}</p>`;
+const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>
+  problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;
 
 export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
 
-export interface Group {
+interface Field {
   readonly id: string;
   readonly title: string;
-  readonly problem: string | undefined;
-  readonly content: Markup | readonly Markup[];
+  readonly problem: Markup | string | undefined;
+  readonly hint?: Markup | string;
+  /** Gets the ARIA attributes. */
+  readonly control: (attributes: Markup) => Markup;
+}
+
+export function field({ id, title, problem, hint, control }: Field): Markup {
+  const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`].join(' ').trim();
+  const described = about === '' ? '' : html` aria-describedby="${about}"`;
+  return html`<div class="field">
+    <label for="${id}">${title}</label>
+    ${control(html`${described}${marked(problem !== undefined)}`)}
+    ${problemBeside(id, problem)}
+    ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+  </div>`;
+}
+
+interface Group extends Pick<Field, 'id' | 'title' | 'problem'> {
+  readonly content: Markup;
 }
 
 /** The group names the problem; its first control is marked. */
 export const group = ({ id, title, problem, content }: Group): Markup => html`
-  <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${problemId(id)}"`}>
+  <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
     <legend>${title}</legend>
     ${problemBeside(id, problem)}
     ${content}
   </fieldset>`;
 
-export interface Choice {
+interface Choices {
   readonly type: 'checkbox' | 'radio';
   readonly name: string;
-  readonly value: string;
-  readonly checked: boolean;
-  readonly label: Markup | string;
-  readonly hint?: Markup | string;
+  readonly chosen: readonly string[];
   readonly wrong?: boolean;
+  readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
 }
 
-export function choice({ type, name, value, checked, label, hint, wrong = false }: Choice): Markup {
-  const id = `${name}-${value}`;
-  return html`<div class="choice">
-    <input type="${type}" id="${id}" name="${name}" value="${value}"${checked ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${marked(wrong)}>
-    <label for="${id}">${label}</label>
-    ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-  </div>`;
+/** The first is marked where the choice is wrong. */
+export function choices({ type, name, chosen, wrong = false, options }: Choices): Markup {
+  const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
+    const id = `${name}-${value}`;
+    return html`<div class="choice">
+      <input type="${type}" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${marked(wrong && index === 0)}>
+      <label for="${id}">${label}</label>
+      ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+    </div>`;
+  };
+  return html`${options.map(choice)}`;
 }
 
 export const option = (value: string, text: string, chosen: string): Markup =>

@@ -4,8 +4,7 @@ import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-li
 import { type HookEventOccurrence, isSyncEvent } from '../../webhooks/event.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveWhy } from '../../webhooks/hooks.ts';
-import { faint, literals, type Markup } from './text.ts';
-import { time } from './time.ts';
+import { faint, literals, type Markup, notice, time } from './text.ts';
 
 /** When each event happens. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
@@ -118,5 +117,4 @@ export type Notice = keyof typeof notices;
 
 const isNotice = (text: string): text is Notice => Object.hasOwn(notices, text);
 
-export const noticeOf = (text: string): Markup | string =>
-  isNotice(text) ? html`<p class="notice" role="status">${notices[text]}</p>` : '';
+export const noticeOf = (text: string): Markup | string => notice(isNotice(text) ? notices[text] : undefined);

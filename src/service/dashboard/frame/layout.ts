@@ -7,6 +7,7 @@ import type { Refusal } from '../../contract/problem.ts';
 import { type Environment, send } from '../../http/context.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { safeText } from '../assets/text.js';
+import { navigationLinks } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { pageHeaders } from './answer.ts';
 import { assetPath } from './assets.ts';
@@ -17,10 +18,9 @@ import type { PageCall } from './page.ts';
 export type PageLocation =
   | { readonly section: 'workspaces' }
   | { readonly section: 'workspaces'; readonly workspace: string; readonly tab: Tab }
-  | { readonly section: 'tokens' | 'audit' }
-  | { readonly section: 'none' };
+  | { readonly section: 'tokens' | 'audit' | 'none' };
 
-export type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
+type Tab = 'branches' | 'locks' | 'syncs' | 'hooks';
 
 export const inWorkspace = (workspace: string, tab: Tab): PageLocation => ({ section: 'workspaces', workspace, tab });
 
@@ -29,46 +29,34 @@ export interface View {
   readonly title: string;
   readonly location: PageLocation;
   readonly main: Markup;
-  /** In addition to those of every page. */
-  readonly scripts?: readonly string[];
-  readonly styles?: readonly string[];
+  /** In addition to that of every page. */
+  readonly script?: string;
 }
 
-interface Link {
-  readonly href: string;
-  readonly text: string;
-  readonly current: boolean;
-}
-
-const link = ({ href, text, current }: Link): Markup =>
-  html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`;
-
-const tabs: readonly { readonly tab: Tab; readonly text: string; readonly path: string; readonly needs?: Scope }[] = [
-  { tab: 'branches', text: 'Branches', path: '' },
-  { tab: 'locks', text: 'Locks', path: '/locks', needs: 'locks:read' },
-  { tab: 'syncs', text: 'Syncs', path: '/syncs', needs: 'sync' },
-  { tab: 'hooks', text: 'Webhooks', path: '/hooks', needs: 'hooks:write' },
-];
+const tabs: Readonly<Record<Tab, { readonly text: string; readonly path: string; readonly needs?: Scope }>> = {
+  branches: { text: 'Branches', path: '' },
+  locks: { text: 'Locks', path: '/locks', needs: 'locks:read' },
+  syncs: { text: 'Syncs', path: '/syncs', needs: 'sync' },
+  hooks: { text: 'Webhooks', path: '/hooks', needs: 'hooks:write' },
+};
 
 /** Only what the token may see: a link to a refusal helps nobody. */
 function workspaceNavigation(workspace: string, current: Tab, { scopes }: Bearer): Markup {
-  const shown = tabs.filter(({ needs }) => needs === undefined || grants(scopes, needs));
-  const links = shown.map(({ tab, text, path }) =>
-    link({ href: `/workspaces/${workspace}${path}`, text, current: tab === current }),
-  );
+  const links = Object.entries(tabs)
+    .filter(([, { needs }]) => needs === undefined || grants(scopes, needs))
+    .map(([tab, { text, path }]) => ({ href: `/workspaces/${workspace}${path}`, text, current: tab === current }));
   return html`<nav class="tabs" aria-label="Workspace ${workspace}">
     <p class="tabs-title">${userText(workspace)}</p>
-    <ul>${links}</ul>
+    ${navigationLinks(links)}
   </nav>`;
 }
 
 function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
-  const links: Link[] = [{ href: '/', text: 'Workspaces', current: section === 'workspaces' }];
-  if (grants(scopes, 'admin')) {
-    links.push({ href: '/tokens', text: 'Tokens', current: section === 'tokens' });
-    links.push({ href: '/audit', text: 'Audit', current: section === 'audit' });
-  }
-  return html`<nav aria-label="Main"><ul>${links.map(link)}</ul></nav>`;
+  const workspaces = { href: '/', text: 'Workspaces', current: section === 'workspaces' };
+  const tokens = { href: '/tokens', text: 'Tokens', current: section === 'tokens' };
+  const audit = { href: '/audit', text: 'Audit', current: section === 'audit' };
+  const links = grants(scopes, 'admin') ? [workspaces, tokens, audit] : [workspaces];
+  return html`<nav aria-label="Main">${navigationLinks(links)}</nav>`;
 }
 
 const signedIn = (call: PageCall): Markup => html`<div class="who">
@@ -76,27 +64,34 @@ const signedIn = (call: PageCall): Markup => html`<div class="who">
     <form method="post" action="/sign-out">${formField(call)}<button class="quiet">Sign out</button></form>
   </div>`;
 
-/** Everything around the content. Without `call` nobody is signed in. */
-async function pageOf(
-  { title, location, main, scripts = [], styles = [] }: View,
+/** In addition to those of every page. */
+function stylesOf(location: PageLocation): readonly string[] {
+  if ('tab' in location) return [location.tab === 'branches' ? 'syncs.css' : `${location.tab}.css`];
+  return location.section === 'workspaces' ? ['syncs.css'] : [];
+}
+
+/** The content and everything around it. Without `call` nobody is signed in. */
+export async function showPage(
   call: PageCall | undefined,
-): Promise<string> {
+  { title, location, main, script }: View,
+  status = 200,
+): Promise<Answer> {
   const inWorkspace =
     call !== undefined && 'workspace' in location
       ? workspaceNavigation(location.workspace, location.tab, call.bearer)
       : '';
   const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
-  const script = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
+  const module = (name: string) => html`<script type="module" src="${assetPath(name)}"></script>`;
   const page = await html`<!doctype html>
 <html lang="en" data-now="${call?.now ?? Date.now()}">
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
-  <title>${title} · Workspaces</title>
-  ${['style.css', 'elements.css', ...styles].map(style)}
+  <title>${safeText(title)} · Workspaces</title>
+  ${['style.css', 'elements.css', ...stylesOf(location)].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
-  ${['page.js', ...scripts].map(script)}
+  ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
 </head>
 <body>
   <a class="skip" href="#main">Skip to the content</a>
@@ -111,16 +106,7 @@ async function pageOf(
   </main>
 </body>
 </html>`;
-  return String(page);
-}
-
-export async function showPage(call: PageCall, view: View, status = 200): Promise<Answer> {
-  return { status, headers: pageHeaders, body: await pageOf(view, call) };
-}
-
-/** For visitors who are not signed in. */
-export async function showOpenPage(view: View, status = 200): Promise<Answer> {
-  return { status, headers: pageHeaders, body: await pageOf(view, undefined) };
+  return { status, headers: pageHeaders, body: String(page) };
 }
 
 /** What a problem is to the API: what went wrong, and the request id for the log. */
@@ -136,9 +122,7 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
   // Both are set once the session has been found.
   const session: ContextVariableMap['session'] | undefined = c.get('session');
   const bearer: Environment['Variables']['bearer'] | undefined = c.get('bearer');
-  const page =
-    session === undefined || bearer === undefined
-      ? await showOpenPage(view, status)
-      : await showPage({ c, bearer, now: session.now }, view, status);
+  const call = session === undefined || bearer === undefined ? undefined : { c, bearer, now: session.now };
+  const page = await showPage(call, view, status);
   return send(c, { ...page, headers: { ...refusal.extras.headers, ...page.headers } });
 }

@@ -97,7 +97,7 @@ export function addLivePage(
   });
 }
 
-export interface LivePageLimits {
+interface LivePageLimits {
   /** Each page holds a connection and receives every change. */
   readonly total: number;
   readonly perSession: number;
@@ -105,7 +105,7 @@ export interface LivePageLimits {
   readonly perWorkspace: number;
 }
 
-export const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
+const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
 
 /** Reserves a slot for a page and gives what frees it; refuses the page when there is none. */
 export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
@@ -118,33 +118,25 @@ const full = (why: string): Refusal =>
   });
 
 export function createLivePageQuota(limits: LivePageLimits = livePageLimits): LivePageQuota {
-  const bySession = new Map<string, number>();
-  const byWorkspace = new Map<string, number>();
-  let total = 0;
-
-  function add(counts: Map<string, number>, key: string, difference: 1 | -1): void {
-    const count = (counts.get(key) ?? 0) + difference;
-    if (count === 0) counts.delete(key);
-    else counts.set(key, count);
-  }
+  const counts = new Map<string, number>();
 
   return ({ session, workspace }) => {
-    if ((bySession.get(session) ?? 0) >= limits.perSession) {
-      throw full(`At most ${limits.perSession} live pages can be open per sign-in. Close some.`);
+    const shares = [
+      { of: `session ${session}`, max: limits.perSession, why: ' per sign-in. Close some.' },
+      { of: `workspace ${workspace}`, max: limits.perWorkspace, why: ' per workspace.' },
+      { of: 'all', max: limits.total, why: '.' },
+    ];
+    for (const { of, max, why } of shares) {
+      if ((counts.get(of) ?? 0) >= max) throw full(`At most ${max} live pages can be open${why}`);
     }
-    if ((byWorkspace.get(workspace) ?? 0) >= limits.perWorkspace) {
-      throw full(`At most ${limits.perWorkspace} live pages can be open per workspace.`);
-    }
-    if (total >= limits.total) throw full(`At most ${limits.total} live pages can be open.`);
-    const count = (difference: 1 | -1): void => {
-      add(bySession, session, difference);
-      add(byWorkspace, workspace, difference);
-      total += difference;
-    };
-    count(1);
+    for (const { of } of shares) counts.set(of, (counts.get(of) ?? 0) + 1);
     let isOpen = true;
     return () => {
-      if (isOpen) count(-1);
+      for (const { of } of isOpen ? shares : []) {
+        const count = (counts.get(of) ?? 0) - 1;
+        if (count === 0) counts.delete(of);
+        else counts.set(of, count);
+      }
       isOpen = false;
     };
   };

@@ -2,12 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
 import { parse, serialize } from 'hono/utils/cookie';
+import { isLoopback } from '../../../interface/loopback.ts';
 import type { Answer } from '../../contract/answer.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
 import { type Environment, send } from '../../http/context.ts';
 import { authenticateSession, looksLikeSessionSecret, sessionMs } from '../../sessions/sessions.ts';
 import { pageHeaders, seeOther, wantsPage } from './answer.ts';
-import { refuseOtherSites, speaksHttps } from './same-origin.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -51,6 +52,39 @@ export function requireSession(
   };
 }
 
+/**
+ * Browsers say where a form comes from, and no page can forge that. `Sec-Fetch-Site` is the browser's own comparison. It is
+ * absent on plain http beyond loopback; there `Origin` is compared with `Host`, which a proxy may have changed under https.
+ */
+function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
+  const { origin } = headers;
+  if (origin === undefined) return false;
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const host = URL.parse(origin)?.host;
+  return host !== undefined && host === headersDistinct['host']?.[0]?.toLowerCase();
+}
+
+/** Refuses a form that another site made the browser send. */
+export function refuseOtherSites(incoming: IncomingMessage): void {
+  if (isSameOrigin(incoming)) return;
+  throw new Refusal(
+    'cross-site',
+    'This form did not come from a page of this service, so nothing was done. Open the page again and send it from there.',
+  );
+}
+
+/**
+ * Whether the browser uses https, which the service behind a proxy cannot see. Forms say so in their `Origin`. Other
+ * requests have none, but `Sec-Fetch-Site` is sent only over https and to loopback (Fetch Metadata, section 2, "potentially
+ * trustworthy URL").
+ */
+function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
+  if (origin !== undefined) return origin.startsWith('https:');
+  const host = URL.parse(`http://${headersDistinct['host']?.[0]}`)?.hostname ?? '';
+  return headers['sec-fetch-site'] !== undefined && !isLoopback(host);
+}
+
 /** Comes first, because checking a header costs nothing. */
 export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) => {
   refuseOtherSites(c.env.incoming);
@@ -60,14 +94,16 @@ export const requireSameSite: MiddlewareHandler<Environment> = async (c, next) =
 /** RFC 6265bis section 4.1.3.2: browsers accept this prefix only over https, for this host and all of its paths. */
 const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
 
-const settings = (secure: boolean) =>
-  ({ path: '/', httpOnly: true, sameSite: 'Strict', secure }) as const satisfies Parameters<typeof serialize>[2];
+function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
+  const secure = speaksHttps(incoming);
+  const settings = { path: '/', httpOnly: true, sameSite: 'Strict', secure, maxAge } as const;
+  return serialize(secure ? names.secure : names.plain, secret, settings);
+}
 
-export const sessionCookie = (secret: string, secure: boolean): string =>
-  serialize(secure ? names.secure : names.plain, secret, { ...settings(secure), maxAge: sessionMs / 1_000 });
+export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
+  cookie(incoming, secret, sessionMs / 1_000);
 
-export const endedCookie = (secure: boolean): string =>
-  serialize(secure ? names.secure : names.plain, '', { ...settings(secure), maxAge: 0 });
+export const endedCookie = (incoming: IncomingMessage): string => cookie(incoming, '', 0);
 
 /**
  * The secret of the session, if there is one. Over https only the cookie counts that https alone can set: other hosts of the

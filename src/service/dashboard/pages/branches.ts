@@ -22,25 +22,23 @@ import {
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { plural, safeText } from '../assets/text.js';
-import { option } from '../elements/fields.ts';
-import { commit } from '../elements/sync.ts';
-import { empty, literal, type Markup, safeLines } from '../elements/text.ts';
-import { time } from '../elements/time.ts';
+import { field, option } from '../elements/fields.ts';
+import { addressWith, type Heading, numberedPages, table, unseen } from '../elements/list.ts';
+import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { branchSummary } from './branch-summary.ts';
-import { recentMs } from './workspaces.ts';
+import { branchSummary, recentMs } from './workspaces.ts';
 
 /** A branch that could not be synced, as typed. */
-export interface RefusedBranch {
+interface RefusedBranch {
   readonly typed: string;
   readonly why: string;
 }
 
-export interface BranchView {
+interface BranchView {
   readonly workspace: string;
   /** Without credentials. */
   readonly remote: string;
@@ -90,18 +88,24 @@ function remoteState(view: BranchView, now: number): Markup {
 const syncForm = (call: PageCall, workspace: string, branch: string): Markup =>
   html`<form method="post" action="/workspaces/${workspace}/sync">${formField(call)}<input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
 
-function nameForm(call: PageCall, { workspace, refused }: BranchView): Markup {
-  const invalid = refused === undefined ? '' : html` aria-invalid="true" aria-describedby="branch-problem"`;
-  return html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
+const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
+  html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
     ${formField(call)}
-    <div class="field">
-      <label for="branch">Sync a branch by name</label>
-      <input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${invalid}>
-      ${refused === undefined ? '' : html`<p class="problem" id="branch-problem" role="alert"><bdi>${safeText(refused.why)}</bdi></p>`}
-    </div>
+    ${field({
+      id: 'branch',
+      title: 'Sync a branch by name',
+      problem: refused && userText(refused.why),
+      control: (aria) =>
+        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.typed ?? ''}"${aria}>`,
+    })}
     <button class="primary">Sync</button>
   </form>`;
-}
+
+/** Enough to tell commits apart; the whole hash is shown on hover. */
+const shownDigits = 10;
+
+const commit = (head: string | undefined): Markup | string =>
+  head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
 
 function row(call: PageCall, view: BranchView, { name, standing, head, synced, isDefault }: BranchStanding): Markup {
   const { workspace, unfinished, maySync } = view;
@@ -113,8 +117,8 @@ function row(call: PageCall, view: BranchView, { name, standing, head, synced, i
   return html`<tr>
     <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
     <td><span class="state ${standing}">${words[standing]}</span>${running}</td>
-    <td class="wide">${head === undefined ? '' : commit(head)}</td>
-    <td class="wide">${synced === undefined ? '' : commit(synced.head)}</td>
+    <td class="wide">${commit(head)}</td>
+    <td class="wide">${commit(synced?.head)}</td>
     <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
     ${maySync ? html`<td class="act">${syncForm(call, workspace, name)}</td>` : ''}
   </tr>`;
@@ -135,23 +139,11 @@ const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
   </form>`;
 };
 
-/** Without empty parameters. */
-function addressOf(workspace: string, query: BranchView['query']): string {
-  const asked = Object.entries(query).filter(([, value]) => value !== '');
-  return `/workspaces/${workspace}${asked.length === 0 ? '' : `?${new URLSearchParams(asked)}`}`;
-}
+const addressOf = (workspace: string, query: BranchView['query']): string =>
+  addressWith(`/workspaces/${workspace}`, query);
 
-function pageLinks({ workspace, query }: BranchView, page: number, pages: number): Markup {
-  if (pages <= 1) return html``;
-  const link = (to: number, text: string) =>
-    html`<a href="${addressOf(workspace, { ...query, page: String(to) })}">${text}</a>`;
-  return html`<nav class="pages" aria-label="Pages">
-    ${page > 1 ? link(page - 1, 'Previous') : ''}<span>Page ${page} of ${pages}</span>${page < pages ? link(page + 1, 'Next') : ''}
-  </nav>`;
-}
-
-function table(call: PageCall, view: BranchView): Markup {
-  const { query, branches, maySync } = view;
+function branchTable(call: PageCall, view: BranchView): Markup {
+  const { workspace, query, branches, maySync } = view;
   const wanted = query.search.trim().toLowerCase();
   const found = branches.filter(
     ({ name, standing }) =>
@@ -160,18 +152,17 @@ function table(call: PageCall, view: BranchView): Markup {
   if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
   const pages = Math.ceil(found.length / pageSize);
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
-  const shown = found.slice((page - 1) * pageSize, page * pageSize);
-  return html`<table class="folds branches">
-    <thead><tr>
-      <th scope="col">Branch</th>
-      <th scope="col">State</th>
-      <th scope="col" class="wide">At the remote</th>
-      <th scope="col" class="wide">Synced</th>
-      <th scope="col">When</th>
-      ${maySync ? html`<th scope="col"><span class="visually-hidden">Sync</span></th>` : ''}
-    </tr></thead>
-    <tbody>${shown.map((branch) => row(call, view, branch))}</tbody>
-  </table>${pageLinks(view, page, pages)}`;
+  const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
+  const headings: readonly Heading[] = [
+    'Branch',
+    'State',
+    ['At the remote', 'wide'],
+    ['Synced', 'wide'],
+    'When',
+    maySync ? unseen('Sync') : '',
+  ];
+  return html`${table('folds branches', headings, rows)}
+    ${numberedPages({ page, pages }, ['Previous', 'Next'], (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
 }
 
 function noBranches({ known, isAwaited }: BranchView): Markup {
@@ -183,15 +174,17 @@ function noBranches({ known, isAwaited }: BranchView): Markup {
 }
 
 /** The content of the page. */
-export function branchPage(call: PageCall, view: BranchView): Markup {
+function branchPage(call: PageCall, view: BranchView): Markup {
   const { branches, maySync, known, query, refused } = view;
   const isFiltered = query.search !== '' || query.show !== '';
+  const what = known.listing === undefined ? 'synced branch' : 'branch';
+  const count = plural(branches.length, what, `${what}es`);
   return html`
-    <p class="faint">Mirror of ${literal(view.remote)} · ${plural(branches.length, known.listing === undefined ? 'synced branch' : 'branch', known.listing === undefined ? 'synced branches' : 'branches')}</p>
+    <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
     ${remoteState(view, call.now)}
     ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
     ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
-    ${branches.length === 0 ? noBranches(view) : table(call, view)}`;
+    ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
 }
 
 /** Most remotes answer within this; a page that takes longer seems broken. */
@@ -200,11 +193,7 @@ const patienceMs = 1_000;
 const answerHoldsMs = 5_000;
 const failureHoldsMs = 30_000;
 
-interface AskedRemote {
-  readonly known: KnownRemote;
-  /** It has not answered yet. */
-  readonly isAwaited: boolean;
-}
+type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
 
 export function addBranchPages(app: App, parts: DashboardParts): void {
   const { storage, remoteMemory, prepareSync, onQueued } = parts;
@@ -241,13 +230,8 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       query: queryOf(call, 'search', 'show', 'page'),
       refused,
     });
-    const view = {
-      title: `Branches of ${id}`,
-      location: inWorkspace(id, 'branches'),
-      main,
-      scripts: ['remotes.js'],
-      styles: ['syncs.css'],
-    };
+    const location = inWorkspace(id, 'branches');
+    const view = { title: `Branches of ${id}`, location, main, script: 'remotes.js' };
     return showPage(call, view, refused === undefined ? 200 : 422);
   }
 

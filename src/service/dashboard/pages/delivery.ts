@@ -10,29 +10,22 @@ import type { ReceiverAnswer } from '../../webhooks/receiver-answer.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
-import { faint, literal, type Markup, userText, verbatim } from '../elements/text.ts';
-import { time } from '../elements/time.ts';
+import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { addressedDeliveryId, addressedHook, noSuchDelivery } from './addressed-hook.ts';
+import { addressedDeliveryId, addressedHook, noSuchDelivery } from './hooks.ts';
 
-const path = '/workspaces/:id/hooks/:hook/deliveries/:delivery';
-const access = 'hooks:write';
+const route = { path: '/workspaces/:id/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
 /** Why it cannot be sent again now; undefined if it can. */
 function whyNotAgain({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
-  switch (state.kind) {
-    case 'under-way':
-      return 'It is being sent now.';
-    case 'behind-another':
-      return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
-    default:
-      return undefined;
-  }
+  if (state.kind === 'under-way') return 'It is being sent now.';
+  if (state.kind !== 'behind-another') return undefined;
+  return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
 }
 
 function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
@@ -96,18 +89,13 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${request(hook, delivery)}
       <h2>Last answer</h2>
       ${answerSection(last_attempt, attempts, last_error)}`;
-    const view = {
-      title: `Delivery of ${event.type}`,
-      location: inWorkspace(workspace, 'hooks'),
-      main,
-      styles: ['hooks.css'],
-    } as const;
+    const view = { title: `Delivery of ${event.type}`, location: inWorkspace(workspace, 'hooks'), main };
     return showPage(call, view, refused === undefined ? 200 : 409);
   }
 
-  addPage(app, parts, { path, access }, (call) => show(call));
+  addPage(app, parts, route, (call) => show(call));
 
-  addAction(app, parts, { path: `${path}/send-again`, access }, async (call) => {
+  addAction(app, parts, { ...route, path: `${route.path}/send-again` }, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const delivery = addressedDeliveryId(call);
     const asked = { workspace, hook: hook.id, delivery, actor: actorOf(call.c) };
@@ -138,7 +126,7 @@ const headerLines = (headers: readonly (readonly [name: string, value: Markup])[
 const headerValue = (header: ShownHeader): Markup =>
   'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
 
-export const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
+const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
   <p>${literal(`${method} ${url}`)}</p>
   ${headerLines(headers.map((header) => [header.name, headerValue(header)] as const))}
   ${verbatim(prettyBody)}
@@ -155,7 +143,7 @@ function wholeAnswer({ headers, body, bodyIsCut }: Extract<ReceiverAnswer, { kep
     ${cut}`;
 }
 
-export function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
+function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
   if (attempt === null) {
     return attempts === 0
       ? html`<p class="faint">No attempt yet.</p>`

@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import { plural } from '../assets/text.js';
-import type { Markup } from '../elements/text.ts';
-import { duration } from '../elements/time.ts';
+import { duration, type Markup } from '../elements/text.ts';
 
-export interface ChartedSync {
+interface ChartedSync {
   readonly milliseconds: number;
   readonly failed: boolean;
 }

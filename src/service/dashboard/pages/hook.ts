@@ -1,17 +1,16 @@
 import { html } from 'hono/html';
-import { invalid } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
+import type { Database } from '../../storage/storage.ts';
 import {
   type DeliveryFilter,
   type DeliveryOverview,
-  type DeliveryPage,
   deliveryFilters,
   listDeliveries,
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
-import { type Pause, pauseHook, type Resumption, resumeHook } from '../../webhooks/pause-hook.ts';
+import { type HookChange, pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { plural } from '../assets/text.js';
 import {
   deliveryState,
@@ -24,14 +23,16 @@ import {
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
-import { time } from '../elements/time.ts';
+import { addressWith, type Heading, link, navigationLinks, pageLinks, positionIn, table } from '../elements/list.ts';
+import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { addressedHook, noSuchHook } from './addressed-hook.ts';
+import { addressedHook, noSuchHook } from './hooks.ts';
+
+const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as const;
 
 const pageSize = 50;
 
@@ -74,80 +75,42 @@ interface Shown {
 
 function shownOf(call: PageCall): Shown {
   const { state, before } = queryOf(call, 'state', 'before');
-  if (before !== '' && !/^\d{1,15}$/.test(before)) {
-    throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
-  }
-  return { only: isFilter(state) ? state : undefined, before: before === '' ? undefined : Number(before) };
+  return { only: isFilter(state) ? state : undefined, before: positionIn(before) };
 }
 
 function noDeliveries(page: string, { only, before }: Shown): Markup {
   if (before !== undefined) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
-  if (only !== undefined) {
-    return empty(
-      'No delivery is in this state.',
-      html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`,
-    );
-  }
-  return empty(
-    'Nothing has been delivered yet.',
-    'The next matching event appears here. Start a sync, or take and release a lock.',
+  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`;
+  const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
+  return only === undefined
+    ? empty('Nothing has been delivered yet.', first)
+    : empty('No delivery is in this state.', all);
+}
+
+function otherPages(page: string, { only: state, before }: Shown, next: number | undefined): Markup | string {
+  const first = link(addressWith(page, { state }), before === undefined ? 'Reload' : 'Newest');
+  return pageLinks(
+    first,
+    next === undefined ? '' : link(addressWith(page, { state, before: String(next) }), 'Older', 'next'),
   );
 }
 
-function pageLinks(page: string, { only, before }: Shown, { next }: DeliveryPage): Markup {
-  const address = (more: Readonly<Record<string, string>>) => {
-    const query = new URLSearchParams({ ...(only !== undefined && { state: only }), ...more }).toString();
-    return query === '' ? page : `${page}?${query}`;
-  };
-  return html`<nav class="pages" aria-label="Pages">
-    ${before === undefined ? html`<a href="${address({})}">Reload</a>` : html`<a href="${address({})}">Newest</a>`}
-    ${next === undefined ? '' : html`<a href="${address({ before: String(next) })}" rel="next">Older</a>`}
-  </nav>`;
-}
+const filters: Readonly<Record<DeliveryFilter, string>> = {
+  open: 'Unfinished',
+  failed: 'Failed',
+  delivered: 'Delivered',
+  dropped: 'Dropped',
+};
 
-export function addHookPage(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
-  addPage(app, parts, { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' }, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
-    const shown = shownOf(call);
-    const [overview, deliveries] = await Promise.all([
-      findHookOverview(storage.read, workspace, hook.id),
-      listDeliveries(storage, hook, { limit: pageSize, ...shown }),
-    ]);
-    if (overview === undefined) throw noSuchHook();
-    const page = `/workspaces/${workspace}/hooks/${hook.id}`;
-    const main = html`
-      ${noticeOf(queryOf(call, 'notice').notice)}
-      ${overview.inactive_why === null ? '' : whyInactive[overview.inactive_why]}
-      ${droppedEvents(overview, call.now)}
-      ${actions(call, page, overview)}
-      ${facts(call, workspace, overview)}
-      <h2 id="deliveries">Deliveries</h2>
-      ${filterLinks(page, shown.only)}
-      ${deliveries.deliveries.length === 0 ? noDeliveries(page, shown) : deliveryTable(call, page, deliveries.deliveries)}
-      ${pageLinks(page, shown, deliveries)}`;
-    return showPage(call, {
-      title: `Webhook to ${new URL(hook.url).host}`,
-      location: inWorkspace(workspace, 'hooks'),
-      main,
-      styles: ['hooks.css'],
-    });
+function filterLinks(page: string, current: DeliveryFilter | undefined): Markup {
+  const filter = (state: DeliveryFilter | undefined) => ({
+    href: addressWith(page, { state }),
+    text: state === undefined ? 'All' : filters[state],
+    current: state === current,
   });
+  const links = navigationLinks([filter(undefined), ...deliveryFilters.map(filter)]);
+  return html`<nav class="states" aria-label="Deliveries by state">${links}</nav>`;
 }
-
-const filters: readonly (readonly [filter: DeliveryFilter | undefined, text: string])[] = [
-  [undefined, 'All'],
-  ['open', 'Unfinished'],
-  ['failed', 'Failed'],
-  ['delivered', 'Delivered'],
-  ['dropped', 'Dropped'],
-];
-
-export const filterLinks = (page: string, current: DeliveryFilter | undefined): Markup =>
-  html`<nav class="states" aria-label="Deliveries by state"><ul>${filters.map(
-    ([filter, text]) =>
-      html`<li><a href="${page}${filter === undefined ? '' : `?state=${filter}`}"${filter === current ? html` aria-current="page"` : ''}>${text}</a></li>`,
-  )}</ul></nav>`;
 
 function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Markup {
   const { id, event, state, attempts, last_attempt, last_error } = delivery;
@@ -161,43 +124,14 @@ function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Marku
   </tr>`;
 }
 
-export const deliveryTable = (call: PageCall, page: string, deliveries: readonly DeliveryOverview[]): Markup =>
-  html`<table class="cards deliveries">
-    <thead><tr>
-      <th scope="col">Event</th>
-      <th scope="col">State</th>
-      <th scope="col" class="number">Attempts</th>
-      <th scope="col">Last attempt</th>
-      <th scope="col">Next attempt</th>
-      <th scope="col">Last error</th>
-    </tr></thead>
-    <tbody>${deliveries.map((delivery) => row(call, page, delivery))}</tbody>
-  </table>`;
-
-const pagePath = '/workspaces/:id/hooks/:hook';
-const access = 'hooks:write';
-
-function noticeOfPause(pause: Pause): Notice {
-  switch (pause.kind) {
-    case 'paused':
-      return 'paused';
-    case 'inactive-already':
-      return pause.why === 'paused' ? 'paused-already' : 'gone-already';
-    case 'absent':
-      throw noSuchHook();
-  }
-}
-
-function noticeOfResumption(resumption: Resumption): Notice {
-  switch (resumption.kind) {
-    case 'resumed':
-      return resumption.wasInactive === 'gone' ? 'resumed-gone' : 'resumed';
-    case 'active-already':
-      return 'active-already';
-    case 'absent':
-      throw noSuchHook();
-  }
-}
+const headings: readonly Heading[] = [
+  'Event',
+  'State',
+  ['Attempts', 'number'],
+  'Last attempt',
+  'Next attempt',
+  'Last error',
+];
 
 const whatIsLost = (waiting: number): Markup =>
   waiting === 0
@@ -205,25 +139,61 @@ const whatIsLost = (waiting: number): Markup =>
     : html`<p class="warning"><strong>${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</strong> Its list of
         deliveries is removed too.</p>`;
 
-export function addHookChanges(app: App, parts: DashboardParts): void {
+export function addHookPages(app: App, parts: DashboardParts): void {
   const { storage, onLockEvent } = parts;
 
-  addAction(app, parts, { path: `${pagePath}/pause`, access }, async (call) => {
+  addPage(app, parts, route, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
-    const change = { workspace, id: hook.id, actor: actorOf(call.c) };
-    const pause = await storage.commit({ workspace }, (db) => pauseHook(db, storage.now, change));
-    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfPause(pause)}`);
+    const shown = shownOf(call);
+    const [overview, { deliveries, next }] = await Promise.all([
+      findHookOverview(storage.read, workspace, hook.id),
+      listDeliveries(storage, hook, { limit: pageSize, ...shown }),
+    ]);
+    if (overview === undefined) throw noSuchHook();
+    const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const rows = deliveries.map((delivery) => row(call, page, delivery));
+    const main = html`
+      ${noticeOf(queryOf(call, 'notice').notice)}
+      ${overview.inactive_why === null ? '' : whyInactive[overview.inactive_why]}
+      ${droppedEvents(overview, call.now)}
+      ${actions(call, page, overview)}
+      ${facts(call, workspace, overview)}
+      <h2 id="deliveries">Deliveries</h2>
+      ${filterLinks(page, shown.only)}
+      ${rows.length === 0 ? noDeliveries(page, shown) : table('cards deliveries', headings, rows)}
+      ${otherPages(page, shown, next)}`;
+    return showPage(call, {
+      title: `Webhook to ${new URL(hook.url).host}`,
+      location: inWorkspace(workspace, 'hooks'),
+      main,
+    });
   });
 
-  addAction(app, parts, { path: `${pagePath}/resume`, access }, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
-    const change = { workspace, id: hook.id, actor: actorOf(call.c) };
-    const resumption = await storage.commit({ workspace }, (db) => resumeHook(db, storage.now, change));
-    onLockEvent();
-    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${noticeOfResumption(resumption)}`);
+  /** The change says what has happened; the page of the webhook tells it. */
+  function addChange(action: 'pause' | 'resume', change: (db: Database, change: HookChange) => Promise<Notice>): void {
+    addAction(app, parts, { ...route, path: `${route.path}/${action}` }, async (call) => {
+      const { workspace, hook } = await addressedHook(call, storage);
+      const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
+      const notice = await storage.commit({ workspace }, (db) => change(db, asked));
+      onLockEvent();
+      return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
+    });
+  }
+  addChange('pause', async (db, asked) => {
+    const pause = await pauseHook(db, storage.now, asked);
+    if (pause.kind === 'absent') throw noSuchHook();
+    return pause.kind === 'paused' ? 'paused' : `${pause.why}-already`;
+  });
+  addChange('resume', async (db, asked) => {
+    const resumption = await resumeHook(db, storage.now, asked);
+    if (resumption.kind === 'absent') throw noSuchHook();
+    if (resumption.kind === 'active-already') return 'active-already';
+    return resumption.wasInactive === 'gone' ? 'resumed-gone' : 'resumed';
   });
 
-  addPage(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {
+  const removal = { ...route, path: `${route.path}/remove` } as const;
+
+  addPage(app, parts, removal, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const overview = await findHookOverview(storage.read, workspace, hook.id);
     if (overview === undefined) throw noSuchHook();
@@ -237,10 +207,10 @@ export function addHookChanges(app: App, parts: DashboardParts): void {
     return showPage(call, { title: 'Remove this webhook?', location: inWorkspace(workspace, 'hooks'), main });
   });
 
-  addAction(app, parts, { path: `${pagePath}/remove`, access }, async (call) => {
+  addAction(app, parts, removal, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
-    const removal = { workspace, id: hook.id, actor: actorOf(call.c) };
-    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, removal)))) throw noSuchHook();
+    const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
+    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, asked)))) throw noSuchHook();
     return seeOther(`/workspaces/${workspace}/hooks?notice=removed`);
   });
 }

@@ -1,12 +1,45 @@
 import { html } from 'hono/html';
+import { Refusal } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
+import { findHook, type HookRow, type InactiveWhy } from '../../webhooks/hooks.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
+import { type Heading, table } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, queryOf, workspaceOf } from '../frame/page.ts';
+import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
+
+export interface AddressedHook {
+  readonly workspace: string;
+  readonly hook: HookRow;
+}
+
+export const noSuchHook = (): Refusal =>
+  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
+
+export const noSuchDelivery = (): Refusal =>
+  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
+
+const idAfter = (prefix: string, text: string): string | undefined =>
+  text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;
+
+/** The webhook in the address. An impossible id is not looked up: it may have characters that a database refuses. */
+export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
+  const { id: workspace } = await workspaceOf(call, storage);
+  const id = idAfter('hook_', call.c.req.param('hook') ?? '');
+  const hook = id === undefined ? undefined : await findHook(storage.read, workspace, id);
+  if (hook === undefined) throw noSuchHook();
+  return { workspace, hook };
+}
+
+export function addressedDeliveryId({ c }: PageCall): string {
+  const id = idAfter('msg_', c.req.param('delivery') ?? '');
+  if (id === undefined) throw noSuchDelivery();
+  return id;
+}
 
 const noHooks = (workspace: string): Markup =>
   empty(
@@ -16,26 +49,21 @@ const noHooks = (workspace: string): Markup =>
       <code>operation: register-hook</code>.`,
   );
 
-/** What to do about the state, if anything. */
-function whatToDo({ inactive_why }: HookOverview): Markup | string {
-  switch (inactive_why) {
-    case 'gone':
-      return html`<p class="hint">The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.</p>`;
-    case 'paused':
-      return html`<p class="hint">Events are not queued for it until it is resumed.</p>`;
-    case null:
-      return '';
-  }
-}
+/** What to do about the state. */
+const whatToDo: Readonly<Record<InactiveWhy, string>> = {
+  gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
+  paused: 'Events are not queued for it until it is resumed.',
+};
 
 const count = (number: number): Markup =>
   number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;
 
 function row(workspace: string, hook: HookOverview): Markup {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+  const { inactive_why: why } = hook;
   return html`<tr>
     <th scope="row"><a href="${page}">${literal(shownUrl(hook.url))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(hook.inactive_why)}${whatToDo(hook)}${droppedInShort(hook)}</td>
+    <td data-label="State">${hookState(why)}${why === null ? '' : html`<p class="hint">${whatToDo[why]}</p>`}${droppedInShort(hook)}</td>
     <td data-label="Events">${literals(hook.events)}</td>
     <td data-label="Branches">${shownBranches(hook)}</td>
     <td class="number" data-label="Waiting">${count(hook.pending_deliveries)}</td>
@@ -44,18 +72,22 @@ function row(workspace: string, hook: HookOverview): Markup {
   </tr>`;
 }
 
-const table = (workspace: string, hooks: readonly HookOverview[]): Markup => html`<table class="cards hooks">
-    <thead><tr>
-      <th scope="col">Address</th>
-      <th scope="col">State</th>
-      <th scope="col">Events</th>
-      <th scope="col">Branches</th>
-      <th scope="col" class="number">Waiting</th>
-      <th scope="col" class="number">Failed</th>
-      <th scope="col">Last error</th>
-    </tr></thead>
-    <tbody>${hooks.map((hook) => row(workspace, hook))}</tbody>
-  </table>
+const headings: readonly Heading[] = [
+  'Address',
+  'State',
+  'Events',
+  'Branches',
+  ['Waiting', 'number'],
+  ['Failed', 'number'],
+  'Last error',
+];
+
+const hookTable = (workspace: string, hooks: readonly HookOverview[]): Markup => html`
+  ${table(
+    'cards hooks',
+    headings,
+    hooks.map((hook) => row(workspace, hook)),
+  )}
   <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
 
 export function addHookListPage(app: App, parts: DashboardParts): void {
@@ -66,12 +98,7 @@ export function addHookListPage(app: App, parts: DashboardParts): void {
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}
       <div class="actions"><a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a></div>
-      ${hooks.length === 0 ? noHooks(id) : table(id, hooks)}`;
-    return showPage(call, {
-      title: `Webhooks of ${id}`,
-      location: inWorkspace(id, 'hooks'),
-      main,
-      styles: ['hooks.css'],
-    });
+      ${hooks.length === 0 ? noHooks(id) : hookTable(id, hooks)}`;
+    return showPage(call, { title: `Webhooks of ${id}`, location: inWorkspace(id, 'hooks'), main });
   });
 }

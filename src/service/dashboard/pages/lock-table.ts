@@ -14,8 +14,7 @@ import {
   sortKeys,
 } from '../assets/lock-list.js';
 import { plural, safeText, shortRun } from '../assets/text.js';
-import type { Markup } from '../elements/text.ts';
-import { countdown, time } from '../elements/time.ts';
+import { countdown, type Markup, time } from '../elements/text.ts';
 
 export type ReleaseWay = ShownLock['release'];
 
@@ -24,15 +23,10 @@ export function releaseWay({ id, scopes }: Bearer, tokenId: string): ReleaseWay 
   return grants(scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-export const shownLock = (bearer: Bearer, { lock, tokenId }: HeldLock): ShownLock => ({
-  id: lock.id,
-  path: lock.path,
-  owner: lock.owner,
-  origin: lock.origin,
-  acquired_at: lock.acquired_at,
-  expires_at: lock.expires_at,
-  release: releaseWay(bearer, tokenId),
-});
+export function shownLock(bearer: Bearer, { lock, tokenId }: HeldLock): ShownLock {
+  const { id, path, owner, origin, acquired_at, expires_at } = lock;
+  return { id, path, owner, origin, acquired_at, expires_at, release: releaseWay(bearer, tokenId) };
+}
 
 export const columnNames: Readonly<Record<SortKey, string>> = {
   path: 'Path',
@@ -51,17 +45,19 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
 
+const epoch = new Date(0).toISOString();
+
 const dummy: ShownLock = {
   id: '',
   path: 'a/b',
   owner: '',
   origin: null,
-  acquired_at: new Date(0).toISOString(),
-  expires_at: new Date(0).toISOString(),
+  acquired_at: epoch,
+  expires_at: epoch,
   release: 'none',
 };
 
-export interface TableRows {
+interface TableRows {
   /** Of this page. */
   readonly locks: readonly ShownLock[];
   /** Of all pages: how many locks each folder has. */
@@ -78,9 +74,7 @@ export function lockTable(context: RowContext, query: ListQuery, { locks, folder
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
-    return begins
-      ? [folderRow(folder, folders.get(folder) ?? 0, columns), lockRow(context, lock)]
-      : [lockRow(context, lock)];
+    return [begins ? folderRow(folder, folders.get(folder) ?? 0, columns) : '', lockRow(context, lock)];
   });
   return html`<table role="table" class="locks${releasing ? ' releasing' : ''}${query.group ? ' grouped' : ''}" aria-label="Locks" aria-rowcount="${total + 1}"${hidden ? html` hidden` : ''}>
     <thead role="rowgroup"><tr role="row" aria-rowindex="1">

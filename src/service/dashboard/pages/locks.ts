@@ -21,6 +21,7 @@ import {
 import { plural } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
 import { option } from '../elements/fields.ts';
+import { numberedPages } from '../elements/list.ts';
 import { empty, literal, type Markup, notice } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type Listener, type LiveControl } from '../frame/live-page.ts';
@@ -36,62 +37,60 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['absent', 'Nothing was released: the lock was already gone. Its holder released it, or it expired.'],
 ]);
 
+const alphabetical = ['A to Z', 'Z to A'] as const;
+
 /** Ascending and descending, in the words of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
-  path: ['A to Z', 'Z to A'],
-  holder: ['A to Z', 'Z to A'],
-  run: ['A to Z', 'Z to A'],
+  path: alphabetical,
+  holder: alphabetical,
+  run: alphabetical,
   since: ['oldest first', 'newest first'],
   left: ['least first', 'most first'],
 };
 
 function filters(workspace: string, query: ListQuery): Markup {
   const sorts = sortKeys.flatMap((by) =>
-    orders[by].map((order, index) => ({
-      value: sortText({ by, descending: index === 1 }),
-      text: `${columnNames[by]}, ${order}`,
-    })),
+    orders[by].map((order, index) => {
+      const value = sortText({ by, descending: index === 1 });
+      return option(value, `${columnNames[by]}, ${order}`, sortText(query));
+    }),
   );
   return html`<form method="get" action="/workspaces/${workspace}/locks" role="search" class="lock-filters">
     <div class="lock-search"><label for="search">Search</label>
       <input id="search" name="search" type="search" value="${query.search}" placeholder="Path, holder or run" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></div>
     <div><label for="sort">Sort by</label>
-      <select id="sort" name="sort">${sorts.map(({ value, text }) => option(value, text, sortText(query)))}</select></div>
+      <select id="sort" name="sort">${sorts}</select></div>
     <div class="lock-group"><input type="checkbox" id="group" name="group" value="folder"${query.group ? html` checked` : ''}><label for="group">Group by folder</label></div>
     <button class="apply">Show</button>
   </form>`;
 }
 
-/** The three empty states. The browser switches between them as locks come and go. */
-function emptyStates(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
-  const state = (name: string, applies: boolean, content: Markup) =>
-    html`<div data-empty="${name}"${applies ? '' : html` hidden`}>${content}</div>`;
-  const nobody = shown === 0;
-  return html`
-    ${state(
-      'free',
-      nobody && path !== '',
-      empty(
-        'Nobody holds a lock on this path.',
-        'It was released, has expired, or was never taken. Anyone can take it now.',
-      ),
-    )}
-    ${state(
-      'none',
-      nobody && path === '' && all === 0,
-      empty(
-        'Nothing is locked.',
-        html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
-      ),
-    )}
-    ${state(
-      'no-match',
-      nobody && path === '' && all > 0,
-      empty(
-        'No lock matches the search.',
-        html`The search covers paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
-      ),
-    )}`;
+const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: string) => Markup>> = {
+  free: () =>
+    empty(
+      'Nobody holds a lock on this path.',
+      'It was released, has expired, or was never taken. Anyone can take it now.',
+    ),
+  none: () =>
+    empty(
+      'Nothing is locked.',
+      html`When a workflow step takes a lock with <code>operation: lock</code>, it appears here, with its holder and run.`,
+    ),
+  'no-match': (workspace) =>
+    empty(
+      'No lock matches the search.',
+      html`The search covers paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+    ),
+};
+
+/** All of them: the browser switches between them as locks come and go. */
+function emptyDivisions(workspace: string, { path }: ListQuery, all: number, shown: number): Markup {
+  const whole = all === 0 ? 'none' : 'no-match';
+  const state = shown > 0 ? undefined : path === '' ? whole : 'free';
+  return html`${Object.entries(emptyStates).map(
+    ([name, content]) =>
+      html`<div data-empty="${name}"${name === state ? '' : html` hidden`}>${content(workspace)}</div>`,
+  )}`;
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
@@ -99,18 +98,6 @@ const onlyOne = (workspace: string, path: string): Markup =>
 
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
-
-function pageLinks(workspace: string, query: ListQuery, pages: number): Markup | string {
-  const { page } = query;
-  if (pages < 2) return '';
-  const to = (target: number, text: string, rel: string) =>
-    html`<a rel="${rel}" href="${listAddress(workspace, { ...query, page: target })}">${text}</a>`;
-  return html`<nav class="pages" aria-label="Pages">
-    ${page > 1 ? to(page - 1, 'Previous page', 'prev') : ''}
-    <span>Page ${page} of ${pages}</span>
-    ${page < pages ? to(page + 1, 'Next page', 'next') : ''}
-  </nav>`;
-}
 
 function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock[]): Markup {
   const { workspace, now } = context;
@@ -134,8 +121,8 @@ function listed(context: RowContext, asked: ListQuery, locks: readonly ShownLock
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTable(context, query, rows)}
-    ${emptyStates(workspace, query, locks.length, found.length)}
-    ${pageLinks(workspace, query, pages)}
+    ${emptyDivisions(workspace, query, locks.length, found.length)}
+    ${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], (page) => listAddress(workspace, { ...query, page }))}
   </div>`;
 }
 
@@ -151,22 +138,15 @@ function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
  * The events: `snapshot` (all locks in parts, the last of which says so), then `changed` (locks that were taken or
  * renewed) and `removed` (paths that are free).
  */
-async function sendLocks(
-  news: AsyncIterable<LockNews>,
-  bearer: Bearer,
-  { send }: Pick<Listener, 'send'>,
-): Promise<void> {
+async function sendLocks(news: AsyncIterable<LockNews>, bearer: Bearer, send: Listener['send']): Promise<void> {
   const shown = (locks: readonly HeldLock[]) => locks.map((held) => shownLock(bearer, held));
   for await (const each of news) {
-    switch (each.kind) {
-      case 'all':
-        for (const locks of chunksOf(each.locks)) await send('snapshot', { locks: shown(locks), last: false });
-        await send('snapshot', { locks: [], last: true });
-        break;
-      case 'changed':
-        for (const paths of chunksOf(each.free)) await send('removed', { paths });
-        for (const locks of chunksOf(each.locks)) await send('changed', { locks: shown(locks) });
-        break;
+    if (each.kind === 'all') {
+      for (const locks of chunksOf(each.locks)) await send('snapshot', { locks: shown(locks), last: false });
+      await send('snapshot', { locks: [], last: true });
+    } else {
+      for (const paths of chunksOf(each.free)) await send('removed', { paths });
+      for (const locks of chunksOf(each.locks)) await send('changed', { locks: shown(locks) });
     }
   }
 }
@@ -183,8 +163,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     return showPage(call, {
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
-      scripts: ['locks.js'],
-      styles: ['locks.css'],
+      script: 'locks.js',
       main: html`${notice(notices.get(texts.notice))}
         ${listed(context, parseListQuery(new URLSearchParams(texts)), locks)}`,
     });
@@ -192,6 +171,6 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await workspaceOf(call, storage);
-    return (listener) => sendLocks(lockWatch.follow(id, listener.gone), call.bearer, listener);
+    return ({ send, gone }) => sendLocks(lockWatch.follow(id, gone), call.bearer, send);
   });
 }

@@ -1,26 +1,27 @@
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import type { FieldError } from '../../../interface/problem.ts';
 import { type HookFormat, hookEvents, hookFormats } from '../../../interface/resources.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { parseTarget } from '../../webhooks/target.ts';
-import { choice, group, marked, problemBeside, problemId, problemSummary } from '../elements/fields.ts';
+import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField, newFormId } from '../frame/form.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
-const titles: Readonly<Record<Field, string>> = {
+const titles = {
   url: 'Address',
   events: 'Events',
   branches: 'Branches',
   format: 'Format',
   secret: 'Secret',
   headers: 'Extra headers',
-};
+} as const;
+
+type Field = keyof typeof titles;
 
 const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
   standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
@@ -32,51 +33,22 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
     <code>Authorization: Bearer …</code> has a token of Buildkite. For syncs only.`,
 };
 
-/** The ARIA attributes of a control. */
-const described = (field: Field, problems: Problems): Markup =>
-  html`aria-describedby="${field}-hint${problems[field] === undefined ? '' : ` ${problemId(field)}`}"${marked(problems[field] !== undefined)}`;
+const eventChoices = (chosen: readonly string[], wrong: boolean): Markup =>
+  choices({
+    type: 'checkbox',
+    name: 'event',
+    chosen,
+    wrong,
+    options: hookEvents.map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
+  });
 
-interface Control {
-  readonly field: Field;
-  readonly problems: Problems;
-  readonly control: Markup;
-  readonly hint: Markup | string;
-}
-
-const field = ({ field: name, problems, control, hint }: Control): Markup => html`<div class="field">
-    <label for="${name}">${titles[name]}</label>
-    ${control}
-    ${problemBeside(name, problems[name])}
-    <p class="hint" id="${name}-hint">${hint}</p>
-  </div>`;
-
-const groupOf = (name: Field, problems: Problems, content: readonly Markup[]): Markup =>
-  group({ id: name, title: titles[name], problem: problems[name], content });
-
-const eventChoices = (typed: Typed, wrong: boolean): readonly Markup[] =>
-  hookEvents.map((event, index) =>
-    choice({
-      type: 'checkbox',
-      name: 'event',
-      value: event,
-      checked: typed.events.includes(event),
-      label: html`<code>${event}</code>`,
-      hint: eventMeanings[event],
-      wrong: wrong && index === 0,
-    }),
-  );
-
-const formatChoices = (typed: Typed): readonly Markup[] =>
-  hookFormats.map((format) =>
-    choice({
-      type: 'radio',
-      name: 'format',
-      value: format,
-      checked: typed.format === format,
-      label: formatNames[format],
-      hint: formatMeanings[format],
-    }),
-  );
+const formatChoices = (chosen: string): Markup =>
+  choices({
+    type: 'radio',
+    name: 'format',
+    chosen: [chosen],
+    options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
+  });
 
 /** The address as typed, without a password, which is one of the mistakes. */
 function shownAgain(url: string): string {
@@ -100,48 +72,46 @@ const whatToRepeat = ({ secret, headers }: Typed): string =>
 
 export function newHookForm(call: PageCall, workspace: string, typed: Typed, problems: Problems): View {
   const list = `/workspaces/${workspace}/hooks`;
+  const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
+    field({ id, title: titles[id], problem: problems[id], hint, control });
+  const grouped = (id: Field, content: Markup) => group({ id, title: titles[id], problem: problems[id], content });
   const main = html`${problemSummary('No webhook was registered.', titles, problems, whatToRepeat(typed))}
     <form method="post" action="${list}" class="narrow" novalidate>
       ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
-      ${field({
-        field: 'url',
-        problems,
-        control: html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false" ${described('url', problems)}>`,
-        hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
+      ${labelled(
+        'url',
+        html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
           workspace already has the address, what you enter here replaces its settings.`,
-      })}
-      ${groupOf('events', problems, eventChoices(typed, problems.events !== undefined))}
-      ${field({
-        field: 'branches',
-        problems,
-        control: html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none" ${described('branches', problems)}>
+        (aria) =>
+          html`<input type="url" id="url" name="url" value="${shownAgain(typed.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
+      )}
+      ${grouped('events', eventChoices(typed.events, problems.events !== undefined))}
+      ${labelled(
+        'branches',
+        'One per line, or empty for all branches. For syncs only: locks have no branch.',
+        (aria) => html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none"${aria}>
 ${typed.branches}</textarea>`,
-        hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
-      })}
-      ${groupOf('format', problems, formatChoices(typed))}
-      ${field({
-        field: 'headers',
-        problems,
-        control: html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off" ${described('headers', problems)}>
+      )}
+      ${grouped('format', formatChoices(typed.format))}
+      ${labelled(
+        'headers',
+        html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again.`,
+        (
+          aria,
+        ) => html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off"${aria}>
 ${namesOf(typed.headers)}</textarea>`,
-        hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again.`,
-      })}
-      ${field({
-        field: 'secret',
-        problems,
-        control: html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false" ${described('secret', problems)}>`,
-        hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. If empty, a new webhook gets one,
+      )}
+      ${labelled(
+        'secret',
+        html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. If empty, a new webhook gets one,
           shown once, and an existing webhook keeps its own.`,
-      })}
+        (aria) => html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false"${aria}>`,
+      )}
       <div class="actions"><button class="primary">Register webhook</button> <a class="button" href="${list}">Cancel</a></div>
     </form>`;
   return { title: 'Add a webhook', location: inWorkspace(workspace, 'hooks'), main };
 }
-
-export const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;
-
-export type Field = (typeof fields)[number];
 
 /** A sentence for each wrong field. */
 export type Problems = Partial<Readonly<Record<Field, string>>>;
@@ -198,29 +168,18 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   return accepted(Object.fromEntries(headers));
 }
 
-const isField = (text: string): text is Field => fields.some((field) => field === text);
-
-/** Names the entry of a field that has several. */
-function sentence(field: Field, index: string | undefined, detail: string): string {
-  if (field === 'branches' && index !== undefined) return `Branch ${Number(index) + 1}: ${detail}`;
-  return detail;
-}
-
-/** The errors of the API, by field of the form; undefined if one has no field. */
-export function problemsOf(errors: readonly FieldError[]): Problems | undefined {
-  const problems = new Map<Field, string>();
+/** The errors of the API, by field of the form. Throws on what has no field. */
+export function problemsIn(error: unknown): Problems {
+  const errors = error instanceof Refusal ? (error.extras.errors ?? []) : [];
+  const problems = new Map<string, string>();
   for (const { pointer, detail } of errors) {
     const [, name = '', index] = pointer.split('/');
-    if (!isField(name)) return undefined;
-    if (!problems.has(name)) problems.set(name, sentence(name, index, detail));
+    if (!Object.hasOwn(titles, name)) throw error;
+    const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
+    if (!problems.has(name)) problems.set(name, which + detail);
   }
+  if (problems.size === 0) throw error;
   return Object.fromEntries(problems);
-}
-
-export function problemsIn(error: unknown): Problems {
-  const problems = error instanceof Refusal ? problemsOf(error.extras.errors ?? []) : undefined;
-  if (problems === undefined || Object.keys(problems).length === 0) throw error;
-  return problems;
 }
 
 const asProgramsSendIt = (typed: Typed, headers: Parsed<Readonly<Record<string, string>>>): unknown => {

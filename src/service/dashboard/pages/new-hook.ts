@@ -98,7 +98,7 @@ function whatToDo(format: HookFormat): Markup {
 }
 
 /** The only page that ever shows the secret of a webhook. */
-export function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
+function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
     <p class="notice" role="status">The webhook to ${literal(shownUrl(hook.url))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}

@@ -6,24 +6,21 @@ import { sealed } from '../../sessions/secret.ts';
 import { parseLifetime, parseTokenName, whyNotLimited } from '../../tokens/new-token.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { choice, group, marked, problemBeside, problemId, problemSummary } from '../elements/fields.ts';
+import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formField } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
-const titles: Readonly<Record<Field, string>> = {
-  name: 'Name',
-  scopes: 'Scopes',
-  expires: 'Expires',
-  workspaces: 'Workspaces',
-};
+const titles = { name: 'Name', scopes: 'Scopes', expires: 'Expires', workspaces: 'Workspaces' } as const;
 
-const presetTitles: Readonly<Record<(typeof presets)[number], string>> = {
-  '30d': 'in 30 days',
-  '90d': 'in 90 days',
-  '365d': 'in a year',
-};
+type Field = keyof typeof titles;
+
+const presets: ReadonlyMap<string, string> = new Map([
+  ['30d', 'in 30 days'],
+  ['90d', 'in 90 days'],
+  ['365d', 'in a year'],
+]);
 
 const groupOf = (field: Field, problems: Problems, content: Markup): Markup =>
   group({ id: field, title: titles[field], problem: problems[field], content });
@@ -41,67 +38,39 @@ function hintOf(scope: Scope): Markup | string {
 }
 
 const scopeChoices = (typed: Typed, wrong: boolean): Markup =>
-  html`${scopes.map((scope) =>
-    choice({
-      type: 'checkbox',
-      name: 'scope',
-      value: scope,
-      checked: typed.scopes.includes(scope),
-      label: html`<code>${scope}</code>`,
-      hint: hintOf(scope),
-      wrong: wrong && scope === scopes[0],
-    }),
-  )}`;
+  choices({
+    type: 'checkbox',
+    name: 'scope',
+    chosen: typed.scopes,
+    wrong,
+    options: scopes.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
+  });
 
-const endChoices = (typed: Typed, wrong: boolean): Markup => {
-  const end = (value: string, label: string, hint?: string) =>
-    choice({
-      type: 'radio',
-      name: 'expires',
-      value,
-      checked: typed.expires === value,
-      label,
-      ...(hint !== undefined && { hint }),
-    });
-  return html`${presets.map((preset) => end(preset, presetTitles[preset]))}
-    ${end('other', 'after')}
+const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
+
+function endChoices({ expires, lifetime }: Typed, wrong: boolean): Markup {
+  const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
+  return html`${choices({ ...end, options: [...presets, ['other', 'after']] })}
     <div class="under">
       <label for="lifetime">Lifetime</label>
-      <input id="lifetime" name="lifetime" value="${typed.lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
+      <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
       <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
     </div>
-    ${end('never', 'never', 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.')}`;
-};
+    ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
+}
 
-const workspaceChoices = (typed: Typed, ids: readonly string[], wrong: boolean): Markup => {
-  const reach = (value: string, label: string, hint?: string) =>
-    choice({
-      type: 'radio',
-      name: 'reach',
-      value,
-      checked: typed.reach === value,
-      label,
-      ...(hint !== undefined && { hint }),
-    });
-  return html`${reach('all', 'all, including those added later')}
+function workspaceChoices({ reach, workspaces }: Typed, ids: readonly string[], wrong: boolean): Markup {
+  const all = ['all', 'all, including those added later'] as const;
+  const some = ['some', 'only these', 'The token sees no others. Not possible with the scope admin.'] as const;
+  const options = ids.length === 0 ? [all] : [all, some];
+  const each = { type: 'checkbox', name: 'workspace', chosen: workspaces, wrong } as const;
+  return html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options })}
     ${
       ids.length === 0
         ? html`<p class="hint">There are no workspaces yet.</p>`
-        : html`${reach('some', 'only these', 'The token sees no others. Not possible with the scope admin.')}
-          <div class="under">
-            ${ids.map((id, index) =>
-              choice({
-                type: 'checkbox',
-                name: 'workspace',
-                value: id,
-                checked: typed.workspaces.includes(id),
-                label: id,
-                wrong: wrong && index === 0,
-              }),
-            )}
-          </div>`
+        : html`<div class="under">${choices({ ...each, options: ids.map((id) => [id, id]) })}</div>`
     }`;
-};
+}
 
 export interface NewTokenForm {
   /** The form carries the id of its future token, so that sending it twice creates one token. */
@@ -118,13 +87,14 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
     <form method="post" action="/tokens" class="narrow">
       ${formField(call)}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
-      <div class="field">
-        <label for="name">${titles.name}</label>
-        <input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"
-          aria-describedby="name-hint${problems.name === undefined ? '' : ` ${problemId('name')}`}"${marked(problems.name !== undefined)}>
-        ${problemBeside('name', problems.name)}
-        <p class="hint" id="name-hint">It is shown as the owner of its locks, so say who or what uses it, such as “dragon ci”.</p>
-      </div>
+      ${field({
+        id: 'name',
+        title: titles.name,
+        problem: problems.name,
+        hint: 'It is shown as the owner of its locks, so say who or what uses it, such as “dragon ci”.',
+        control: (aria) =>
+          html`<input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"${aria}>`,
+      })}
       ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
       ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
       ${groupOf('workspaces', problems, workspaceChoices(typed, workspaces, problems.workspaces !== undefined))}
@@ -147,8 +117,6 @@ export interface Typed {
   readonly workspaces: readonly string[];
 }
 
-export const presets = ['30d', '90d', '365d'] as const;
-
 export const untouched: Typed = { name: '', scopes: [], expires: '90d', lifetime: '', reach: 'all', workspaces: [] };
 
 export const typedIn = (form: Form): Typed => ({
@@ -159,10 +127,6 @@ export const typedIn = (form: Form): Typed => ({
   reach: form.text('reach'),
   workspaces: form.all('workspace'),
 });
-
-export const fields = ['name', 'scopes', 'expires', 'workspaces'] as const;
-
-export type Field = (typeof fields)[number];
 
 /** A sentence for each wrong field. */
 export type Problems = Partial<Readonly<Record<Field, string>>>;
@@ -180,8 +144,7 @@ function readScopes(texts: readonly string[]): Parsed<readonly Scope[]> {
 function readLifetime({ expires, lifetime }: Typed): Parsed<Duration | null> {
   if (expires === 'never') return accepted(null);
   if (expires === 'other') return parseLifetime(lifetime.trim());
-  const preset = presets.find((each) => each === expires);
-  return preset === undefined ? refused('Choose when the token expires.') : parseLifetime(preset);
+  return presets.has(expires) ? parseLifetime(expires) : refused('Choose when the token expires.');
 }
 
 function readWorkspaces({ reach, workspaces }: Typed): Parsed<readonly string[] | null> {
@@ -213,6 +176,5 @@ export function readNewToken(typed: Typed): Reading {
     expires: problemOf(lifetime),
     workspaces: problemOf(workspaces) ?? (limited && `${limited} Let it see all, or choose other scopes.`),
   };
-  const problems = fields.flatMap((field) => (all[field] === undefined ? [] : [[field, all[field]] as const]));
-  return { kind: 'wrong', problems: Object.fromEntries(problems) };
+  return { kind: 'wrong', problems: Object.fromEntries(Object.entries(all).filter(([, why]) => why !== undefined)) };
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { isLoopback } from '../../../interface/loopback.ts';
 import type { Answer } from '../../contract/answer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
@@ -9,12 +10,12 @@ import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { copyable, type Markup, userText } from '../elements/text.ts';
-import { shownEnd, shownScopes, shownWorkspaces } from '../elements/token.ts';
 import { seeOther } from '../frame/answer.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { newTokenForm, type Problems, readNewToken, type Typed, typedIn, untouched } from './new-token-form.ts';
+import { shownEnd, shownScopes, shownWorkspaces } from './tokens.ts';
 
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
@@ -83,7 +84,7 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
   });
 }
 
-export interface MadeToken {
+interface MadeToken {
   readonly token: Token;
   readonly secret: string;
   /** As the browser addresses the service, without a path. */
@@ -92,8 +93,6 @@ export interface MadeToken {
   readonly workspace: string | undefined;
   readonly now: number;
 }
-
-const loopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
   TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
@@ -108,11 +107,11 @@ function inWorkflow({ scopes }: Token, origin: URL, workspace: string): Markup {
   return html`<h2>In a workflow</h2>
     <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
     ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}
-    ${origin.protocol === 'http:' && !loopback.test(origin.hostname) ? plainHttp : ''}`;
+    ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
 }
 
 /** The only page that ever shows the secret of the token. */
-export function madeTokenView({ token, secret, origin, workspace = 'your-workspace', now }: MadeToken): View {
+function madeTokenView({ token, secret, origin, workspace = 'your-workspace', now }: MadeToken): View {
   const baseUrl = baseUrlAt(origin);
   const commands = [
     `export WORKSPACE_BASE_URL=${baseUrl} WORKSPACE_ID=${workspace}`,

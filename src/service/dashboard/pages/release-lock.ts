@@ -10,8 +10,8 @@ import { releaseLock } from '../../locks/release.ts';
 import { listAddress, parseListQuery, releaseAddress } from '../assets/lock-list.js';
 import { safeText, shortRun } from '../assets/text.js';
 import { fullTime } from '../assets/time.js';
-import { empty, faint, literal, type Markup, userText } from '../elements/text.ts';
-import { time } from '../elements/time.ts';
+import { field } from '../elements/fields.ts';
+import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -36,7 +36,7 @@ interface Found {
 
 interface Reason {
   readonly text: string;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 const runOf = (origin: string | null): Markup =>
@@ -77,15 +77,15 @@ function listAt(workspace: string, search: string, notice?: 'released' | 'absent
 const backLink = ({ workspace, back }: ReleaseContext, text: string): Markup =>
   html`<a class="button" href="${listAt(workspace, back)}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
 
-function reasonField({ text, problem }: Reason): Markup {
-  return html`<div class="field">
-    <label for="reason">Reason</label>
-    <textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus
-      aria-describedby="reason-hint${problem === undefined ? '' : ' reason-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>${text}</textarea>
-    ${problem === undefined ? '' : html`<p class="problem" id="reason-problem" role="alert">${problem}</p>`}
-    <p class="hint" id="reason-hint">It is recorded in the audit, with your name.</p>
-  </div>`;
-}
+const reasonField = ({ text, problem }: Reason): Markup =>
+  field({
+    id: 'reason',
+    title: 'Reason',
+    problem,
+    hint: 'It is recorded in the audit, with your name.',
+    control: (aria) =>
+      html`<textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus${aria}>${text}</textarea>`,
+  });
 
 function confirmation(call: PageCall, context: ReleaseContext, { lock, way }: Found, reason: Reason): Markup {
   const force = way === 'force';
@@ -136,16 +136,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
   const { now } = storage;
 
   const show = (call: PageCall, { workspace }: ReleaseContext, main: Markup, status = 200): Promise<Answer> =>
-    showPage(
-      call,
-      {
-        title: 'Release a lock',
-        location: inWorkspace(workspace, 'locks'),
-        styles: ['locks.css'],
-        main,
-      },
-      status,
-    );
+    showPage(call, { title: 'Release a lock', location: inWorkspace(workspace, 'locks'), main }, status);
 
   async function find({ bearer }: PageCall, workspace: string, path: LockPath): Promise<Found | undefined> {
     const row = await findCommittedLock(storage, { workspace, path });
@@ -200,7 +191,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
       case 'another-token': {
         const found: Found = { lock: outcome.lock, way: admin ? 'force' : 'none' };
         if (!admin) return show(call, context, notYours(call, context, found), 403);
-        const view = confirmation(call, context, found, { text: reason, ...(problem !== undefined && { problem }) });
+        const view = confirmation(call, context, found, { text: reason, problem });
         return show(call, context, view, 422);
       }
     }

@@ -7,16 +7,16 @@ import { type App, addressOf, bearerOf, type Environment, send } from '../../htt
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
-import { type Authentication, authenticate, type Bearer } from '../../tokens/tokens.ts';
-import type { Markup } from '../elements/text.ts';
+import { type Authentication, authenticate } from '../../tokens/tokens.ts';
+import { field } from '../elements/fields.ts';
+import { type Markup, notice } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
-import { limitAttempts, subscriberOf } from '../frame/attempts.ts';
-import { type Form, readForm } from '../frame/form.ts';
-import { showOpenPage, type View } from '../frame/layout.ts';
+import { type Attempt, limitAttempts, subscriberOf } from '../frame/attempts.ts';
+import { readForm } from '../frame/form.ts';
+import { showPage, type View } from '../frame/layout.ts';
 import { addAction, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { refuseOtherSites, speaksHttps } from '../frame/same-origin.ts';
-import { endedCookie, sessionCookie, sessionSecretIn } from '../frame/session.ts';
+import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** No person gets a token wrong ten times a minute. */
 const attempts = { max: 10, everyMs: 60_000 };
@@ -28,25 +28,27 @@ const signInView = (main: Markup): View => ({ title: 'Sign in', location: { sect
 
 interface Asked {
   readonly to: string;
-  readonly notice?: string;
+  readonly message?: string | undefined;
   readonly problem?: string;
 }
 
-const tokenForm = ({ to, notice, problem }: Asked): View =>
+const hint = html`
+  It starts with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service creates one, here
+  under “Tokens” or with <code>workspace-service token create</code>.`;
+
+const tokenForm = ({ to, message, problem }: Asked): View =>
   signInView(html`
-    ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
+    ${notice(message)}
     <form method="post" action="/sign-in" class="narrow">
       <input type="hidden" name="to" value="${to}">
-      <div class="field">
-        <label for="token">API token</label>
-        <input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"
-          aria-describedby="token-hint${problem === undefined ? '' : ' token-problem'}"${problem === undefined ? '' : html` aria-invalid="true"`}>
-        ${problem === undefined ? '' : html`<p class="problem" id="token-problem" role="alert">${problem}</p>`}
-        <p class="hint" id="token-hint">
-          It starts with <code>wsa_</code>. Its scopes decide what you see here. Whoever runs the service creates one, here
-          under “Tokens” or with <code>workspace-service token create</code>.
-        </p>
-      </div>
+      ${field({
+        id: 'token',
+        title: 'API token',
+        problem,
+        hint,
+        control: (aria) =>
+          html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
+      })}
       <button class="primary">Sign in</button>
     </form>`);
 
@@ -72,38 +74,17 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   const attempt = limitAttempts(attempts, () => performance.now());
   const signIn = limitAttempts(signInsOfToken, () => performance.now());
 
-  function beginAttempt(address: string | null): () => void {
-    const begun = attempt(subscriberOf(address ?? ''));
-    if (begun.kind === 'allowed') return begun.succeeded;
-    const { retryAfterSeconds } = begun;
-    throw new Refusal('rate-limited', `Too many sign-in attempts from here. Try again in ${retryAfterSeconds} s.`, {
-      headers: { 'retry-after': String(retryAfterSeconds) },
-    });
-  }
-
-  function admitSignIn(c: Context<Environment>, bearer: Bearer): void {
-    admitToken(c, parts, bearer);
-    const begun = signIn(bearer.id);
-    if (begun.kind === 'allowed') return;
-    const { retryAfterSeconds } = begun;
-    throw new Refusal(
-      'rate-limited',
-      `This token signed in ${signInsOfToken.max} times within a minute. Try again in ${retryAfterSeconds} s.`,
-      { headers: { 'retry-after': String(retryAfterSeconds) } },
-    );
-  }
-
-  interface SignInAttempt {
-    readonly form: Form;
-    readonly address: string | null;
-    readonly succeeded: () => void;
+  function admit(attempt: Attempt, why: string): () => void {
+    if (attempt.kind === 'allowed') return attempt.succeeded;
+    const seconds = String(attempt.retryAfterSeconds);
+    throw new Refusal('rate-limited', `${why} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
   }
 
   /** Without a session, the form's origin and the attempts of the address are checked before the form is read. */
-  async function readSignIn(c: Context<Environment>): Promise<SignInAttempt> {
+  async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
-    const succeeded = beginAttempt(address);
+    const succeeded = admit(attempt(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
     return { form: await readForm(c.env.incoming), address, succeeded };
   }
 
@@ -114,10 +95,9 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
 
   async function showSignIn(c: Context<Environment>): Promise<Answer> {
     const { link, to, ...ended } = queryOf({ c }, 'link', 'to', 'ended', 'out', 'revoked');
-    if (looksLikeLinkSecret(link)) return showOpenPage(linkForm(link));
+    if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(c)) return seeOther(localPath(to));
-    const notice = noticeOf(ended);
-    return showOpenPage(tokenForm({ to: localPath(to), ...(notice !== undefined && { notice }) }));
+    return showPage(undefined, tokenForm({ to: localPath(to), message: noticeOf(ended) }));
   }
 
   const judge = (token: string): Promise<Authentication> | Authentication =>
@@ -128,13 +108,14 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
     if (authentication.kind === 'refused') {
-      return showOpenPage(tokenForm({ to, problem: authentication.why }), 403);
+      return showPage(undefined, tokenForm({ to, problem: authentication.why }), 403);
     }
     succeeded();
     const { bearer } = authentication;
-    admitSignIn(c, bearer);
+    admitToken(c, parts, bearer);
+    admit(signIn(bearer.id), `This token signed in ${signInsOfToken.max} times within a minute.`);
     const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
-    return seeOther(to, { 'set-cookie': sessionCookie(secret, speaksHttps(c.env.incoming)) });
+    return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
   async function signInWithLink(c: Context<Environment>): Promise<Answer> {
@@ -143,10 +124,10 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     if (secret === undefined) {
       const problem =
         'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
-      return showOpenPage(tokenForm({ to: '/', problem }), 403);
+      return showPage(undefined, tokenForm({ to: '/', problem }), 403);
     }
     succeeded();
-    return seeOther('/', { 'set-cookie': sessionCookie(secret, speaksHttps(c.env.incoming)) });
+    return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
   app.get('/sign-in', async (c) => send(c, await showSignIn(c)));
@@ -157,7 +138,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const { secret } = c.get('session');
     const address = addressOf(c);
     await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
-    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(speaksHttps(c.env.incoming)) });
+    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(c.env.incoming) });
   });
 }
 

@@ -6,15 +6,13 @@ import type { App } from '../../http/context.ts';
 import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { safeText } from '../assets/text.js';
-import { runTime } from '../elements/sync.ts';
-import { literal, type Markup, safeLines, userText } from '../elements/text.ts';
-import { duration, time } from '../elements/time.ts';
+import { duration, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { objects } from './syncs.ts';
+import { objects, runTime } from './syncs.ts';
 
 /** The instance that runs the sync writes its row each second. */
 const lookEveryMs = 500;
@@ -105,13 +103,9 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
 
   addPage(app, parts, { path: '/workspaces/:id/syncs/:sync', access: 'sync' }, async (call) => {
     const { workspace, sync } = await addressed(call);
-    return showPage(call, {
-      title: `Sync of ${safeText(sync.branch)}`,
-      location: inWorkspace(workspace, 'syncs'),
-      main: show(call, workspace, sync),
-      scripts: ['sync.js'],
-      styles: ['syncs.css'],
-    });
+    const location = inWorkspace(workspace, 'syncs');
+    const main = show(call, workspace, sync);
+    return showPage(call, { title: `Sync of ${sync.branch}`, location, main, script: 'sync.js' });
   });
 
   addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {

@@ -2,12 +2,11 @@ import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { invalid } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
-import { listSyncs, type RecordedSync, type SyncPage, type SyncPosition } from '../../syncs/list.ts';
+import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
-import { runTime, syncError } from '../elements/sync.ts';
-import { empty, literal, type Markup, userText } from '../elements/text.ts';
-import { duration, time } from '../elements/time.ts';
+import { addressWith, type Heading, link, pageLinks, table } from '../elements/list.ts';
+import { duration, empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, workspaceOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -19,6 +18,8 @@ const worthACard = 2;
 /** More than browsers offer at once. */
 const maxSuggested = 500;
 
+const historyOf = (workspace: string): string => `/workspaces/${workspace}/syncs`;
+
 const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
 
 function readPosition(text: string): SyncPosition | undefined {
@@ -26,6 +27,24 @@ function readPosition(text: string): SyncPosition | undefined {
   const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
   if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
   return { createdAt: Number(createdAt), id };
+}
+
+/** How long a sync ran, without the time in the queue; undefined until it has ended. */
+export function runTime({ started_at, finished_at }: Sync): number | undefined {
+  if (started_at === null || finished_at === null) return undefined;
+  return Date.parse(finished_at) - Date.parse(started_at);
+}
+
+/** Longer errors would push everything else out of sight. */
+const maxOpenLength = 160;
+const beginning = 100;
+
+/** Why a sync failed; a long error is folded behind its beginning. */
+function syncError(error: string): Markup {
+  const text = safeLines(error);
+  const [firstLine = ''] = text.split('\n');
+  if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
+  return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
 }
 
 /** How many were received, and of how many while the sync runs. */
@@ -55,18 +74,17 @@ function chart(syncs: readonly RecordedSync[]): Markup {
   return ended.length < worthACard ? html`` : durationChart(ended.reverse());
 }
 
-const filterForm = (workspace: string, branch: string, names: readonly string[]): Markup =>
-  html`<form method="get" action="/workspaces/${workspace}/syncs" class="actions" role="search">
+const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>
+  html`<form method="get" action="${history}" class="actions" role="search">
     <label for="branch">Branch</label>
     <input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false">
     <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
     <button>Filter</button>
-    ${branch === '' ? '' : html`<a href="/workspaces/${workspace}/syncs">Show all branches</a>`}
+    ${branch === '' ? '' : html`<a href="${history}">Show all branches</a>`}
   </form>`;
 
 function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
-  if (isLater)
-    return empty('There are no older syncs.', html`<a href="/workspaces/${workspace}/syncs">Show the newest</a>`);
+  if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));
   if (branch !== '') {
     return empty('No sync of this branch is kept.', 'Enter the full name. Syncs are kept for 90 days.');
   }
@@ -77,28 +95,14 @@ function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   );
 }
 
-function pageLinks(workspace: string, branch: string, { next }: SyncPage, isLater: boolean): Markup {
-  const address = (more: Readonly<Record<string, string>>) =>
-    `/workspaces/${workspace}/syncs?${new URLSearchParams({ ...(branch !== '' && { branch }), ...more })}`;
-  if (!isLater && next === undefined) return html``;
-  return html`<nav class="pages" aria-label="Pages">
-    ${isLater ? html`<a href="${address({})}">Newest</a>` : ''}
-    ${next === undefined ? '' : html`<a href="${address({ before: writePosition(next) })}" rel="next">Older</a>`}
-  </nav>`;
-}
-
-const table = (call: PageCall, workspace: string, syncs: readonly RecordedSync[]): Markup =>
-  html`<table class="folds syncs">
-    <thead><tr>
-      <th scope="col">State</th>
-      <th scope="col">Branch</th>
-      <th scope="col">Asked for</th>
-      <th scope="col" class="number">Took</th>
-      <th scope="col" class="number wide">Objects</th>
-      <th scope="col" class="wide">By</th>
-    </tr></thead>
-    <tbody>${syncs.map((sync) => row(call, workspace, sync))}</tbody>
-  </table>`;
+const headings: readonly Heading[] = [
+  'State',
+  'Branch',
+  'Asked for',
+  ['Took', 'number'],
+  ['Objects', 'number wide'],
+  ['By', 'wide'],
+];
 
 export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -109,13 +113,18 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     const query = { branch: branch === '' ? undefined : branch, before: position, limit: pageSize };
     const [page, known] = await Promise.all([listSyncs(storage, id, query), syncedBranches(storage, id)]);
     const isLater = position !== undefined;
-    const { syncs } = page;
+    const { syncs, next } = page;
+    const history = historyOf(id);
     const isUntouched = syncs.length === 0 && branch === '' && !isLater;
+    const rows = syncs.map((sync) => row(call, id, sync));
     const main = html`
-      ${isUntouched ? '' : filterForm(id, branch, [...known.keys()])}
+      ${isUntouched ? '' : filterForm(history, branch, [...known.keys()])}
       ${chart(syncs)}
-      ${syncs.length === 0 ? noSyncs(id, branch, isLater) : table(call, id, syncs)}
-      ${pageLinks(id, branch, page, isLater)}`;
-    return showPage(call, { title: `Syncs of ${id}`, location: inWorkspace(id, 'syncs'), main, styles: ['syncs.css'] });
+      ${rows.length === 0 ? noSyncs(id, branch, isLater) : table('folds syncs', headings, rows)}
+      ${pageLinks(
+        isLater ? link(addressWith(history, { branch }), 'Newest') : '',
+        next === undefined ? '' : link(addressWith(history, { branch, before: writePosition(next) }), 'Older', 'next'),
+      )}`;
+    return showPage(call, { title: `Syncs of ${id}`, location: inWorkspace(id, 'syncs'), main });
   });
 }

@@ -5,17 +5,48 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
-import { isOutdated } from '../../workspaces/standing.ts';
+import { branchStandings, countStandings, isOutdated } from '../../workspaces/standing.ts';
+import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
-import { empty, faint, literal, type Markup, userText } from '../elements/text.ts';
-import { time } from '../elements/time.ts';
+import { type Heading, table } from '../elements/list.ts';
+import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { branchSummary } from './branch-summary.ts';
 
 /** How long the answer of a remote is recent enough for the list. */
 export const recentMs = 60_000;
+
+/** The state of a workspace's branches in a few words. */
+interface BranchSummary {
+  /** Also the class for its colour. */
+  readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
+  readonly text: string;
+  /** May be empty. */
+  readonly more: string;
+}
+
+/** Counts synced branches only: one that was never synced is not behind. */
+function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
+  const { behind, current, unsynced, unknown } = countStandings(branchStandings(known, branches));
+  if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
+  const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
+  if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
+  if (current > 0) {
+    return { state: 'current', text: current === 1 ? '1 up to date' : `all ${current} up to date`, more };
+  }
+  return unsynced === 0
+    ? { state: 'unsynced', text: 'no branches', more: '' }
+    : { state: 'unsynced', text: 'never synced', more: plural(unsynced, 'branch', 'branches') };
+}
+
+export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
+  const { listing, failure } = known;
+  if (listing !== undefined && failure === undefined) return synced(known, branches);
+  if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
+  const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
+  return { state: 'silent', text: 'no answer', more };
+}
 
 const noWorkspaces = ({ bearer }: PageCall): Markup =>
   bearer.workspaces === null
@@ -56,35 +87,24 @@ function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory)
   </tr>`;
 }
 
-function table(call: PageCall, workspaces: readonly WorkspaceOverview[], memory: RemoteMemory): Markup {
-  const { scopes } = call.bearer;
-  return html`<table class="folds">
-    <thead><tr>
-      <th scope="col">Workspace</th>
-      <th scope="col">Branches</th>
-      ${grants(scopes, 'sync') ? html`<th scope="col">Last sync</th>` : ''}
-      ${grants(scopes, 'locks:read') ? html`<th scope="col">Locks</th>` : ''}
-      <th scope="col" class="wide">Mirror of</th>
-    </tr></thead>
-    <tbody>${workspaces.map((workspace) => row(call, workspace, memory))}</tbody>
-  </table>`;
-}
-
 /** Shows what is known and waits for no remote: they are asked in the background. */
 export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
   const { storage, remoteMemory } = parts;
   addPage(app, parts, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
-    const main = workspaces.length === 0 ? noWorkspaces(call) : table(call, workspaces, remoteMemory);
+    const { scopes } = call.bearer;
+    const headings: readonly Heading[] = [
+      'Workspace',
+      'Branches',
+      grants(scopes, 'sync') ? 'Last sync' : '',
+      grants(scopes, 'locks:read') ? 'Locks' : '',
+      ['Mirror of', 'wide'],
+    ];
+    const rows = workspaces.map((workspace) => row(call, workspace, remoteMemory));
+    const main = rows.length === 0 ? noWorkspaces(call) : table('folds', headings, rows);
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
-    return showPage(call, {
-      title: 'Workspaces',
-      location: { section: 'workspaces' },
-      main,
-      scripts: ['remotes.js'],
-      styles: ['syncs.css'],
-    });
+    return showPage(call, { title: 'Workspaces', location: { section: 'workspaces' }, main, script: 'remotes.js' });
   });
 }

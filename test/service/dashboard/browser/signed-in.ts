@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import type { RunningService } from '../../../support/running-service.ts';
 
 /** Signs in as a person does. */
@@ -7,4 +8,18 @@ export async function signIn(page: Page, { baseUrl }: RunningService, secret: st
   await page.getByLabel('API token').fill(secret);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.waitForURL((url) => !url.pathname.startsWith('/sign-in'));
+}
+
+export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}
+
+/** Copies what the page shows once with its button. */
+export async function copySecret(page: Page, { baseUrl }: RunningService): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: baseUrl });
+  const secret = await page.locator('code#secret').innerText();
+  await page.getByRole('button', { name: 'Copy the secret' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
+  return secret;
 }

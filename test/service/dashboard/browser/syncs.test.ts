@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
@@ -8,7 +7,8 @@ import { realDatabaseKinds } from '../../../support/databases.ts';
 import { temporaryFolder } from '../../../support/git-folders.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
-import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { startTestService } from '../../../support/running-service.ts';
+import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const patience = { timeout: 30_000 };
 
@@ -22,26 +22,15 @@ async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
   });
   onTestFinished(() => service.stop());
   const workspace = await service.workspace(server.address('assets.git'));
-  return { service, remote, workspace, server };
+  return { service, remote, workspace, secret: (await service.token()).secret };
 }
-
-async function signIn(page: Page, service: RunningService, to: string): Promise<void> {
-  const { secret } = await service.token();
-  await page.goto(`${service.baseUrl}/sign-in?to=${encodeURIComponent(to)}`);
-  await page.getByLabel('API token').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${service.baseUrl}${to}`);
-}
-
-const expectNoScrolling = async (page: Page) =>
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
 
 test('a sync is started from the page of its workspace, and followed to its end without a reload', async ({
   openPage,
 }) => {
   const going = Promise.withResolvers<void>();
   onTestFinished(() => going.resolve());
-  const { service, remote, workspace } = await startAll({
+  const { service, remote, workspace, secret } = await startAll({
     // A part of the pack is there, and the rest comes when the test has seen it.
     beforeSending: (sent) => (sent > 400_000 ? going.promise : Promise.resolve()),
   });
@@ -51,7 +40,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
   remote.commit({ branch: 'main', files }, { branch: hostile, from: 'main', files: { a: '1' } });
 
   const page = await openPage();
-  await signIn(page, service, '/');
+  await signIn(page, service, secret, '/');
   const summary = page.locator('[data-summary]');
   await summary.getByText('never synced').waitFor(patience);
   expect(await summary.textContent()).toContain('2 branches');
@@ -93,17 +82,17 @@ test('a sync is started from the page of its workspace, and followed to its end 
 test('a remote that refuses ends a sync with its words, and the history shows them, on a phone as well', async ({
   openPage,
 }) => {
-  const { service, workspace } = await startAll({
+  const { service, workspace, secret } = await startAll({
     answer: (_request, response) => {
       response.writeHead(500).end('no');
       return true;
     },
   });
   const page = await openPage({ viewport: phone });
-  await signIn(page, service, `/workspaces/${workspace}`);
+  await signIn(page, service, secret, `/workspaces/${workspace}`);
   await page.getByText('The remote did not answer').waitFor(patience);
   await expectAccessible(page);
-  await expectNoScrolling(page);
+  await expectNoSidewaysScrolling(page);
 
   for (let round = 0; round < 2; round += 1) {
     await page.goto(`${service.baseUrl}/workspaces/${workspace}`);
@@ -115,14 +104,14 @@ test('a remote that refuses ends a sync with its words, and the history shows th
   }
   await page.getByRole('button', { name: 'Sync again' }).waitFor();
   await expectAccessible(page);
-  await expectNoScrolling(page);
+  await expectNoSidewaysScrolling(page);
 
   await page.getByRole('link', { name: 'All syncs of this branch' }).click();
   const chart = page.getByRole('img', { name: /Durations of 2 syncs.* 2 failed\./ });
   await chart.waitFor();
   expect(await page.getByRole('row', { name: /failed/ }).count()).toBe(2);
   await expectAccessible(page);
-  await expectNoScrolling(page);
+  await expectNoSidewaysScrolling(page);
 });
 
 test('a remote that takes its time does not keep the page: it shows what was synced, and then the branches', async ({
@@ -130,7 +119,7 @@ test('a remote that takes its time does not keep the page: it shows what was syn
 }) => {
   const answering = Promise.withResolvers<void>();
   onTestFinished(() => answering.resolve());
-  const { service, remote, workspace } = await startAll({
+  const { service, remote, workspace, secret } = await startAll({
     answer: async () => {
       await answering.promise;
       return false;
@@ -145,8 +134,8 @@ test('a remote that takes its time does not keep the page: it shows what was syn
   );
   const page = await openPage();
   const plain = await openPage({ javaScript: false });
-  await signIn(page, service, `/workspaces/${workspace}`);
-  await signIn(plain, service, `/workspaces/${workspace}`);
+  await signIn(page, service, secret, `/workspaces/${workspace}`);
+  await signIn(plain, service, secret, `/workspaces/${workspace}`);
   for (const each of [page, plain]) {
     await each.getByText('The remote has not answered yet.').waitFor();
     expect(await each.locator('tbody tr').count()).toBe(1);

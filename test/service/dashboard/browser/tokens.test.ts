@@ -1,28 +1,22 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { recordAudit } from '../../../../src/service/audit/audit.ts';
 import { offerSignInLink } from '../../../../src/service/sessions/sign-in-link.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
-import { realDatabaseKinds } from '../../../support/databases.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
-import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { serviceOfTests } from '../browser-like.ts';
 import { hostileTexts } from '../hostile.ts';
+import { copySecret, expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
-let service: RunningService;
-let workspace: string;
-beforeAll(async () => {
-  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
-  workspace = await service.workspace();
-});
-afterAll(() => service.stop());
+const service = serviceOfTests();
 
 /** Before the other test, which makes an administrator: from then on there is no link. */
 test('an administrator makes a token, a workflow uses it, and it is revoked', async ({ openPage }) => {
+  const { baseUrl, storage } = service();
+  const workspace = await service().workspace();
   const page = await openPage();
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
-  await page.goto(`${service.baseUrl}/sign-in?link=${await offerSignInLink(service.storage)}`);
+  await page.goto(`${baseUrl}/sign-in?link=${await offerSignInLink(storage)}`);
   await page.getByRole('button', { name: 'Sign in as administrator' }).click();
 
   await page.getByRole('link', { name: 'Tokens' }).click();
@@ -36,26 +30,18 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByLabel(workspace).check();
   await page.getByRole('button', { name: 'Create token' }).click();
 
-  const secret = await page.locator('code#secret').innerText();
+  const secret = await copySecret(page, service());
   expect(secret).toMatch(/^wsa_[\w-]{43}$/);
-  await page.getByRole('button', { name: 'Copy the secret' }).click();
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
-  const step = await page.locator('pre#step').innerText();
-  expect(step).toContain(`base-url: ${service.baseUrl}/v1`);
-  expect(step).toContain(`workspace: ${workspace}`);
   await expectAccessible(page);
 
   await page.reload();
   await expectProblem(page, /status of 409/);
-  await page.getByRole('heading', { name: 'This token was already created' }).waitFor();
-  expect(await page.content()).not.toContain(secret);
   await page.goBack();
   await page.getByRole('heading', { name: 'This token was already created' }).waitFor();
   expect(await page.content()).not.toContain(secret);
 
   const job = await startJob({
-    env: { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_ID: workspace, WORKSPACE_TOKEN: secret },
+    env: { WORKSPACE_BASE_URL: `${baseUrl}/v1`, WORKSPACE_ID: workspace, WORKSPACE_TOKEN: secret },
     secrets: [secret],
   });
   const path = 'Content/Hero.uasset';
@@ -63,7 +49,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   expect(locked.outputs, locked.log).toMatchObject({ status: 'acquired' });
 
   const row = page.getByRole('row', { name: 'ci of dragon' });
-  await page.goto(`${service.baseUrl}/tokens`);
+  await page.goto(`${baseUrl}/tokens`);
   await expectAccessible(page);
   await row.getByRole('link', { name: 'Revoke ci of dragon' }).click();
   await page.getByText(`${path} in ${workspace}`).waitFor();
@@ -72,7 +58,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   expect(unlocked.outputs, unlocked.log).toMatchObject({ status: 'released' });
   // The service writes a use down some seconds after it.
   const lastUse = async () => {
-    await page.goto(`${service.baseUrl}/tokens`);
+    await page.goto(`${baseUrl}/tokens`);
     return row.getByRole('cell').nth(5).innerText();
   };
   await expect.poll(lastUse, { timeout: 30_000, interval: 500 }).toMatch(/^(?:now|\d+ s ago)$/);
@@ -99,14 +85,10 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   expect(await page.content()).not.toContain(secret);
 });
 
-async function expectNoSidewaysScrolling(page: Page): Promise<void> {
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
-}
-
 test('all of it works on a phone without JavaScript, with hostile names', async ({ openPage }) => {
-  const { storage } = service;
-  const { secret } = await service.token({ name: 'Ada', scopes: ['admin'] });
-  for (const text of hostileTexts) await service.token({ name: text, workspaces: ['x'.repeat(64), 'game'] });
+  const { storage, token } = service();
+  const { secret } = await token({ name: 'Ada', scopes: ['admin'] });
+  for (const text of hostileTexts) await token({ name: text, workspaces: ['x'.repeat(64), 'game'] });
   await storage.commit('global', async (db) => {
     for (const text of hostileTexts) {
       const actor = { name: text, tokenId: text, address: text };
@@ -115,11 +97,7 @@ test('all of it works on a phone without JavaScript, with hostile names', async 
     }
   });
   const page = await openPage({ viewport: phone, javaScript: false });
-  await page.goto(`${service.baseUrl}/sign-in`);
-  await page.getByLabel('API token').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-
-  await page.getByRole('link', { name: 'Tokens' }).click();
+  await signIn(page, service(), secret, '/tokens');
   await page.getByRole('rowheader').getByText('<script>alert(1)</script>').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { recountBacklogs } from '../../../../src/service/webhooks/backlog.ts';
-import { wholeAnswer } from '../../../../src/service/webhooks/receiver-answer.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
 import { succeeded, sync } from '../../webhooks/samples.ts';
-import { visit } from '../browser-like.ts';
-import { expectHarmless, hostileTexts } from '../hostile.ts';
-import { hookVisitor, secretIn } from './hook-visitor.ts';
+import { addressIn, signedIn } from '../browser-like.ts';
+import { type HookVisitor, hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
 const url = 'https://ci.example.com/hooks?key=query-s3cret';
@@ -23,30 +21,16 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const page = `${list}/${body.id}`;
     const stored = (given: Parameters<typeof storeDelivery>[2]) => storeDelivery(service().storage, body.id, given);
     const show = async (path: string) => (await visitor.get(path)).text;
-    return {
-      workspace,
-      register,
-      visitor,
-      hook: String(body.id),
-      secret: String(body.secret),
-      list,
-      page,
-      stored,
-      show,
-    };
+    return { workspace, register, visitor, hook: String(body.id), list, page, stored, show };
   }
   const change = (hook: string, columns: Readonly<Record<string, string | number | null>>) =>
     service().storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
 
-  test('without a webhook say what one is for, and how to add it', async () => {
-    const { id } = await service().hooks();
-    const { text } = await (await hookVisitor(service())).get(`/workspaces/${id}/hooks`);
-    expect(text).toContain('This workspace has no webhooks yet.');
-    expect(text).toContain(`<a href="/workspaces/${id}/hooks/new">Add one</a>`);
-    expect(text).not.toContain('<table');
-  });
-
   test('list each with its address but for the query, what it is told, its state and how its deliveries fare', async () => {
+    const { id: other } = await service().hooks();
+    const { text: empty } = await (await hookVisitor(service())).get(`/workspaces/${other}/hooks`);
+    expect(empty).toContain('This workspace has no webhooks yet.');
+    expect(empty).toContain(`<a href="/workspaces/${other}/hooks/new">Add one</a>`);
     const { register, hook, list, stored, show } = await hooked();
     const syncs = { events: ['sync.failed', 'sync.succeeded'], branches: ['main', 'dev'], format: 'buildkite' };
     const { body } = await register({ ...syncs, url: 'https://b.example.com/' });
@@ -66,59 +50,26 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     );
   });
 
-  test('show nothing that is secret', async () => {
-    const { visitor, secret, list, page, stored } = await hooked();
-    const delivery = `${page}/deliveries/${await stored({})}`;
-    for (const path of [list, page, `${page}/remove`, delivery]) {
-      const { status, text } = await visitor.get(path);
-      expect(status).toBe(200);
-      expect(text).toContain('https://ci.example.com/hooks?…');
-      for (const hidden of [secret, 'query-s3cret', 'header-s3cret']) expect(text).not.toContain(hidden);
-      expect(secretIn(text)).toBe('');
-    }
-  });
-
-  test('show hostile names, errors and answers as text', async () => {
-    const [script = ''] = hostileTexts;
-    const { list, page, stored, show } = await hooked({ branches: [script], events: ['sync.failed', 'lock.acquired'] });
-    const deliveries: string[] = [];
-    for (const text of hostileTexts) {
-      const headers = { 'content-type': text, location: text, server: text };
-      const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
-      const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(answer) };
-      deliveries.push(await stored({ path: text, status: 'failed', last_error: text, ...last }));
-    }
-    for (const path of [list, page, ...deliveries.map((id) => `${page}/deliveries/${id}`)]) {
-      expectHarmless(await show(path));
-    }
-    const delivery = await show(`${page}/deliveries/${deliveries[0]}`);
-    expect(delivery).toContain('<pre>&lt;script&gt;alert(1)&lt;/script&gt;\n\t&lt;script&gt;');
-    expect(await show(`${page}/deliveries/${deliveries[2]}`)).toContain('exe\\u{202e}fdp.reward');
-  });
-
   test('list deliveries page by page, the newest first, and those of one state alone', async () => {
     const { page, stored, show } = await hooked();
     const paths = Array.from({ length: 56 }, (_, index) => `file-${index}`);
-    for (const [index, path] of paths.entries())
-      await stored({ path, status: index % 25 === 0 ? 'failed' : 'delivered' });
+    for (const path of paths) await stored({ path, status: path === 'file-7' ? 'failed' : 'delivered' });
     await stored({ path: 'open', status: 'pending', finished_at: null, next_attempt_at: null });
     const pathsOn = (text: string) =>
       [...text.matchAll(/<code><bdi>((?:file-|open)\d*)<\/bdi>/g)].map(([, path]) => path);
-    const olderOn = (text: string) => /<a href="([^"]+)" rel="next">Older/.exec(text)?.[1]?.replaceAll('&amp;', '&');
-    const first = await show(page);
-    const second = await show(olderOn(first) ?? '');
-    expect([...pathsOn(first), ...pathsOn(second)]).toEqual(['open', ...paths.toReversed()]);
-    expect(pathsOn(first)).toHaveLength(50);
-    expect(olderOn(second)).toBeUndefined();
-    expect(second).toContain(`<a href="${page}">Newest</a>`);
-    expect(pathsOn(await show(`${page}?state=failed`))).toEqual(['file-50', 'file-25', 'file-0']);
+    const twoPages = async (address: string) => {
+      const first = await show(address);
+      const second = await show(addressIn(first, /<a href="([^"]+)" rel="next">Older/));
+      expect(pathsOn(first)).toHaveLength(50);
+      expect(second).not.toContain('rel="next"');
+      expect(second).toContain(`<a href="${address}">Newest</a>`);
+      return [...pathsOn(first), ...pathsOn(second)];
+    };
+    expect(await twoPages(page)).toEqual(['open', ...paths.toReversed()]);
+    const delivered = paths.filter((path) => path !== 'file-7').toReversed();
+    expect(await twoPages(`${page}?state=delivered`)).toEqual(delivered);
+    expect(pathsOn(await show(`${page}?state=failed`))).toEqual(['file-7']);
     expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open']);
-    const delivered = await show(`${page}?state=delivered`);
-    const olderDelivered = await show(olderOn(delivered) ?? '');
-    const expected = paths.filter((_, index) => index % 25 !== 0).toReversed();
-    expect([...pathsOn(delivered), ...pathsOn(olderDelivered)]).toEqual(expected);
-    expect(olderOn(olderDelivered)).toBeUndefined();
-    expect(olderDelivered).toContain(`<a href="${page}?state=delivered">Newest</a>`);
     expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
     expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older deliveries.');
     for (const before of ['x', '-1', '1e3', '9'.repeat(16)])
@@ -152,9 +103,6 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
     expect(await show(page)).toContain('It is paused. New events are not queued for it');
     expect(await show(`/workspaces/${workspace}/hooks/${hook}/remove`)).toContain('4 deliveries are waiting');
-    await storage.commit('global', (db) => db.deleteFrom('deliveries').where('id', '!=', later).execute());
-    await recountBacklogs(storage);
-    expect(await show(`${page}/remove`)).toContain('1 delivery is waiting');
     await storage.commit('global', (db) => db.deleteFrom('deliveries').execute());
     await recountBacklogs(storage);
     expect(await show(`${page}/remove`)).toContain('No deliveries are waiting.');
@@ -166,11 +114,12 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const text = await show(`${page}/deliveries/${id}`);
     expect(text).toContain('<code><bdi>POST https://ci.example.com/hooks?…</bdi></code>');
     const header = (name: string) => new RegExp(`<bdi>${name}</bdi></code></dt><dd>(.*?)</dd>`).exec(text)?.[1];
-    expect(header('x-key')).toContain('not shown');
-    expect(header('webhook-signature')).toContain('not shown');
-    expect(header('webhook-timestamp')).toContain('the time of the attempt');
-    expect(header('webhook-id')).toContain(id);
-    expect(header('content-type')).toContain('application/json');
+    expect(['x-key', 'webhook-signature', 'webhook-timestamp', 'webhook-id'].map(header)).toEqual([
+      expect.stringContaining('not shown'),
+      expect.stringContaining('not shown'),
+      expect.stringContaining('the time of the attempt'),
+      expect.stringContaining(id),
+    ]);
     expect(text).toContain('    &quot;lock&quot;: {\n');
     expect(text).toContain('{&quot;type&quot;:&quot;lock.acquired&quot;,');
     await register({ url, events: ['sync.failed'], format: 'buildkite' });
@@ -181,9 +130,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const { page, stored, visitor } = await hooked();
     const event = JSON.stringify({ ...succeeded, workspace: 'game', data: { sync: { ...sync, branch: 'main' } } });
     const path = `${page}/deliveries/${await stored({ event })}`;
-    const may = visit(service());
-    await may.signIn((await service().token()).secret);
-    const text = (await may.get(path)).text;
+    const { text } = await (await signedIn(service())).get(path);
     expect(text).toContain(`<a href="/workspaces/game/syncs/${sync.sync_id}">`);
     expect(text).toMatch(/<dt>Branch<\/dt><dd><code><bdi>main</);
     expect((await visitor.get(path)).text).not.toContain('/syncs/');
@@ -192,41 +139,27 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
   test('show what was answered, or why it is not known', async () => {
     const { page, stored, show } = await hooked();
     const answered = async (answer: unknown, more = {}) => {
-      const last = {
-        last_attempt_at: 1,
-        last_duration_ms: 1_234,
-        last_answer: answer === null ? null : JSON.stringify(answer),
-      };
+      const last_answer = answer === null ? null : JSON.stringify(answer);
+      const last = { last_attempt_at: 1, last_duration_ms: 1_234, last_answer };
       return show(`${page}/deliveries/${await stored({ status: 'failed', ...last, ...more })}`);
     };
     const whole = { kept: 'whole', status: 502, headers: { server: 'nginx' }, body: 'Bad gateway', bodyIsCut: false };
+    const cut = 'Only the beginning of the answer is kept.';
     const text = await answered(whole);
-    expect(text).toMatch(
-      /Status <code><bdi>502<\/bdi><\/code>, after 1,234 ms\..*server.*nginx.*<pre>Bad gateway<\/pre>/s,
-    );
-    expect(text).not.toContain('Only the beginning of the answer is kept.');
-    expect(await answered({ ...whole, bodyIsCut: true })).toContain('Only the beginning of the answer is kept.');
+    expect(text).toMatch(/<bdi>502<\/bdi><\/code>, after 1,234 ms\..*server.*nginx.*<pre>Bad gateway<\/pre>/s);
+    expect(text).not.toContain(cut);
+    expect(await answered({ ...whole, bodyIsCut: true })).toContain(cut);
     expect(await answered({ ...whole, body: '' })).toContain('It had no body.');
-    const inside = await answered({ kept: 'status', status: 500 });
-    expect(inside).toContain('Nothing else is kept: the receiver is in a network');
-    expect(await answered(null, { last_error: 'Nobody listens.' })).toContain(
-      'There was none: <bdi>Nobody listens.</bdi>',
-    );
+    expect(await answered({ kept: 'status', status: 500 })).toContain('Nothing else is kept: the receiver is in a');
+    expect(await answered(null, { last_error: 'Nobody listens.' })).toContain('was none: <bdi>Nobody listens.</bdi>');
     expect(await answered(null, { last_attempt_at: null })).toContain('Attempts by an earlier version of the service');
   });
 
   test('of other workspaces, other webhooks and ids that are none are not there, whatever is asked', async () => {
-    const one = await hooked();
-    const other = await hooked();
+    const [one, other] = [await hooked(), await hooked()];
     const second = await one.register({ url: 'https://second.example.com/' });
     const delivery = await one.stored({});
-    const form_token = (await one.visitor.newForm(one.workspace))['form_token'] ?? '';
-    const hooks = [
-      `${other.list}/${one.hook}`,
-      `${one.list}/hook_x`,
-      `${one.list}/hook_%00`,
-      `${one.list}/${delivery}`,
-    ];
+    const hooks = [`${other.list}/${one.hook}`, ...['hook_x', 'hook_%00', delivery].map((id) => `${one.list}/${id}`)];
     const deliveries = [
       `${one.list}/${second.body.id}/deliveries/${delivery}`,
       `${other.list}/${one.hook}/deliveries/${delivery}`,
@@ -234,33 +167,24 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       `${one.page}/deliveries/msg_x`,
       `${one.page}/deliveries/msg_%00`,
     ];
-    const shown = [...hooks, ...hooks.map((path) => `${path}/remove`), ...deliveries];
-    const sent = [
-      ...hooks.flatMap((path) => ['pause', 'resume', 'remove'].map((action) => `${path}/${action}`)),
-      ...deliveries.map((path) => `${path}/send-again`),
-    ];
-    for (const path of shown) expect([path, (await one.visitor.get(path)).status]).toEqual([path, 404]);
-    for (const path of sent) expect([path, (await one.visitor.post(path, { form_token })).status]).toEqual([path, 404]);
+    const formTokenOf = async ({ newForm }: HookVisitor, workspace: string) =>
+      (await newForm(workspace))['form_token'] ?? '';
+    async function expectNothing(visitor: HookVisitor, form_token: string, hooks: string[], deliveries: string[]) {
+      const shown = [...hooks, ...hooks.map((path) => `${path}/remove`), ...deliveries];
+      const sent = [
+        ...hooks.flatMap((path) => ['pause', 'resume', 'remove'].map((action) => `${path}/${action}`)),
+        ...deliveries.map((path) => `${path}/send-again`),
+      ];
+      for (const path of shown) expect([path, (await visitor.get(path)).status]).toEqual([path, 404]);
+      for (const path of sent) expect([path, (await visitor.post(path, { form_token })).status]).toEqual([path, 404]);
+    }
+    await expectNothing(one.visitor, await formTokenOf(one.visitor, one.workspace), hooks, deliveries);
     // Whoever does not see the workspace is told the same of what is there.
     const stranger = await hookVisitor(service(), [other.workspace]);
-    const strangers = { form_token: (await stranger.newForm(other.workspace))['form_token'] ?? '' };
-    for (const path of [
-      one.list,
-      `${one.list}/new`,
-      one.page,
-      `${one.page}/remove`,
-      `${one.page}/deliveries/${delivery}`,
-    ]) {
-      expect([path, (await stranger.get(path)).status]).toEqual([path, 404]);
-    }
-    for (const action of ['pause', 'resume', 'remove', `deliveries/${delivery}/send-again`]) {
-      expect([action, (await stranger.post(`${one.page}/${action}`, strangers)).status]).toEqual([action, 404]);
-    }
-    const active = await service()
-      .storage.read.selectFrom('hooks')
-      .select('active')
-      .where('id', 'in', [one.hook, other.hook])
-      .execute();
+    const form_token = await formTokenOf(stranger, other.workspace);
+    await expectNothing(stranger, form_token, [one.page], [`${one.page}/deliveries/${delivery}`]);
+    const { read } = service().storage;
+    const active = await read.selectFrom('hooks').select('active').where('id', 'in', [one.hook, other.hook]).execute();
     expect(active).toEqual([{ active: 1 }, { active: 1 }]);
   });
 });

@@ -1,7 +1,6 @@
-import { expect } from 'vitest';
 import type { Reply } from '../../../support/running-service.ts';
 import type { HookedService } from '../../webhooks/hooked-service.ts';
-import { formTokenIn, type Visitor, visit } from '../browser-like.ts';
+import { formTokenIn, signedIn, type Visitor } from '../browser-like.ts';
 
 export interface HookForm {
   readonly url: string;
@@ -26,9 +25,7 @@ export async function hookVisitor(
   service: HookedService,
   workspaces: readonly string[] | null = null,
 ): Promise<HookVisitor> {
-  const visitor = visit(service);
-  const { secret } = await service.token({ scopes: ['hooks:write'], workspaces });
-  expect((await visitor.signIn(secret)).status).toBe(303);
+  const visitor = await signedIn(service, { scopes: ['hooks:write'], workspaces });
   const newForm: HookVisitor['newForm'] = async (workspace) => {
     const { text } = await visitor.get(`/workspaces/${workspace}/hooks/new`);
     return { form_token: formTokenIn(text), form_id: formIdIn(text) };

@@ -3,37 +3,22 @@ import { newSecret } from '../../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { auditOf } from '../../webhooks/audited.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
-import { formTokenIn } from '../browser-like.ts';
 import { type HookForm, hookVisitor, problemBeside, secretIn } from './hook-visitor.ts';
 
 const url = 'https://ci.example.com/hook';
 const header = 'authorization: Bearer t0ken-of-the-receiver';
 const value = 't0ken-of-the-receiver';
 
-/** What is wrong, in the form and as a program would send it. */
-const mistakes: readonly (readonly [name: string, field: string, form: HookForm, body: Record<string, unknown>])[] = [
-  ['no address', 'url', { url: '' }, { url: '' }],
-  ['an address with a space at its end', 'url', { url: `${url} ` }, { url: `${url} ` }],
-  ['an address that is none', 'url', { url: 'ci.example.com' }, { url: 'ci.example.com' }],
-  [
-    'a password in the address',
-    'url',
-    { url: 'https://a:pa55word@b.example/' },
-    { url: 'https://a:pa55word@b.example/' },
-  ],
-  ['an address that does not encrypt', 'url', { url: 'http://192.0.2.1/' }, { url: 'http://192.0.2.1/' }],
-  ['an address inside the network', 'url', { url: 'https://10.0.0.1/' }, { url: 'https://10.0.0.1/' }],
+/** What is wrong, in the form and as a program would send it. The schema of the API judges both: one of each field. */
+const mistakes: readonly (readonly [name: string, field: string, form: HookForm, body?: Record<string, unknown>])[] = [
+  ['an address with a space at its end', 'url', { url: `${url} ` }],
+  ['an address that is none', 'url', { url: 'ci.example.com' }],
+  ['a password in the address', 'url', { url: 'https://a:pa55word@b.example/' }],
+  ['an address inside the network', 'url', { url: 'https://10.0.0.1/' }],
   ['an event that there is not', 'events', { url, event: ['x'] }, { url, events: ['x'] }],
   ['a branch that cannot be one', 'branches', { url, branches: 'a b' }, { url, branches: ['a b'] }],
-  ['a format that there is not', 'format', { url, format: '<b>' }, { url, format: '<b>' }],
-  [
-    'locks for Buildkite',
-    'format',
-    { url, format: 'buildkite', event: ['lock.acquired'] },
-    { url, format: 'buildkite', events: ['lock.acquired'] },
-  ],
-  ['a secret that is too short', 'secret', { url, secret: 'whsec_c2hvcnQ=' }, { url, secret: 'whsec_c2hvcnQ=' }],
-  ['a header of the delivery itself', 'headers', { url, headers: 'Host: x' }, { url, headers: { Host: 'x' } }],
+  ['a format that there is not', 'format', { url, format: '<b>' }],
+  ['a secret that is too short', 'secret', { url, secret: 'whsec_c2hvcnQ=' }],
   ['a header without a value', 'headers', { url, headers: 'x-key:' }, { url, headers: { 'x-key': '' } }],
   ['a header twice', 'headers', { url, headers: 'x: 1\nX: 2' }, { url, headers: { x: '1', X: '2' } }],
 ];
@@ -42,43 +27,37 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
   const service = hookedService(kind);
   const stored = async (workspace: string) =>
     service().storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
+  const started = async () => ({ ...(await service().hooks()), visitor: await hookVisitor(service()) });
 
-  test.each(mistakes)('with %s says beside the field what the API says', async (_name, field, form, body) => {
-    const { id, register } = await service().hooks();
-    const visitor = await hookVisitor(service());
-    const page = await visitor.register(id, form);
-    const answer = await register(body);
-    expect([page.status, answer.status]).toEqual([422, 422]);
-    const entry = field === 'branches' ? 'Branch 1: ' : '';
-    expect(problemBeside(field, page.text)).toBe(`${entry}${answer.body.errors[0].detail}`);
-    expect(page.text).toContain(`No webhook was registered. Look at <a href="#${field}">`);
-    expect(page.text).toMatch(/aria-invalid="true"|aria-describedby="format-problem"/);
-    expect(await stored(id)).toEqual([]);
-  });
+  test.for(mistakes)(
+    'with %s says beside the field what the API says',
+    async ([_name, field, form, body = { ...form }]) => {
+      const { id, register, visitor } = await started();
+      const page = await visitor.register(id, form);
+      const answer = await register(body);
+      expect([page.status, answer.status]).toEqual([422, 422]);
+      const entry = field === 'branches' ? 'Branch 1: ' : '';
+      expect(problemBeside(field, page.text)).toBe(`${entry}${answer.body.errors[0].detail}`);
+      expect(page.text).toContain(`No webhook was registered. Look at <a href="#${field}">`);
+      expect(page.text).toMatch(/aria-invalid="true"|aria-describedby="format-problem"/);
+      expect(await stored(id)).toEqual([]);
+    },
+  );
 
   test('says what only a form can have wrong', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id, visitor } = await started();
     const wrong = async (form: Partial<HookForm>, field: string) =>
       problemBeside(field, (await visitor.register(id, { url, ...form })).text);
     expect(await wrong({ event: [] }, 'events')).toBe('Choose at least one event.');
     expect(await wrong({ headers: 'x: 1\n\nno colon' }, 'headers')).toContain('Header 2 has no colon');
     expect(await wrong({ headers: 'x: 1\nx: 2' }, 'headers')).toContain('same name');
-    const { form_token } = await visitor.newForm(id);
-    const made = await visitor.post(`/workspaces/${id}/hooks`, {
-      form_token: form_token ?? '',
-      url,
-      form_id: 'x',
-      event: 'sync.failed',
-      format: 'standard',
-    });
-    expect(made.status).toBe(400);
+    const form = { ...(await visitor.newForm(id)), form_id: 'x', url, event: 'sync.failed', format: 'standard' };
+    expect((await visitor.post(`/workspaces/${id}/hooks`, form)).status).toBe(400);
     expect(await stored(id)).toEqual([]);
   });
 
   test('with several mistakes names them all, keeps what was typed, and none of the secrets', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id, visitor } = await started();
     const secret = newSecret();
     const hostile = '"><img src=x onerror=alert(1)>\u202e';
     const { status, text } = await visitor.register(id, {
@@ -90,14 +69,14 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
       headers: `${header}\n${hostile}: ${value}`,
     });
     expect(status).toBe(422);
-    const marked = ['url', 'events', 'branches', 'format', 'secret', 'headers'].filter((field) =>
-      problemBeside(field, text),
-    );
-    expect(marked).toEqual(['url', 'branches', 'headers']);
+    const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'];
+    expect(fields.filter((field) => problemBeside(field, text))).toEqual(['url', 'branches', 'headers']);
     expect(text).toContain('value="https://ci.example.com/"');
-    expect(text).toMatch(/value="lock.expired" checked/);
-    expect(text).not.toMatch(/value="sync.succeeded" checked/);
-    expect(text).toMatch(/value="buildkite" checked/);
+    expect([...text.matchAll(/value="([^"]*)" checked/g)].map(([, chosen]) => chosen)).toEqual([
+      'sync.failed',
+      'lock.expired',
+      'buildkite',
+    ]);
     expect(text).toContain('&lt;/textarea&gt;');
     expect(text).toMatch(/>\n?authorization: \n/);
     expect(text).not.toContain('<img src=x');
@@ -106,8 +85,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
   });
 
   test('registers what it says, shows the secret that was made once, and never again', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id, visitor } = await started();
     const address = `${url}?key=query-s3cret`;
     const made = await visitor.register(id, {
       url: address,
@@ -131,29 +109,26 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(await auditOf(service().storage, hook?.id ?? '')).toMatchObject([
       { action: 'hook.registered', actor: 'ada' },
     ]);
-    const remembered = await service().storage.read.selectFrom('remembered_answers').selectAll().execute();
-    const audit = await service().storage.read.selectFrom('audit').selectAll().execute();
-    const pages = [
-      await visitor.get(`/workspaces/${id}/hooks`),
-      await visitor.get(`/workspaces/${id}/hooks/${hook?.id}`),
-      await visitor.get(`/workspaces/${id}/hooks/${hook?.id}/remove`),
-      await visitor.get(`/workspaces/${id}/hooks/new`),
-    ];
-    expect(pages.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    const told = [...pages.map(({ text }) => text), service().log(), JSON.stringify([remembered, audit])].join('\n');
-    expect(told).toContain('authorization');
-    for (const hidden of [secret, value, 'two words', 'query-s3cret']) expect(told).not.toContain(hidden);
-    expect(made.text).not.toContain(value);
-    expect(made.text).not.toContain('query-s3cret');
+    const { read } = service().storage;
+    const remembered = await read.selectFrom('remembered_answers').selectAll().execute();
+    const audit = await read.selectFrom('audit').selectAll().execute();
+    const page = (await visitor.get(`/workspaces/${id}/hooks/${hook?.id}`)).text;
+    const later = [page, service().log(), JSON.stringify([remembered, audit])].join('\n');
+    expect(later).toContain('authorization');
+    for (const hidden of [secret, value, 'two words', 'query-s3cret']) expect(later).not.toContain(hidden);
+    for (const hidden of [value, 'query-s3cret']) expect(made.text).not.toContain(hidden);
   });
 
-  test('that is sent again, by a reload, does nothing more, whatever has happened since', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
+  test('sent several times, at once or later by a reload, makes one webhook and shows one secret, whatever happened since', async () => {
+    const { id, visitor } = await started();
     const form = { ...(await visitor.newForm(id)), url, event: 'sync.failed', format: 'standard' };
     const send = () => visitor.post(`/workspaces/${id}/hooks`, form);
-    const secret = secretIn((await send()).text);
-    const [hook] = await stored(id);
+    const answers = await Promise.all([send(), send(), send()]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
+    const [secret = '', ...secrets] = answers.map(({ text }) => secretIn(text)).filter((text) => text !== '');
+    const [hook, ...more] = await stored(id);
+    expect([secrets, more]).toEqual([[], []]);
+    expect(await auditOf(service().storage, hook?.id ?? '')).toHaveLength(1);
     const page = `/workspaces/${id}/hooks/${hook?.id}`;
     await visitor.submit(page, `${page}/pause`);
     const again = await send();
@@ -169,21 +144,8 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(secretIn(other.text)).not.toBe(secret);
   });
 
-  test('sent twice at once makes one webhook, and shows one secret', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
-    const form = { ...(await visitor.newForm(id)), url, event: 'sync.failed', format: 'standard' };
-    const answers = await Promise.all([1, 2, 3].map(() => visitor.post(`/workspaces/${id}/hooks`, form)));
-    expect(answers.filter(({ text }) => secretIn(text) !== '')).toHaveLength(1);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 303, 303]);
-    const [hook, ...more] = await stored(id);
-    expect(more).toEqual([]);
-    expect(await auditOf(service().storage, hook?.id ?? '')).toHaveLength(1);
-  });
-
   test('with an address that is there already replaces what it had, wakes it, and says so', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id, visitor } = await started();
     const secret = secretIn((await visitor.register(id, { url, headers: header })).text);
     const [hook] = await stored(id);
     const page = `/workspaces/${id}/hooks/${hook?.id}`;
@@ -194,9 +156,14 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
       { id: hook?.id, secret, events: '["lock.acquired"]', headers: '{}', active: 1 },
     ]);
     expect((await visitor.get(`${page}?notice=replaced`)).text).toContain('was already registered');
+    // A secret that was given is never shown.
     const given = newSecret();
-    await visitor.register(id, { url, secret: given });
+    const again = await visitor.register(id, { url, secret: given });
+    expect([again.status, again.text]).toEqual([303, '']);
     expect(await stored(id)).toMatchObject([{ secret: given }]);
+    expect(service().log()).not.toContain(given);
+    const first = await visitor.register(id, { url: `${url}/2`, secret: given });
+    expect(first.headers.get('location')).toMatch(/\?notice=registered$/);
     const acts = (await auditOf(service().storage, hook?.id ?? '')).map(({ action, detail }) => [
       action,
       detail['new_secret'],
@@ -207,32 +174,5 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
       ['hook.replaced', false],
       ['hook.replaced', true],
     ]);
-  });
-
-  test('never shows a secret that was given', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
-    const secret = newSecret();
-    const made = await visitor.register(id, { url, secret });
-    expect(made.status).toBe(303);
-    const to = made.headers.get('location') ?? '';
-    expect(to).toMatch(/\?notice=registered$/);
-    const page = await visitor.get(to);
-    expect(page.text).toContain('It signs with the secret you gave');
-    expect(page.text + service().log()).not.toContain(secret);
-    expect(formTokenIn(page.text)).not.toBe('');
-  });
-
-  test('of a workspace that the token does not see registers nothing', async () => {
-    const { id } = await service().hooks();
-    const visitor = await hookVisitor(service());
-    const form = await visitor.newForm(id);
-    const answer = await visitor.post('/workspaces/another/hooks', {
-      ...form,
-      url,
-      event: 'sync.failed',
-      format: 'standard',
-    });
-    expect(answer.status).toBe(404);
   });
 });

@@ -1,0 +1,69 @@
+import { html } from 'hono/html';
+import { invalid } from '../../contract/problem.ts';
+import type { Markup } from './text.ts';
+
+export type Heading = Markup | string | [text: string, kind: 'number' | 'wide' | 'number wide'];
+
+/** For a column that only has buttons or links. */
+export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
+
+function headingCell(heading: Heading): Markup | string {
+  if (heading === '') return '';
+  if (!Array.isArray(heading)) return html`<th scope="col">${heading}</th>`;
+  const [text, kind] = heading;
+  return html`<th scope="col" class="${kind}">${text}</th>`;
+}
+
+/** An empty heading is of a column that is left out. */
+export const table = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
+  html`<table class="${kind}">
+    <thead><tr>${headings.map(headingCell)}</tr></thead>
+    <tbody>${rows}</tbody>
+  </table>`;
+
+/** A path with the parameters that are not empty. */
+export function addressWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value) parameters.set(name, value);
+  return parameters.size === 0 ? path : `${path}?${parameters}`;
+}
+
+interface NavigationLink {
+  readonly href: string;
+  readonly text: Markup | string;
+  readonly current: boolean;
+}
+
+export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
+  html`<ul>${links.map(
+    ({ href, text, current }) =>
+      html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
+  )}</ul>`;
+
+export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
+  html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
+
+/** Links to the other pages of a list, if any. */
+export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
+  links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
+
+/** Links to what comes before and after one page of a list whose pages have numbers. */
+export function numberedPages(
+  { page, pages }: { readonly page: number; readonly pages: number },
+  [previous, next]: readonly [previous: string, next: string],
+  addressOf: (page: number) => string,
+): Markup | string {
+  if (pages < 2) return '';
+  return pageLinks(
+    page > 1 ? link(addressOf(page - 1), previous, 'prev') : '',
+    html`<span>Page ${page} of ${pages}</span>`,
+    page < pages ? link(addressOf(page + 1), next, 'next') : '',
+  );
+}
+
+/** Where a page of a list begins, as its address says it. */
+export function positionIn(text: string, why = 'There is no such page. Start again without it.'): number | undefined {
+  if (text === '') return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw invalid({ pointer: '#/before', detail: why });
+}

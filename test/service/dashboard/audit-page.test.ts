@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type AuditAction, auditActions, recordAudit } from '../../../src/service/audit/audit.ts';
+import { sentence } from '../../../src/service/dashboard/pages/audit.ts';
+import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
+import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+
+const words = async (markup: unknown): Promise<string> =>
+  String(await markup)
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll(/\s+/g, ' ');
+
+type Detail = Readonly<Record<string, unknown>>;
+
+const sentenceOf = (action: string, detail: Detail) =>
+  words(
+    sentence({
+      sequence: 1,
+      at: '2026-03-01T19:00:00.000Z',
+      actor: 'ada',
+      token_id: null,
+      address: null,
+      action,
+      detail,
+    }),
+  );
+
+describe('a sentence', () => {
+  const hook = { workspace: 'game', hook: 'hook_1', origin: 'https://ci.example.com' };
+  const toHook = 'the webhook to https://ci.example.com in game';
+  const mirror = { workspace: 'game', remote: 'https://git.example.com/game.git' };
+  const lock = { workspace: 'game', path: 'a', owner: 'ci' };
+  const made = { name: 'ci', scopes: ['sync', 'locks:write'], workspaces: null };
+  const expected: readonly (readonly [AuditAction, Detail, string])[] = [
+    ['session.signed-in', { by: 'token' }, 'signed in with a token'],
+    ['session.signed-in', { by: 'link' }, 'signed in with the first-start link'],
+    ['session.signed-out', {}, 'signed out'],
+    ['token.created', made, 'created the token ci with sync, locks:write'],
+    ['token.created', { ...made, workspaces: ['a', 'b'] }, 'created the token ci with sync, locks:write, only in a, b'],
+    ['token.revoked', { name: 'ci' }, 'revoked the token ci'],
+    [
+      'lock.force-released',
+      { ...lock, reason: 'gone' },
+      'released the lock on a in game, held by ci, by force: “gone”',
+    ],
+    ['lock.force-released', lock, 'released the lock on a in game, held by ci, by force'],
+    ['hook.registered', hook, `registered ${toHook}`],
+    ['hook.replaced', hook, `changed ${toHook}`],
+    ['hook.paused', hook, `paused ${toHook}`],
+    ['hook.resumed', hook, `resumed ${toHook}`],
+    ['hook.removed', hook, `removed ${toHook}`],
+    ['delivery.sent-again', hook, `sent a delivery of ${toHook} again`],
+    ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
+    ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+  ];
+
+  test.each(expected)('tells of %s with %o', async (action, detail, text) => {
+    expect(await sentenceOf(action, detail)).toBe(`ada ${text}`);
+  });
+
+  test('tells of each action, also of another version, and of an entry that lacks what it should have', async () => {
+    expect(new Set(expected.map(([action]) => action))).toEqual(new Set(auditActions));
+    expect(await sentenceOf('planet.moved', { to: 'mars' })).toBe('ada did planet.moved');
+    for (const action of auditActions) {
+      for (const detail of [{}, { name: 7, path: null, scopes: 'sync', origin: {}, by: [] }]) {
+        expect(await sentenceOf(action, detail)).toMatch(/^ada \w/);
+      }
+    }
+  });
+});
+
+describe('the page of the audit', () => {
+  const service = serviceOfTests();
+  let visitor: SignedIn;
+  beforeAll(async () => {
+    visitor = await signedIn(service(), { name: 'root', scopes: ['admin'] });
+    const { commit, now } = service().storage;
+    await commit('global', async (db) => {
+      const actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
+      for (let index = 0; index < 60; index += 1) {
+        await recordAudit(db, now, { actor, action: 'token.revoked', detail: { token: 't', name: `ci ${index}` } });
+      }
+      const operator = { name: 'operator:grace', tokenId: null, address: null };
+      await recordAudit(db, now, { actor: operator, action: 'workspace.added', detail: { workspace: 'game' } });
+      const moved = sql`insert into audit (at, actor, action, detail) values (1, 'ada', 'planet.moved', '{"to":"mars"}')`;
+      await moved.execute(db);
+    });
+  });
+
+  const rows = async (query = ''): Promise<readonly string[]> => {
+    const { text } = await visitor.get(`/audit${query}`);
+    const [, body = ''] = /<tbody>(.*)<\/tbody>/s.exec(text) ?? [];
+    return Promise.all(body.split('</tr>').slice(0, -1).map(words));
+  };
+
+  test('begins with the newest, and shows what another version has recorded as it is', async () => {
+    const [first, second, third, ...more] = await rows();
+    expect(first).toContain('ada did planet.moved');
+    expect(first).toContain('&quot;to&quot;: &quot;mars&quot;');
+    expect(second).toMatch(/operator:grace added the workspace game.*at the command line.*none/);
+    expect(third).toMatch(/ada revoked the token ci 59.*tok_ada.*192\.0\.2\.7/);
+    expect(more).toHaveLength(47);
+  });
+
+  test('goes on to what is older, to the end, and with its filter', async () => {
+    const seen: string[] = [];
+    for (let address = '/audit?action=token.revoked&actor=tok_ada'; address !== ''; ) {
+      const { text } = await visitor.get(address);
+      seen.push(...[...text.matchAll(/<bdi>ci (\d+)<\/bdi>/g)].map(([, index = '']) => index));
+      expect(text).not.toContain('signed in');
+      address = addressIn(text, /<a href="([^"]+)" rel="next">/);
+    }
+    expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => String(59 - index)));
+  });
+
+  test.each([
+    ['?action=planet.moved', 1],
+    ['?actor=ada', 50],
+    ['?actor=operator%3Agrace&action=workspace.added', 1],
+    ['?actor=operator%3Agrace&action=token.revoked', 0],
+  ])('shows only what %s asks for', async (query, count) => {
+    expect(await rows(query)).toHaveLength(count);
+  });
+
+  test('finds what one token did by its id, keeps what was asked for, and says where there is nothing', async () => {
+    expect(await rows(`?actor=${visitor.id}`)).toHaveLength(1);
+    const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
+    expect(text).toContain('value="nobody"');
+    expect(text).toContain('<option value="hook.paused" selected>');
+    expect(text).toContain('No entry matches.');
+    expect((await visitor.get('/audit?before=1')).text).toContain('There are no older entries.');
+  });
+
+  test('does not repeat the secret of a token that was typed for its name', async () => {
+    const secret = newTokenSecret();
+    const answer = await visitor.get(`/audit?actor=${secret}`);
+    expect(answer.status).toBe(422);
+    expect(answer.text).toContain('This is the secret of a token.');
+    expect(answer.text + service().log()).not.toContain(secret);
+  });
+
+  test.each([
+    ['before=x', 422],
+    ['actor=%00', 422],
+    ['action=%00', 200],
+  ])('is not broken by %s, which cannot be asked for', async (query, status) => {
+    expect((await visitor.get(`/audit?${query}`)).status).toBe(status);
+  });
+});

@@ -1,0 +1,222 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { listTokens } from '../../../src/service/tokens/tokens.ts';
+import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { type Fields, formTokenIn, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { expectHarmless, hostileTexts } from './hostile.ts';
+
+const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
+const secretIn = (page: string): string => /wsa_[A-Za-z0-9_-]{43}/.exec(page)?.[0] ?? '';
+
+const service = serviceOfTests();
+let game: string;
+beforeAll(async () => {
+  game = await service().workspace();
+});
+
+const administrator = () => signedIn(service(), { name: 'root', scopes: ['admin'] });
+
+const right = { name: 'ci', scope: ['sync'], expires: '90d', lifetime: '', reach: 'all' } as const;
+
+/** The page sends on to an address of its own, which has the id. */
+async function formAddress(visitor: Visitor): Promise<string> {
+  const { status, headers } = await visitor.get('/tokens/new');
+  expect(status).toBe(303);
+  return headers.get('location') ?? '';
+}
+
+/** The form as the page has it, filled in. */
+async function filled(visitor: Visitor, fields: Fields = {}) {
+  const page = (await visitor.get(await formAddress(visitor))).text;
+  return { form_token: formTokenIn(page), token_id: sealedIn(page), ...right, ...fields };
+}
+
+const send = async (visitor: Visitor, fields: Fields = {}) => visitor.post('/tokens', await filled(visitor, fields));
+
+const named = async (name: string) => (await listTokens(service().storage)).filter((token) => token.name === name);
+
+describe('making a token', () => {
+  test('gives one that works, with what was chosen, and the audit tells of it', async () => {
+    const answer = await send(await administrator(), {
+      name: ' ci of dragon ',
+      scope: ['locks:write', 'sync'],
+      expires: 'other',
+      lifetime: '2h',
+      reach: 'some',
+      workspace: [game],
+    });
+    expect(answer.status).toBe(200);
+    const token = secretIn(answer.text);
+    expect(answer.text).toContain(`base-url: ${service().baseUrl}/v1`);
+    expect(answer.text).toContain(`workspace: ${game}`);
+    expect((await service().ask('GET', `/v1/workspaces/${game}/locks`, { token })).status).toBe(200);
+    const [made, ...more] = await named('ci of dragon');
+    expect(more).toEqual([]);
+    expect(made).toMatchObject({ state: 'active', scopes: ['locks:write', 'sync'], workspaces: [game] });
+    expect(Date.parse(made?.expires_at ?? '') - Date.parse(made?.created_at ?? '')).toBe(2 * 3_600_000);
+    const { entries } = await readAudit(service().storage, { limit: 1 });
+    const detail = { token: made?.id, name: 'ci of dragon' };
+    expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
+  });
+
+  test('that ends after some days, or never where that is asked for; and may be an administrator’s', async () => {
+    const visitor = await administrator();
+    await send(visitor, { name: 'for 30d', expires: '30d' });
+    const [token] = await named('for 30d');
+    expect(Date.parse(token?.expires_at ?? '') - Date.parse(token?.created_at ?? '')).toBe(30 * 86_400_000);
+    const answer = await send(visitor, { name: 'for ever', expires: 'never', scope: ['admin'] });
+    expect(await named('for ever')).toMatchObject([{ expires_at: null, scopes: ['admin'], workspaces: null }]);
+    expect((await visit(service()).signIn(secretIn(answer.text))).status).toBe(303);
+    expect(answer.text).not.toContain('In a workflow');
+  });
+
+  test('names the address by which the browser reaches the service', async () => {
+    const visitor = await administrator();
+    const sendFrom = async (origin: string, fields: Fields = {}) =>
+      visitor.post('/tokens', await filled(visitor, fields), {
+        origin,
+        'sec-fetch-site': 'same-origin',
+        cookie: `${visitor.cookie()}; __Host-${visitor.cookie()}`,
+      });
+    const behindProxy = await sendFrom('https://workspaces.example.com');
+    expect(behindProxy.text).toContain('base-url: https://workspaces.example.com/v1');
+    expect(behindProxy.text).not.toContain('allow-http');
+    expect((await sendFrom('http://workspaces.lan:8700')).text).toContain('allow-http');
+    expect((await sendFrom('null', { name: 'nowhere' })).status).toBe(400);
+    expect(await named('nowhere')).toEqual([]);
+  });
+
+  test.each([
+    [['sync', 'locks:write'], 'operation: lock'],
+    [['sync', 'hooks:write'], 'operation: sync'],
+    [['locks:read'], 'operation: list-locks'],
+    [['hooks:write'], 'operation: register-hook'],
+  ])('with %s shows a step that the token can do', async (scope, operation) => {
+    expect((await send(await administrator(), { scope })).text).toContain(`\n    ${operation}\n`);
+  });
+});
+
+describe('a form that is sent twice', () => {
+  test('makes one token, and shows its secret once', async () => {
+    const visitor = await administrator();
+    const fields = await filled(visitor, { name: 'once' });
+    const answers = await Promise.all([1, 2, 3].map(() => visitor.post('/tokens', fields)));
+    answers.push(await visitor.post('/tokens', { ...fields, name: 'twice' }));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409, 409]);
+    for (const { status, text } of answers) {
+      expect(secretIn(text) === '').toBe(status === 409);
+      if (status === 409) expect(text).toMatch(/created the token <bdi>once<\/bdi> and does not create a second one/);
+    }
+    expect(await named('once')).toHaveLength(1);
+    expect(await named('twice')).toEqual([]);
+  });
+
+  test('cannot be found again by going back to it', async () => {
+    const visitor = await administrator();
+    const address = await formAddress(visitor);
+    const page = (await visitor.get(address)).text;
+    expect(sealedIn((await visitor.get(address)).text)).toBe(sealedIn(page));
+    await visitor.post('/tokens', { ...right, name: 'back', form_token: formTokenIn(page), token_id: sealedIn(page) });
+    const back = await visitor.get(address);
+    expect(back.text).toContain('This token was already created');
+    expect(back.text).not.toContain('<form method="post" action="/tokens"');
+    expect((await (await administrator()).get(address)).headers.get('location')).toMatch(/^\/tokens\/new\?form=/);
+  });
+
+  test('is refused with an id that this session was not shown', async () => {
+    const visitor = await administrator();
+    const other = await administrator();
+    const fields = await filled(visitor, { name: 'forged' });
+    const foreign = sealedIn((await other.get(await formAddress(other))).text);
+    for (const token_id of ['', `x.tok_${crypto.randomUUID()}`, fields.token_id.replace(/.$/, 'g'), foreign]) {
+      expect((await visitor.post('/tokens', { ...fields, token_id })).status).toBe(400);
+    }
+    expect(await named('forged')).toEqual([]);
+  });
+});
+
+describe('what cannot be a token', () => {
+  const gone = 'workspace gone no longer exists';
+
+  test.each([
+    ['no name', { name: ' ' }, 'name', 'A token needs a name'],
+    ['a name that hides something', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
+    ['a name that is too long', { name: 'x'.repeat(101) }, 'name', 'at most 100 characters'],
+    ['no scope', { scope: [] }, 'scopes', 'Choose at least one scope'],
+    ['an unknown scope', { scope: ['root'] }, 'scopes', 'unknown'],
+    ['no end', { expires: '' }, 'expires', 'Choose when the token expires'],
+    ['an end of another form', { expires: '31d' }, 'expires', 'Choose when the token expires'],
+    ['a time that is none', { expires: 'other', lifetime: 'soon' }, 'expires', 'such as 90s, 15m'],
+    ['a time that is too long', { expires: 'other', lifetime: '36501d' }, 'expires', 'from 1s to 36500d'],
+    ['no workspaces', { reach: '' }, 'workspaces', 'Choose which workspaces'],
+    ['none of the workspaces', { reach: 'some' }, 'workspaces', 'at least one workspace'],
+    ['a workspace that cannot be', { reach: 'some', workspace: ['A\0'] }, 'workspaces', '1 to 64 characters'],
+    ['a workspace that is not there', { reach: 'some', workspace: ['gone'] }, 'workspaces', gone],
+  ])('%s is said beside its field', async (_name, fields, field, why) => {
+    const visitor = await administrator();
+    const before = (await listTokens(service().storage)).length;
+    const answer = await send(visitor, { name: 'bad input', ...fields });
+    expect(answer.status).toBe(422);
+    const [, problem] = new RegExp(`id="${field}-problem" role="alert">([^<]*)<`).exec(answer.text) ?? [];
+    expect(problem).toContain(why);
+    expect(answer.text.match(/aria-invalid="true"/g)).toHaveLength(1);
+    expectHarmless(answer.text);
+    expect(await listTokens(service().storage)).toHaveLength(before);
+  });
+
+  test('an administrator’s for some workspaces is refused, and what was typed is kept', async () => {
+    const { status, text } = await send(await administrator(), {
+      name: '<b>limited</b>',
+      scope: ['admin', 'sync'],
+      expires: 'other',
+      lifetime: '45d',
+      reach: 'some',
+      workspace: [game],
+    });
+    expect(status).toBe(422);
+    expect(text).toContain('cannot be limited to some workspaces');
+    expect(text).toContain('value="&lt;b&gt;limited&lt;/b&gt;"');
+    expect(text).toContain('value="45d"');
+    expect(text.match(/<input type="(?:checkbox|radio)"[^>]* checked/g)).toHaveLength(5);
+    expect(text).toContain('No token was created. Look at <a href="#workspaces">Workspaces</a>.');
+  });
+
+  test('all that is wrong is said at once', async () => {
+    const answer = await send(await administrator(), { name: '', scope: [], expires: '', reach: '' });
+    expect(answer.text.match(/role="alert"/g)).toHaveLength(5);
+  });
+
+  test('a workspace that was removed while the form was open is', async () => {
+    const visitor = await administrator();
+    const short = await service().workspace();
+    const fields = await filled(visitor, { name: 'too late', reach: 'some', workspace: [short] });
+    await service().storage.commit('global', (db) => removeWorkspace(db, service().storage.now, short));
+    expect((await visitor.post('/tokens', fields)).status).toBe(422);
+    expect(await named('too late')).toEqual([]);
+  });
+});
+
+test('hostile names are text in the form that comes back', async () => {
+  const visitor = await administrator();
+  for (const name of hostileTexts) expectHarmless((await send(visitor, { name, scope: [name] })).text);
+});
+
+test('the secret is on one page, and nowhere else', async () => {
+  const visitor = await administrator();
+  const fields = await filled(visitor, { name: 'quiet' });
+  const secret = secretIn((await visitor.post('/tokens', fields)).text);
+  expect(secret).not.toBe('');
+  const [token] = await named('quiet');
+  const again = [
+    await visitor.post('/tokens', fields),
+    await visitor.get(`/tokens/new?form=${fields.token_id}`),
+    await visitor.get(`/tokens/${token?.id}/revoke`),
+  ];
+  const later = [...again.map(({ text }) => text), service().log()];
+  for (const table of ['tokens', 'sessions', 'audit', 'remembered_answers'] as const) {
+    const { rows } = await sql`select * from ${sql.table(table)}`.execute(service().storage.read);
+    later.push(JSON.stringify(rows));
+  }
+  expect(later.join('\n')).not.toContain(secret);
+});

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { duration } from '../../../src/service/dashboard/elements/text.ts';
+import { chartSentence } from '../../../src/service/dashboard/pages/duration-chart.ts';
+import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+
+const service = serviceOfTests();
+let visitor: SignedIn;
+let workspace: string;
+beforeAll(async () => {
+  visitor = await signedIn(service(), { scopes: ['sync'] });
+  workspace = await service().workspace();
+});
+
+const idOf = (index: number): string => `sync_00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
+
+interface Past {
+  readonly index: number;
+  readonly branch?: string;
+  readonly error?: string;
+  readonly requestedBy?: string | null;
+}
+
+const insert = (syncs: readonly Past[], where = workspace) =>
+  service().storage.commit('global', (db) =>
+    db
+      .insertInto('syncs')
+      .values(
+        syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
+          id: idOf(index),
+          workspace_id: where,
+          branch,
+          status: error === null ? 'succeeded' : 'failed',
+          estimated_objects: 10,
+          received_objects: 1_234,
+          head: error === null ? 'c0ffee' : null,
+          error,
+          attempts: 1,
+          created_at: index * 1_000,
+          started_at: index * 1_000,
+          finished_at: index * 1_000 + 65_000,
+          requested_by: requestedBy,
+        })),
+      )
+      .execute(),
+  );
+
+const linked = (page: string): readonly string[] =>
+  [...page.matchAll(/\/syncs\/(sync_[^"]+)"/g)].map(([, id = '']) => id);
+const show = async (path: string, where = workspace) => (await visitor.get(`/workspaces/${where}/syncs${path}`)).text;
+
+describe('the history', () => {
+  test('says what to do where nothing was synced yet', async () => {
+    const page = await show('', await service().workspace());
+    expect(page).toContain('Nothing has been synced yet.');
+    expect(page).toContain('Choose a branch');
+  });
+
+  test('leads through all of it, the newest first, also of one branch', async () => {
+    await insert(Array.from({ length: 120 }, (_, index) => ({ index, branch: index % 2 === 0 ? 'main' : 'a+b&c' })));
+    const all: string[] = [];
+    for (let next = `/workspaces/${workspace}/syncs`; next !== ''; ) {
+      const { text } = await visitor.get(next);
+      all.push(...linked(text));
+      next = addressIn(text, /href="([^"]+)" rel="next"/);
+    }
+    expect(all).toEqual(Array.from({ length: 120 }, (_, index) => idOf(119 - index)));
+    const first = await show(`?branch=${encodeURIComponent('a+b&c')}`);
+    const second = (await visitor.get(addressIn(first, /href="([^"]+)" rel="next"/))).text;
+    expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
+    expect(first).toContain('1,234');
+    expect(first).toContain('1 min 5 s');
+    expect(first).toContain('role="img" aria-label="Durations of 50 syncs');
+    expect(await show('?branch=none')).toContain('No sync of this branch');
+  });
+
+  test('has no page at what is no position', async () => {
+    for (const before of ['x', '1', `1.${'x'.repeat(41)}`, `1.${idOf(1)}'`, `-1.${idOf(1)}`]) {
+      expect(await show(`?before=${encodeURIComponent(before)}`)).toContain('There is no such page.');
+    }
+  });
+
+  test('shows an error in full, behind its beginning when it is long', async () => {
+    const other = await service().workspace();
+    const error = `The first line.\nThe second line. ${'and more '.repeat(40)}the end`;
+    await insert([{ index: 500, error }], other);
+    expect(await show('', other)).toMatch(
+      /<details[^>]*><summary><bdi>The first line\.…<\/bdi><\/summary><pre>The first line\.\nThe second.*the end<\/pre>/s,
+    );
+  });
+});
+
+describe('a sync', () => {
+  test('is told of as it ended', async () => {
+    const other = await service().workspace();
+    await insert([{ index: 700 }, { index: 701, error: 'The remote hung up.', requestedBy: null }], other);
+    const good = await show(`/${idOf(700)}`, other);
+    expect(good).toMatch(/succeeded.*1 min 5 s.*1,234.*c0ffee/s);
+    expect(good).toMatch(/data-again>/);
+    const bad = await show(`/${idOf(701)}`, other);
+    expect(bad).toContain('The remote hung up.');
+    expect(bad).not.toContain(' by <bdi>');
+  });
+
+  test.each([
+    ['', 800],
+    ['/events', 801],
+  ])('of another workspace, or none, is not there%s', async (path, index) => {
+    await insert([{ index }], await service().workspace());
+    for (const id of [idOf(index), idOf(999), 'sync_x', '%00']) {
+      expect(await show(`/${id}${path}`)).toContain('has no such sync');
+    }
+  });
+
+  test('that is over has one event for who listens, and then the stream ends', async () => {
+    const other = await service().workspace();
+    await insert([{ index: 900, error: '\u202Ea\nb' }], other);
+    const address = `${service().baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
+    const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(text.match(/^event: progress$/gm)).toHaveLength(1);
+    const [, data = ''] = /^event: progress\ndata: (.*)$/m.exec(text) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });
+  });
+});
+
+test.each([
+  [0, '0.0 s'],
+  [9_940, '9.9 s'],
+  [9_951, '10 s'],
+  [59_500, '1 min'],
+  [200_000, '3 min 20 s'],
+  [3_599_600, '1 h'],
+  [7_500_000, '2 h 5 min'],
+])('a duration of %i ms is as exact as a person compares: %s', (milliseconds, text) => {
+  expect(duration(milliseconds)).toBe(text);
+});
+
+test('the sentence of the chart has what there is to see in it', () => {
+  const took = (milliseconds: number, failed = false) => ({ milliseconds, failed });
+  expect(chartSentence([took(1_000), took(20_000), took(2_000, true)])).toBe(
+    'Durations of 3 syncs, oldest on the left: median 2.0 s, longest 20 s. 1 failed.',
+  );
+});

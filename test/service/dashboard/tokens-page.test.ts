@@ -1,0 +1,117 @@
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import { newTokenId } from '../../../src/service/tokens/secret.ts';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import type { RunningService } from '../../support/running-service.ts';
+import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { expectHarmless } from './hostile.ts';
+import { takeLock } from './locked-service.ts';
+
+const end = ({ storage }: RunningService, id: string) =>
+  storage.commit('global', (db) => sql`update tokens set expires_at = 1 where id = ${id}`.execute(db));
+
+describe('the list of tokens', () => {
+  const service = serviceOfTests();
+  const listed = (page: string) => [...page.matchAll(/<tr id="(tok_[^"]+)"/g)].map(([, id = '']) => id);
+  const rowOf = (page: string, id: string) => new RegExp(`<tr id="${id}".*?</tr>`, 's').exec(page)?.[0] ?? '';
+
+  test('says what each may do and when it was used: the active ones first, or those of one state', async () => {
+    const visitor = await signedIn(service(), { name: 'root', scopes: ['admin'] });
+    const own = visitor.id;
+    const show = async (query: string) => (await visitor.get(`/tokens${query}`)).text;
+    expect(await show('?state=expired')).toContain('No token is expired.');
+    const token = async (name: string) => (await service().token({ name, scopes: ['sync'], workspaces: ['game'] })).id;
+    const [active, expired, revoked] = [await token('active'), await token('old'), await token('lost')];
+    await end(service(), expired);
+    await service().storage.commit('global', async (db) => {
+      await sql`update tokens set last_used_at = created_at where id = ${active}`.execute(db);
+      await revokeToken(db, service().storage.now, revoked);
+    });
+
+    const page = await show('');
+    expect(listed(page)).toEqual([active, own, expired, revoked]);
+    expect(listed(await show('?state=active'))).toEqual([active, own]);
+    expect(listed(await show('?state=expired'))).toEqual([expired]);
+    expect(listed(await show('?state=revoked'))).toEqual([revoked]);
+    expect(listed(await show('?state=constructor'))).toHaveLength(4);
+    expect(rowOf(page, active)).toMatch(/sync.*game.*never.*<time .*Revoke/s);
+    expect(rowOf(page, expired)).toContain('not yet');
+    expect(page.match(/signed in with it/g)).toHaveLength(1);
+    expect(rowOf(page, own)).toContain('signed in with it');
+    for (const over of [expired, revoked]) expect(rowOf(page, over)).not.toContain('/revoke');
+    for (const notice of ['%3Cb%3Ex', 'constructor', '__proto__']) {
+      expect(await show(`?notice=${notice}`)).not.toContain('class="notice"');
+    }
+  });
+});
+
+describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
+  const service = serviceOfTests({}, kind);
+  const administrator = () => signedIn(service(), { name: 'root', scopes: ['admin'] });
+  const revoke = (visitor: Visitor, id: string) => visitor.submit('/tokens', `/tokens/${id}/revoke`);
+  const asked = async (visitor: Visitor, id: string) => (await visitor.get(`/tokens/${id}/revoke`)).text;
+
+  test('of one’s own, the last of an administrator, ends the session, which is said before', async () => {
+    const visitor = await administrator();
+    const page = await asked(visitor, visitor.id);
+    expect(page).toContain('Revoking it ends your session');
+    expect(page).toContain('This is the last active token with the scope <code>admin</code>');
+    expect((await revoke(visitor, visitor.id)).headers.get('location')).toBe('/sign-in?revoked=true');
+    expect(visitor.cookie()).toBe('');
+    expect((await visitor.get('/sign-in?revoked=true')).text).toContain('your session has ended');
+    expect((await visitor.get('/tokens')).status).toBe(303);
+  });
+
+  test('says first what depends on it, and then ends it: the audit tells of it, and its locks stay', async () => {
+    const visitor = await administrator();
+    const game = await service().workspace();
+    const { id, secret } = await service().token({ name: 'ci', scopes: ['locks:write'] });
+    for (const index of '0123456') await takeLock(service(), game, secret, `Content/<b>${index}</b>.uasset`);
+    const page = await asked(visitor, id);
+    expect(page).toContain('7 locks. They stay until they are released or expire.');
+    expect(page).toContain('and 2 others');
+    expect(page).toContain(`<a href="/workspaces/${game}/locks">`);
+    for (const wrong of ['<b>', 'ends your session', 'the last active token']) expect(page).not.toContain(wrong);
+    expect((await revoke(visitor, id)).headers.get('location')).toBe('/tokens?notice=revoked');
+    const locks = async (token: string) => service().ask('GET', `/v1/workspaces/${game}/locks`, { token });
+    expect((await locks(secret)).status).toBe(401);
+    expect((await locks((await service().token()).secret)).body.locks).toHaveLength(7);
+    const { entries } = await readAudit(service().storage, { limit: 1 });
+    expect(entries).toMatchObject([{ actor: 'root', action: 'token.revoked', detail: { token: id, name: 'ci' } }]);
+  });
+
+  test('names the sessions of others that end with it', async () => {
+    const visitor = await administrator();
+    const { id, secret } = await service().token({ name: 'shared', scopes: ['admin'] });
+    const guests = [visit(service()), visit(service())];
+    for (const guest of guests) await guest.signIn(secret);
+    expect(await asked(visitor, id)).toContain('It also ends 2 dashboard sessions.');
+    await revoke(visitor, id);
+    for (const guest of guests) expect((await guest.get('/')).status).toBe(303);
+  });
+
+  test('does nothing to one that is over, and says so', async () => {
+    const visitor = await administrator();
+    const { id } = await service().token({ name: 'ci' });
+    await revoke(visitor, id);
+    expect(await asked(visitor, id)).toContain('was already revoked');
+    const again = (await revoke(visitor, id)).headers.get('location') ?? '';
+    expect(again).toBe('/tokens?notice=already-revoked');
+    expect((await visitor.get(again)).text).toContain('was already revoked');
+    const { id: old } = await service().token({ name: 'old' });
+    await end(service(), old);
+    expect(await asked(visitor, old)).toContain('has expired');
+  });
+
+  test('that there is not is refused', async () => {
+    const visitor = await administrator();
+    for (const id of [newTokenId(), 'tok_x', '%00', encodeURIComponent('<script>alert(1)</script>')]) {
+      const page = await visitor.get(`/tokens/${id}/revoke`);
+      expect([id, page.status]).toEqual([id, 404]);
+      expectHarmless(page.text);
+      expect((await revoke(visitor, id)).status).toBe(404);
+    }
+  });
+});
