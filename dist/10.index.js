@@ -10,6 +10,7 @@ __webpack_require__.r(__webpack_exports__);
 
 // EXPORTS
 __webpack_require__.d(__webpack_exports__, {
+  giveBackTexts: () => (/* binding */ giveBackTexts),
   lock: () => (/* binding */ lock)
 });
 
@@ -26,15 +27,9 @@ var ledger_entry = __webpack_require__(1812);
 
 
 const maxLength = 30_000;
-const compact = ({ lock }) => ({
-    path: lock.path,
-    type: lock.type,
-    id: lock.id,
-    etag: lock.etag,
-    acquired_at: lock.acquired_at,
-    fence: lock.fence,
-    expires_at: lock.expires_at,
-});
+function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }) {
+    return { path, type, id, etag, acquired_at, fence, expires_at };
+}
 function formatSavedState(about, grants, redact) {
     const all = (0,ledger/* lockJson */.A$)({ ...about, locks: grants.map(compact) }, redact);
     return all.length <= maxLength ? all : JSON.stringify(about);
@@ -74,7 +69,7 @@ var messages = __webpack_require__(8767);
 const maxSeconds = 30;
 const quickMs = 1_000;
 const maxQuickAnswers = 3;
-function createListener({ client, clock, signal, log, workspace }) {
+function createListener({ client, clock, signal, log }, workspace) {
     let listens = true;
     let hasWaited = false;
     let quickAnswers = 0;
@@ -131,53 +126,27 @@ async function acquireBatch({ session, terms, signal }, paths, within) {
     const goOn = () => conflict === undefined && error === undefined && !signal.aborted;
     async function acquireOne(path) {
         const result = await session.acquire(path, terms, within);
-        switch (result.kind) {
-            case 'acquired':
-                acquired.push(result.grant);
-                return;
-            case 'held':
-                conflict ??= result;
-                return;
-            case 'unclear':
-                unclear.push(result.intent);
-                if (result.conflict === undefined)
-                    error ??= result.error;
-                else
-                    conflict ??= result.conflict;
-                return;
-            case 'failed':
-                error ??= result.error;
-                return;
+        if (result.kind === 'acquired') {
+            acquired.push(result.grant);
+            return;
         }
+        if (result.kind === 'unclear')
+            unclear.push(result.intent);
+        const inTheWay = result.kind === 'unclear' ? result.conflict : result.kind === 'held' ? result : undefined;
+        if (inTheWay === undefined)
+            error ??= result.error;
+        else
+            conflict ??= inTheWay;
     }
     await (0,in_parallel/* inParallel */.H)(paths.slice(0, 1), acquireOne, goOn);
     await (0,in_parallel/* inParallel */.H)(paths.slice(1), acquireOne, goOn);
     return { acquired, unclear, conflict, error };
 }
 async function giveBack(session, { acquired, unclear }, within) {
-    const done = [];
-    const lost = [];
-    const leftAlone = [];
-    const failed = [];
+    const releases = [];
     const unproven = [];
     async function release(grant) {
-        const result = await session.release(grant, within);
-        switch (result.kind) {
-            case 'released':
-            case 'absent':
-                done.push(grant);
-                return;
-            case 'lost':
-                lost.push({ grant, holder: result.holder });
-                return;
-            case 'left-alone':
-                leftAlone.push(grant);
-                return;
-            case 'unclear':
-            case 'failed':
-                failed.push({ grant, error: result.error });
-                return;
-        }
+        releases.push({ grant, result: await session.release(grant, within) });
     }
     async function settle(intent) {
         const result = await session.settle(intent, within);
@@ -188,8 +157,9 @@ async function giveBack(session, { acquired, unclear }, within) {
     }
     await (0,in_parallel/* inParallel */.H)(acquired, release);
     await (0,in_parallel/* inParallel */.H)(unclear, settle);
-    return { done, lost, leftAlone, failed, unproven };
+    return { releases, unproven };
 }
+const owedAfter = ({ releases }) => releases.flatMap(({ grant, result }) => result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : []);
 const giveBackMs = 10_000;
 async function giveBackInTime({ clock, session, signal }, batch) {
     const limits = (0,release/* cleanupLimits */.td)(clock, giveBackMs, signal);
@@ -198,7 +168,7 @@ async function giveBackInTime({ clock, session, signal }, batch) {
 async function acquireAllOrNone(context, paths, owed, within) {
     const { client, signal } = context;
     const before = await giveBackInTime(context, { acquired: owed, unclear: [] });
-    const [stuck] = before.failed;
+    const [stuck] = owedAfter(before);
     if (stuck !== undefined)
         return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
     const batch = await acquireBatch(context, paths, within);
@@ -231,7 +201,7 @@ async function acquireLocks(context, paths, wait) {
     const began = clock();
     const deadline = began + (0,duration/* milliseconds */.Rz)(wait);
     const withoutWait = (0,action_context/* defaultLimits */.MK)(context);
-    const listen = createListener({ client, clock, signal, log, workspace: terms.workspace });
+    const listen = createListener(context, terms.workspace);
     const unproven = new Map();
     let lastConflict;
     let owed = [];
@@ -243,7 +213,7 @@ async function acquireLocks(context, paths, wait) {
         if (round.kind !== 'acquired') {
             for (const intent of round.back.unproven)
                 unproven.set(intent.key, intent);
-            owed = round.back.failed.map(({ grant }) => grant);
+            owed = owedAfter(round.back).map(({ grant }) => grant);
         }
         if (round.kind === 'held')
             lastConflict = round.conflict;
@@ -292,7 +262,6 @@ function stands({ grant, releaseBegun }, found, serverNow) {
         }
     }
 }
-const listedLock = (found) => (found.kind === 'locked' ? found.lock : undefined);
 async function findAlreadyHeld(context, workspace, paths) {
     const { client, clock, connection, ledger } = context;
     const { held, stepNames } = (0,ledger_history/* readJobLocks */.k)(ledger, connection.baseUrl, workspace);
@@ -308,7 +277,7 @@ async function findAlreadyHeld(context, workspace, paths) {
         if (lock === undefined || !stands(lock, found, client.serverNow()))
             return [];
         const { grant } = lock;
-        const listed = listedLock(found);
+        const listed = found.kind === 'locked' ? found.lock : undefined;
         return {
             path,
             owner: listed?.owner ?? grant.lock.owner,
@@ -459,7 +428,7 @@ function acquired(lockStep, unsorted, { waitedMs, unproven }) {
     const { context, task, began } = lockStep;
     const { client, log, clock, redact } = context;
     const now = client.serverNow();
-    const grants = unsorted.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    const grants = unsorted.toSorted(outcome/* byPath */.f2);
     const locks = grants.map(({ lock }) => lock);
     const json = (0,ledger/* lockJson */.A$)(locks, redact);
     const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
@@ -499,22 +468,31 @@ const holderTable = ({ path, holder }, now) => ({
         ],
     ],
 });
-function giveBackTexts(back, asked, now) {
-    const texts = [];
-    const had = back.done.length + back.lost.length + back.leftAlone.length + back.failed.length;
-    if (had > 0) {
-        texts.push(`${(0,words/* grouped */.zD)(had)} of ${(0,words/* count */.U9)(asked, 'path')} had been locked; ${(0,words/* grouped */.zD)(back.done.length)} released again.`);
+function releaseText({ path, lock }, result, now) {
+    switch (result.kind) {
+        case 'released':
+        case 'absent':
+            return undefined;
+        case 'lost':
+            return `The lock on ${path} was lost before it could be released. ${(0,messages/* heldText */.Dx)(path, result.holder, now)}.`;
+        case 'left-alone':
+            return `The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`;
+        case 'unclear':
+        case 'failed':
+            return `The lock on ${path} could not be released and stays until ${(0,words/* clockTime */.qo)(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
     }
-    for (const { grant, error } of back.failed) {
-        texts.push(`The lock on ${grant.path} could not be released and stays until ${(0,words/* clockTime */.qo)(Date.parse(grant.lock.expires_at), now)}, unless the end of the job can release it: ${error.message}`);
-    }
-    for (const { grant, holder } of back.lost) {
-        texts.push(`The lock on ${grant.path} was lost before it could be released. ${(0,messages/* heldText */.Dx)(grant.path, holder, now)}.`);
-    }
-    for (const { path } of back.leftAlone) {
-        texts.push(`The lock on ${path} may have ended, and the service gave nothing to tell it from another: what is there now has been left alone.`);
-    }
-    return texts;
+}
+function giveBackTexts({ releases }, asked, now) {
+    if (releases.length === 0)
+        return [];
+    const left = releases
+        .map(({ grant, result }) => releaseText(grant, result, now))
+        .filter((text) => text !== undefined);
+    const released = releases.length - left.length;
+    return [
+        `${(0,words/* grouped */.zD)(releases.length)} of ${(0,words/* count */.U9)(asked, 'path')} had been locked; ${(0,words/* grouped */.zD)(released)} released again.`,
+        ...left,
+    ];
 }
 const noLocks = { acquired: 'false', count: '0', locks: '[]' };
 function notAcquired({ context, task, paths }, round, { waitedMs, lastConflict, unproven }) {
@@ -537,7 +515,8 @@ function notAcquired({ context, task, paths }, round, { waitedMs, lastConflict, 
             return heldBy(conflict, advice);
         }
         case 'cancelled': {
-            const all = round.back.failed.length + round.back.leftAlone.length + unproven.length === 0;
+            const left = round.back.releases.filter(({ result }) => ['left-alone', 'unclear', 'failed'].includes(result.kind));
+            const all = left.length + unproven.length === 0;
             return (0,outcome/* failed */.gz)(outputs, all
                 ? 'The step was cancelled and has released what it had locked.'
                 : 'The step was cancelled. Some of its locks could not be released in time: the end of the job tries again.');

@@ -36,8 +36,8 @@ var changed_files_change = __webpack_require__(2661);
 var github = __webpack_require__(2413);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
 var client_answer = __webpack_require__(3203);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 4 modules
-var client_call = __webpack_require__(719);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 2 modules
+var client_call = __webpack_require__(4932);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/clock.js
 var client_clock = __webpack_require__(5064);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js

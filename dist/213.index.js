@@ -243,16 +243,12 @@ function stepText(name) {
     return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 const maxNamed = 3;
-function namedPaths(own) {
-    const more = own.length - maxNamed;
-    const names = own.slice(0, maxNamed).map(({ path }) => path);
-    return names.join(', ') + (more > 0 ? ` and ${(0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .count */ .U9)(more, 'more', 'more')}` : '');
-}
 function alreadyHeldText(own, asked, now) {
     const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
     const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
     const until = Number.isNaN(soonest) ? '' : `, until ${(0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .moment */ .n$)(soonest, now)}`;
-    const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+    const paths = (0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .listed */ .KE)(own.map(({ path }) => path), maxNamed);
+    const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
     const release = 'release what is not needed any more with `operation: unlock`';
     if (own.length < asked.paths.length) {
         return `${who} Name only the other paths in this step, or ${release} before this step.`;
@@ -309,9 +305,9 @@ function isOver({ expires_at = '' }, serverNow) {
 /* harmony export */   td: () => (/* binding */ cleanupLimits),
 /* harmony export */   x_: () => (/* binding */ releaseLock)
 /* harmony export */ });
-/* harmony import */ var _retry_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(7138);
-/* harmony import */ var _lookup_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3981);
-/* harmony import */ var _ownership_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(9706);
+/* harmony import */ var _retry_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7138);
+/* harmony import */ var _lookup_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3981);
+/* harmony import */ var _ownership_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9706);
 
 
 
@@ -330,14 +326,14 @@ async function releaseUnproven({ client, clock, sleep, random }, request, { lock
     const { workspace, path, force } = request;
     let sent = false;
     for (let failed = 1;; failed += 1) {
-        const found = await (0,_lookup_js__WEBPACK_IMPORTED_MODULE_0__/* .lookUp */ .TE)(client, request, within);
+        const found = await (0,_lookup_js__WEBPACK_IMPORTED_MODULE_1__/* .lookUp */ .TE)(client, request, within);
         if (found.kind === 'failed')
             return found;
-        const ownership = found.kind === 'locked' ? (0,_ownership_js__WEBPACK_IMPORTED_MODULE_1__/* .compare */ .UD)(lock, found.lock) : found.kind;
+        const ownership = found.kind === 'locked' ? (0,_ownership_js__WEBPACK_IMPORTED_MODULE_2__/* .compare */ .UD)(lock, found.lock) : found.kind;
         if (ownership === 'lost') {
             return sent ? { kind: 'released' } : { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
         }
-        const unsure = doubtful || sent || (0,_ownership_js__WEBPACK_IMPORTED_MODULE_1__/* .isOver */ .PU)(lock, client.serverNow());
+        const unsure = doubtful || sent || (0,_ownership_js__WEBPACK_IMPORTED_MODULE_2__/* .isOver */ .PU)(lock, client.serverNow());
         if (ownership === 'absent' && unsure)
             return { kind: sent ? 'released' : 'absent' };
         if (ownership === 'unknown' && unsure)
@@ -348,7 +344,7 @@ async function releaseUnproven({ client, clock, sleep, random }, request, { lock
         const { error } = result;
         sent ||= mayBeDone(error);
         const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
-        if (!(0,_retry_js__WEBPACK_IMPORTED_MODULE_2__/* .isTransient */ .dg)(error) || clock() + pauseMs >= within.deadline)
+        if (!(0,_retry_js__WEBPACK_IMPORTED_MODULE_0__/* .isTransient */ .dg)(error) || clock() + pauseMs >= within.deadline)
             return result;
         await sleep(pauseMs, within.signal ?? never);
     }
@@ -360,7 +356,7 @@ function judgeByLook(before, after, error) {
         return { kind: 'released' };
     if (after.kind !== 'locked')
         return { kind: 'unclear', error };
-    switch ((0,_ownership_js__WEBPACK_IMPORTED_MODULE_1__/* .compare */ .UD)(before.lock, after.lock)) {
+    switch ((0,_ownership_js__WEBPACK_IMPORTED_MODULE_2__/* .compare */ .UD)(before.lock, after.lock)) {
         case 'lost':
             return { kind: 'released' };
         case 'ours':
@@ -376,7 +372,7 @@ async function releaseFound({ client }, request, { found }, within) {
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
     if (result.kind !== 'failed' || !mayBeDone(result.error))
         return result;
-    return judgeByLook(found, await (0,_lookup_js__WEBPACK_IMPORTED_MODULE_0__/* .lookUp */ .TE)(client, request, within), result.error);
+    return judgeByLook(found, await (0,_lookup_js__WEBPACK_IMPORTED_MODULE_1__/* .lookUp */ .TE)(client, request, within), result.error);
 }
 function send(context, request, within) {
     const { workspace, path, target, force } = request;
@@ -603,11 +599,13 @@ async function resolvePaths(lines, { checkout, lockedPaths = [] }) {
 /* harmony export */   sT: () => (/* binding */ retryAfterOf),
 /* harmony export */   wS: () => (/* binding */ lastAttemptMs)
 /* harmony export */ });
+/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2683);
+
 function isTransient({ failure, status }) {
     if (failure.kind === 'aborted')
         return false;
     if (status !== undefined)
-        return status === 408 || status === 425 || status === 429 || status >= 500;
+        return (0,_client_client_js__WEBPACK_IMPORTED_MODULE_0__/* .isTransientStatus */ .Dm)(status);
     return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
 }
 function retryAfterOf({ failure }) {

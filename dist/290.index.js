@@ -11,9 +11,9 @@ export const modules = {
 /* harmony export */ });
 /* unused harmony export parseChange */
 /* harmony import */ var node_fs__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(3024);
-/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(5395);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(9296);
-/* harmony import */ var _inputs_parse_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(3283);
+/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(5395);
+/* harmony import */ var _interface_loopback_js__WEBPACK_IMPORTED_MODULE_3__ = __webpack_require__(672);
+/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__ = __webpack_require__(9296);
 
 
 
@@ -25,46 +25,46 @@ function commitIn(json) {
 }
 const shortRef = (ref) => ref.replace(/^refs\/(?:heads|tags)\//, '');
 function parsePush(payload) {
-    const ref = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .nameIn */ .ZC)(payload['ref']);
+    const ref = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .nameIn */ .ZC)(payload['ref']);
     const before = commitIn(payload['before']);
     const after = commitIn(payload['after']);
     if (ref === undefined || before === undefined || after === undefined) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The event of the push does not say from which commit to which it goes. ${instead}`);
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The event of the push does not say from which commit to which it goes. ${instead}`);
     }
     if (isNone(after))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ kind: 'deleted-ref', ref });
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'deleted-ref', ref });
     if (!isNone(before))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ kind: 'push', ref, before, after });
-    const defaultBranch = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .nameIn */ .ZC)((0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .asObject */ .eB)(payload['repository'])['default_branch']);
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'push', ref, before, after });
+    const defaultBranch = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .nameIn */ .ZC)((0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .asObject */ .eB)(payload['repository'])['default_branch']);
     if (defaultBranch === undefined) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`);
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`);
     }
     if (ref === `refs/heads/${defaultBranch}`) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`);
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`);
     }
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ kind: 'new-ref', ref, after, defaultBranch });
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'new-ref', ref, after, defaultBranch });
 }
 function parseMergeGroup(payload) {
-    const group = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .asObject */ .eB)(payload['merge_group']);
+    const group = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .asObject */ .eB)(payload['merge_group']);
     const base = commitIn(group['base_sha']);
     const head = commitIn(group['head_sha']);
     return base === undefined || head === undefined || isNone(base) || isNone(head)
-        ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
-        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ kind: 'merge-group', base, head });
+        ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
+        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'merge-group', base, head });
 }
 function parseChange(event, payload) {
-    if (!(0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .isObject */ .Gv)(payload))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The event file does not contain a JSON object. ${instead}`);
-    const number = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .asObject */ .eB)(payload['pull_request'])['number'];
+    if (!(0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .isObject */ .Gv)(payload))
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The event file does not contain a JSON object. ${instead}`);
+    const number = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .asObject */ .eB)(payload['pull_request'])['number'];
     if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ kind: 'pull-request', number });
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'pull-request', number });
     }
     if (event === 'push')
         return parsePush(payload);
     if (event === 'merge_group')
         return parseMergeGroup(payload);
     const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`${what}, of which no changed files are known: they are known of events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`);
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`${what}, of which no changed files are known: they are known of events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`);
 }
 const short = (commit) => commit.slice(0, 7);
 function nameOf(change) {
@@ -83,39 +83,39 @@ function nameOf(change) {
 }
 function readEvent(file) {
     if (file === '')
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
     try {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(file, 'utf8'));
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)((0,node_fs__WEBPACK_IMPORTED_MODULE_0__.readFileSync)(file, 'utf8'));
     }
     catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The file with the event of the run cannot be read: ${why}.`);
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The file with the event of the run cannot be read: ${why}.`);
     }
 }
 function readChange({ name, file }) {
     const text = readEvent(file);
     if (!text.ok)
         return text;
-    const payload = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_2__/* .parseJson */ .qF)(text.value, (each) => each);
+    const payload = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_1__/* .parseJson */ .qF)(text.value, (each) => each);
     return payload.ok
         ? parseChange(name, payload.value)
-        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The file with the event of the run cannot be used: ${payload.why}.`);
+        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The file with the event of the run cannot be used: ${payload.why}.`);
 }
 function parseRepository(text) {
     const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
     return owner === undefined || repo === undefined
-        ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')
-        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ owner, repo });
+        ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')
+        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ owner, repo });
 }
 function parseApiUrl(text, allowHttp) {
     const url = URL.parse(text === '' ? 'https://api.github.com' : text);
     if (url === null || !/^https?:$/.test(url.protocol)) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
     }
-    if (url.protocol === 'http:' && !allowHttp && !(0,_inputs_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .isLoopback */ .U9)(url.hostname)) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .refused */ .J)(`The interface of GitHub is at ${url.origin}: plain http would expose the token to everyone on the way. Set \`allow-http: true\` on a network that is yours alone.`);
+    if (url.protocol === 'http:' && !allowHttp && !(0,_interface_loopback_js__WEBPACK_IMPORTED_MODULE_3__/* .isLoopback */ .U)(url.hostname)) {
+        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`The interface of GitHub is at ${url.origin}: plain http would expose the token to everyone on the way. Set \`allow-http: true\` on a network that is yours alone.`);
     }
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));
 }
 function findSource(event, { token, allowHttp }) {
     const change = readChange(event);
@@ -127,7 +127,7 @@ function findSource(event, { token, allowHttp }) {
     const apiUrl = parseApiUrl(event.apiUrl, allowHttp);
     if (!apiUrl.ok)
         return apiUrl;
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_3__/* .accepted */ .q)({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
+    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
 }
 
 
@@ -247,16 +247,12 @@ function stepText(name) {
     return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 const maxNamed = 3;
-function namedPaths(own) {
-    const more = own.length - maxNamed;
-    const names = own.slice(0, maxNamed).map(({ path }) => path);
-    return names.join(', ') + (more > 0 ? ` and ${(0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .count */ .U9)(more, 'more', 'more')}` : '');
-}
 function alreadyHeldText(own, asked, now) {
     const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
     const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
     const until = Number.isNaN(soonest) ? '' : `, until ${(0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .moment */ .n$)(soonest, now)}`;
-    const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+    const paths = (0,_report_words_js__WEBPACK_IMPORTED_MODULE_1__/* .listed */ .KE)(own.map(({ path }) => path), maxNamed);
+    const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
     const release = 'release what is not needed any more with `operation: unlock`';
     if (own.length < asked.paths.length) {
         return `${who} Name only the other paths in this step, or ${release} before this step.`;
@@ -310,6 +306,7 @@ function isOver({ expires_at = '' }, serverNow) {
 
 __webpack_require__.r(__webpack_exports__);
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
+/* harmony export */   failuresOf: () => (/* binding */ failuresOf),
 /* harmony export */   listLocks: () => (/* binding */ listLocks)
 /* harmony export */ });
 /* harmony import */ var _changed_files_change_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2661);
@@ -360,25 +357,15 @@ async function pathsOf(extent, context, within) {
         }
     }
 }
-const asOutput = ({ raw, path, type, id, etag, owner, acquired_at, fence, expires_at, }) => ({
-    ...raw,
-    path,
-    ...Object.fromEntries(Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at }).filter(([, value]) => value !== undefined)),
-});
-function table(locks, now) {
-    return {
-        head: ['Path', 'Holder', 'Until', '', 'Taken by'],
-        rows: locks.map(({ path, owner, expires_at, origin }) => {
-            const end = expires_at === undefined ? undefined : Date.parse(expires_at);
-            return [
-                path,
-                owner ?? '',
-                end === undefined ? '' : (0,_report_words_js__WEBPACK_IMPORTED_MODULE_7__/* .clockTime */ .qo)(end, now),
-                end === undefined ? '' : (0,_report_words_js__WEBPACK_IMPORTED_MODULE_7__/* .distance */ .Io)(end, now),
-                origin ?? '',
-            ];
-        }),
-    };
+function asOutput(lock) {
+    const { raw, path, type, id, etag, owner, acquired_at, fence, expires_at } = lock;
+    const known = Object.entries({ type, id, etag, owner, acquired_at, fence, expires_at });
+    return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+}
+function rowOf({ path, owner = '', expires_at, origin = '' }, now) {
+    const end = Date.parse(expires_at ?? '');
+    const until = Number.isNaN(end) ? ['', ''] : [(0,_report_words_js__WEBPACK_IMPORTED_MODULE_7__/* .clockTime */ .qo)(end, now), (0,_report_words_js__WEBPACK_IMPORTED_MODULE_7__/* .distance */ .Io)(end, now)];
+    return [path, owner, ...until, origin];
 }
 const annotation = (lock, now) => ({
     file: lock.path,
@@ -412,9 +399,7 @@ async function listLocks(context, task) {
         : await (0,_locks_lookup_js__WEBPACK_IMPORTED_MODULE_2__/* .listOnPaths */ .cP)(client, workspace, paths, within);
     if (incomplete !== undefined)
         log.warn(incomplete);
-    const locks = items
-        .filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner))
-        .sort((one, other) => (one.path < other.path ? -1 : 1));
+    const locks = items.filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner)).sort(_outcome_js__WEBPACK_IMPORTED_MODULE_4__/* .byPath */ .f2);
     const found = { locks, ignored: items.length - locks.length, incomplete };
     const now = client.serverNow();
     const sentence = sentenceOf(found, `${workspace}${among}`);
@@ -424,7 +409,7 @@ async function listLocks(context, task) {
     return {
         outputs: { ...known, count: String(locks.length), locks: (0,_report_redact_js__WEBPACK_IMPORTED_MODULE_6__/* .redactedJson */ .Rh)(locks.map(asOutput), redact) },
         sentence,
-        tables: [table(locks, now)],
+        tables: [{ head: ['Path', 'Holder', 'Until', '', 'Taken by'], rows: locks.map((lock) => rowOf(lock, now)) }],
         failures,
         annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
     };

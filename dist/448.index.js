@@ -46,7 +46,7 @@ function transientError(error) {
         return error;
     throw error;
 }
-async function follow(context, { started, address, tookMs, }, within) {
+async function follow(context, started, address, within, tookMs) {
     const { client, clock, sleep, signal, log } = context;
     let last = started;
     let said = `The sync is ${progressText(started)}.`;
@@ -99,13 +99,14 @@ const table = (workspace, branch, sync) => ({
 async function waitForEnd(context, task, started, tookMs) {
     const { workspace, branch, wait } = task;
     const began = context.clock();
+    const within = { deadline: began + (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_1__/* .milliseconds */ .Rz)(wait), signal: context.signal };
     const failedAt = (sync, why) => (0,_outcome_js__WEBPACK_IMPORTED_MODULE_3__/* .failed */ .gz)(outputsOf(branch, sync), why, table(workspace, branch, sync));
     if (started.progress.kind === 'none' && started.state === 'going-on') {
         return failedAt(started, `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.why} Remove \`wait\`, or use a service that offers the status of a sync.`);
     }
     const followed = started.progress.kind === 'none'
         ? { kind: 'ended', last: started }
-        : await follow(context, { started, address: started.progress.address, tookMs }, { deadline: began + (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_1__/* .milliseconds */ .Rz)(wait), signal: context.signal });
+        : await follow(context, started, started.progress.address, within, tookMs);
     const last = {
         ...followed.last,
         sync_id: followed.last.sync_id ?? started.sync_id,
@@ -168,11 +169,13 @@ async function sync(context, task) {
 /* harmony export */   sT: () => (/* binding */ retryAfterOf),
 /* harmony export */   wS: () => (/* binding */ lastAttemptMs)
 /* harmony export */ });
+/* harmony import */ var _client_client_js__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(2683);
+
 function isTransient({ failure, status }) {
     if (failure.kind === 'aborted')
         return false;
     if (status !== undefined)
-        return status === 408 || status === 425 || status === 429 || status >= 500;
+        return (0,_client_client_js__WEBPACK_IMPORTED_MODULE_0__/* .isTransientStatus */ .Dm)(status);
     return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
 }
 function retryAfterOf({ failure }) {

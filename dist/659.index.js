@@ -97,9 +97,8 @@ const connect = ({ baseUrl, token, requestTimeout, retries }, origin, log) => (0
     onRetry: logRetries(log),
     onThrottled: logPauses(log),
 });
-function createContext({ connection, environment, reporter, saveState, redact }) {
-    const { log, setOutputs } = reporter;
-    const runner = readRunner(environment);
+function createContext(connection, { log, setOutputs }, { saveState, redact }) {
+    const runner = readRunner(process.env);
     const ledger = (0,_ledger_ledger_js__WEBPACK_IMPORTED_MODULE_3__/* .openLedger */ .au)((0,_ledger_ledger_js__WEBPACK_IMPORTED_MODULE_3__/* .ledgerFile */ .SB)(runner.temporaryFolder), redact);
     log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
     return {
@@ -142,47 +141,44 @@ const defaultLimits = ({ clock, connection, signal, }) => ({
 
 
 
-const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const areStrings = (value, names) => names.every((name) => typeof value[name] === 'string');
-const areOptionalStrings = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
-const isGrantedLock = (value) => isRecord(value) &&
-    areStrings(value, ['path', 'type', 'expires_at']) &&
-    areOptionalStrings(value, ['id', 'etag', 'owner', 'acquired_at']) &&
-    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
-const isStringList = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const isLockAddress = ({ service, workspace, path }) => typeof service === 'string' &&
-    typeof workspace === 'string' &&
-    (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(workspace).ok &&
-    typeof path === 'string' &&
-    (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path).ok;
-function isEntry(value) {
-    if (value['kind'] === 'plan') {
-        const named = areOptionalStrings(value, ['stepName']);
-        return named && areStrings(value, ['service', 'workspace', 'step', 'at']) && isStringList(value['paths']);
-    }
-    if (!isLockAddress(value) || !areStrings(value, ['at']))
-        return false;
-    switch (value['kind']) {
-        case 'intent':
-            return (areStrings(value, ['step', 'key', 'type', 'ttl']) &&
-                (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(String(value['ttl'])).ok &&
-                typeof value['byService'] === 'boolean');
-        case 'granted':
-            return (areStrings(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
-        case 'denied':
-            return areStrings(value, ['step', 'key']);
-        case 'releasing':
-            return areOptionalStrings(value, ['id', 'etag']);
-        case 'ended':
-            return (areOptionalStrings(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how']));
-        default:
-            return false;
-    }
-}
+const isText = (value) => typeof value === 'string';
+const isOptionalText = (value) => value === undefined || isText(value);
+const hasShape = (value, shape) => typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
+const proof = { id: isOptionalText, etag: isOptionalText };
+const lockShape = {
+    ...proof,
+    path: isText,
+    type: isText,
+    owner: isOptionalText,
+    acquired_at: isOptionalText,
+    fence: (fence) => fence === undefined || Number.isSafeInteger(fence),
+    expires_at: isText,
+};
+const isGrantedLock = (value) => hasShape(value, lockShape);
+const place = { service: isText, workspace: isText, at: isText };
+const address = {
+    ...place,
+    workspace: (id) => typeof id === 'string' && (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_2__/* .parseWorkspaceId */ .m)(id).ok,
+    path: (path) => typeof path === 'string' && (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_0__/* .parseHeldPath */ .yo)(path).ok,
+};
+const request = { ...address, step: isText, key: isText };
+const isTtl = (ttl) => typeof ttl === 'string' && (0,_interface_ttl_js__WEBPACK_IMPORTED_MODULE_1__/* .parseTtl */ .Kw)(ttl).ok;
+const isTextList = (list) => Array.isArray(list) && list.every(isText);
+const shapes = {
+    plan: { ...place, step: isText, stepName: isOptionalText, paths: isTextList },
+    intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
+    granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
+    denied: request,
+    releasing: { ...address, ...proof },
+    ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
+};
 function readEntry(line) {
     try {
-        const value = JSON.parse(line);
-        return isRecord(value) && isEntry(value) ? value : undefined;
+        const entry = JSON.parse(line);
+        const kind = entry?.kind;
+        return Object.hasOwn(shapes, kind) && hasShape(entry, shapes[kind]) ? entry : undefined;
     }
     catch {
         return undefined;
@@ -338,7 +334,7 @@ function parseLinks(header) {
 
 /***/ }),
 
-/***/ 719:
+/***/ 4932:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 
@@ -351,7 +347,7 @@ __webpack_require__.d(__webpack_exports__, {
 // EXTERNAL MODULE: ./build/bundle/compiled/interface/timers.js
 var timers = __webpack_require__(671);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
-var client_answer = __webpack_require__(3203);
+var answer = __webpack_require__(3203);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var connection = __webpack_require__(2073);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/rate-limit.js
@@ -388,14 +384,12 @@ function byField(headers) {
         const remaining = parameters.get('r');
         if (remaining === undefined)
             return [];
-        const policy = policies.find((each) => each.name === name)?.parameters;
         const reset = parameters.get('t');
-        return [statusOf(remaining, reset === undefined ? undefined : reset * 1_000, policy?.get('q'), policy?.get('w'))];
+        const its = policies.find((each) => each.name === name)?.parameters;
+        const [quota, seconds] = [its?.get('q'), its?.get('w')];
+        const policy = quota && seconds ? { quota, windowMs: seconds * 1_000 } : undefined;
+        return { remaining, resetMs: reset === undefined ? undefined : reset * 1_000, policy };
     }));
-}
-function statusOf(remaining, resetMs, quota, windowSeconds) {
-    const policy = quota && windowSeconds ? { quota, windowMs: windowSeconds * 1_000 } : undefined;
-    return { remaining, resetMs, policy };
 }
 const firstMoment = 1e9;
 function byHeaders(headers, serverNow) {
@@ -405,7 +399,7 @@ function byHeaders(headers, serverNow) {
             continue;
         const reset = numberIn(textOf(headers, `${prefix}reset`));
         const resetMs = reset === undefined ? undefined : reset * 1_000 - (reset >= firstMoment ? serverNow : 0);
-        return statusOf(remaining, resetMs && Math.max(0, resetMs), undefined, undefined);
+        return { remaining, resetMs: resetMs && Math.max(0, resetMs), policy: undefined };
     }
     return undefined;
 }
@@ -413,89 +407,8 @@ const rateLimitIn = (headers, serverNow) => byField(headers) ?? byHeaders(header
 
 // EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
 var refusal = __webpack_require__(3004);
-;// CONCATENATED MODULE: ./build/bundle/compiled/interface/problem.js
-const problemTypePrefix = 'urn:workspace-automation:problem:';
-const problems = {
-    'malformed-request': { status: 400, title: 'Malformed request' },
-    unauthorized: { status: 401, title: 'Unauthorized' },
-    'insufficient-scope': { status: 403, title: 'Insufficient scope' },
-    'lock-of-another-token': { status: 403, title: 'Lock held by another token' },
-    'cross-site': { status: 403, title: 'Cross-site request' },
-    'not-found': { status: 404, title: 'Not found' },
-    'method-not-allowed': { status: 405, title: 'Method not allowed' },
-    'request-timeout': { status: 408, title: 'Request timeout' },
-    locked: { status: 409, title: 'Path locked' },
-    'request-in-progress': { status: 409, title: 'Request in progress' },
-    'lock-changed': { status: 412, title: 'Lock changed' },
-    'body-too-large': { status: 413, title: 'Request body too large' },
-    'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
-    'invalid-request': { status: 422, title: 'Invalid request' },
-    'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
-    'quota-exceeded': { status: 422, title: 'Quota exceeded' },
-    'rate-limited': { status: 429, title: 'Too many requests' },
-    'headers-too-large': { status: 431, title: 'Request headers too large' },
-    'internal-error': { status: 500, title: 'Internal error' },
-    unavailable: { status: 503, title: 'Service unavailable' },
-};
-const problemMediaType = 'application/problem+json';
-
-// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
-var json = __webpack_require__(5395);
-// EXTERNAL MODULE: ./build/bundle/compiled/client/known-lock.js
-var known_lock = __webpack_require__(1192);
-;// CONCATENATED MODULE: ./build/bundle/compiled/client/retry.js
-
-
-
-
-
-const isTransient = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
-function reasonOf(status, stillRunning, retryAfterMs = 0) {
-    if (stillRunning)
-        return 'still-running';
-    if (status === 429)
-        return 'limited';
-    return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
-}
-function judgeAnswer(answer, context, keyMayHaveArrived) {
-    const { status } = answer;
-    const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-    if (!stillRunning && !isTransient(status))
-        return { kind: 'answered', answer };
-    const failure = (0,refusal/* refusalOf */.Of)(answer, context);
-    const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
-    return {
-        kind: 'failed',
-        failure,
-        mayBeDone: stillRunning || status >= 500,
-        reason: reasonOf(status, stillRunning, retryAfterMs),
-        retryAfterMs,
-    };
-}
-function isStillRunning(answer, keyMayHaveArrived) {
-    if (answer.status !== 409)
-        return false;
-    const body = (0,client_answer/* objectIn */.D7)(answer);
-    const type = (0,json/* nameIn */.ZC)(body['type']) ?? '';
-    if (type.startsWith(problemTypePrefix))
-        return type === `${problemTypePrefix}request-in-progress`;
-    if ((0,known_lock/* holderIn */.Mz)(answer) !== undefined)
-        return false;
-    const words = `${type} ${(0,refusal/* rawWordsOf */.bM)(body) ?? ''}`;
-    if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words))
-        return true;
-    return keyMayHaveArrived && (0,client_answer/* headerOf */.rR)(answer, 'retry-after') !== undefined;
-}
-const firstBackoffMs = 500;
-const maxBackoffMs = 10_000;
-const jitterMs = 250;
-function backoff(failed, retryAfterMs, random) {
-    const half = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
-    if (retryAfterMs === undefined)
-        return half + random() * half;
-    return Math.max(retryAfterMs + random() * jitterMs, half);
-}
-
+// EXTERNAL MODULE: ./build/bundle/compiled/client/retry.js + 1 modules
+var retry = __webpack_require__(8588);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js
 var service_error = __webpack_require__(3925);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-text.js
@@ -551,7 +464,7 @@ function createThrottle(random) {
             policy = status.policy ?? policy;
             remaining = status.remaining - underWay;
             const { resetMs = 0 } = status;
-            pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
+            pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * retry/* jitterMs */.z8 : now;
         },
         refused(sentAt, retryAfterMs, now) {
             if (sentAt >= refusedAt) {
@@ -562,7 +475,7 @@ function createThrottle(random) {
             }
             if (remaining !== undefined)
                 remaining = Math.min(remaining, 0);
-            refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => drawn));
+            refusedUntil = Math.max(refusedUntil, now + (0,retry/* backoff */.JN)(refusals, retryAfterMs, () => drawn));
             return refusedUntil - now;
         },
     };
@@ -653,7 +566,7 @@ var time_limit = __webpack_require__(3450);
 function expectSuccess(result) {
     if (result.kind === 'given-up')
         throw result.error;
-    if (!(0,client_answer/* isSuccess */.oJ)(result.answer))
+    if (!(0,answer/* isSuccess */.oJ)(result.answer))
         throw result.refuse(result.answer);
     return result;
 }
@@ -728,7 +641,7 @@ function createCall(options) {
                     throttle.ended();
             }
             observe(answer, sentAt, texts, throttled);
-            return judgeAnswer(answer, refusalContext(), mayBeDone);
+            return (0,retry/* judgeAnswer */._n)(answer, refusalContext(), mayBeDone);
         }
         const unsendable = unsendableHeader(sent.headers);
         if (unsendable !== undefined) {
@@ -765,14 +678,13 @@ function createCall(options) {
             const waitsTogether = throttled && reason === 'limited';
             if (waitsTogether && failure.kind === 'refused')
                 limitedBy = failure;
-            const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : backoff(failures, retryAfterMs, random);
+            const delayMs = waitsTogether ? throttle.refusedUntil() - clock() : (0,retry/* backoff */.JN)(failures, retryAfterMs, random);
             const timeLeft = deadline - clock();
             if (delayMs >= timeLeft) {
                 const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
                 return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
             }
-            const { path, message } = fail(failure);
-            options.onRetry({ method, path, attempts, delayMs, reason, why: message });
+            options.onRetry({ delayMs, reason, why: fail(failure).message });
             if (!waitsTogether)
                 await sleep(delayMs, limit.signal);
         }
@@ -800,6 +712,7 @@ function createCall(options) {
 __webpack_require__.d(__webpack_exports__, {
   _7: () => (/* reexport */ service_error/* ServiceError */._),
   UU: () => (/* binding */ createClient),
+  Dm: () => (/* reexport */ retry/* isTransientStatus */.Dm),
   yy: () => (/* reexport */ time_limit/* sleep */.y),
   LW: () => (/* reexport */ client_clock/* steadyClock */.LW)
 });
@@ -835,16 +748,14 @@ const createAcquireLock = ({ call, addresses, clock, serverNow }) => {
                 type: lock.type ?? type,
                 etag: (0,known_lock/* etagOf */.Nk)(answer) ?? lock.etag,
                 expires_at: lock.expires_at ?? (0,client_clock/* timestamp */.vE)(acquiredAt + (0,duration/* milliseconds */.Rz)(ttl)),
-                expiry: lock.expires_at === undefined ? 'computed' : 'stated',
             },
             replayed: isReplayed(answer),
         };
     }
     function held({ answer, texts, mayBeDone, refuse }, path) {
-        const holder = (0,known_lock/* holderIn */.Mz)(answer);
         return {
             kind: 'held',
-            holder: holder && (0,known_lock/* readLock */.mF)(holder, path, texts),
+            holder: (0,known_lock/* holderOf */.Kd)(answer, path, texts),
             retryAfterMs: (0,refusal/* retryAfterOf */.sT)(answer, serverNow()),
             mayBeOurs: mayBeDone,
             error: refuse(answer),
@@ -903,8 +814,8 @@ function follow(address, from, baseUrl) {
     return { kind: 'target', target: pathname + search };
 }
 
-// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 4 modules
-var client_call = __webpack_require__(719);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/call.js + 2 modules
+var client_call = __webpack_require__(4932);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/connection.js
 var client_connection = __webpack_require__(2073);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/deprecation.js
@@ -999,7 +910,7 @@ async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, 
         const { answer, texts } = answered;
         const entries = readEntries(answered, name);
         const next = nextPage(answer, target, baseUrl);
-        const isLoop = next.kind === 'page' && seen.has(next.target);
+        const isLoop = next.kind === 'target' && seen.has(next.target);
         if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
             return list('the service gives the same page again');
         }
@@ -1059,17 +970,10 @@ function nextPage(answer, target, baseUrl) {
     const hint = hintOf(answer);
     if (hint === undefined)
         return { kind: 'none' };
-    if (hint.kind === 'cursor')
-        return { kind: 'page', target: withCursor(target, hint.text) };
-    const followed = follow(hint.text, target, baseUrl);
-    switch (followed.kind) {
-        case 'target':
-            return { kind: 'page', target: followed.target };
-        case 'elsewhere':
-            return followed;
-        case 'not-an-address':
-            return { kind: 'page', target: withCursor(target, hint.text) };
-    }
+    const followed = hint.kind === 'address' ? follow(hint.text, target, baseUrl) : undefined;
+    return followed === undefined || followed.kind === 'not-an-address'
+        ? { kind: 'target', target: withCursor(target, hint.text) }
+        : followed;
 }
 
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-text.js
@@ -1168,7 +1072,7 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
         return { ...second, mayBeDone: second.mayBeDone || first.mayBeDone };
     }
     function lost(result, path) {
-        const holder = holderOf(result, path);
+        const holder = (0,known_lock/* holderOf */.Kd)(result.answer, path, result.texts);
         const acquiredAt = Date.parse(holder?.acquired_at ?? '');
         const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
         if (result.mayBeDone && isLater)
@@ -1200,7 +1104,7 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
         if (result.kind === 'given-up' || result.answer.status !== 412 || proof?.id === undefined) {
             return judge(result, path);
         }
-        const holder = holderOf(result, path);
+        const holder = (0,known_lock/* holderOf */.Kd)(result.answer, path, result.texts);
         if (holder?.id !== proof.id)
             return judge(result, path);
         const etag = (0,known_lock/* etagOf */.Nk)(result.answer) ?? holder.etag;
@@ -1208,10 +1112,6 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
             return { kind: 'failed', error: result.refuse(result.answer) };
         return judge(await send(request, etag, within), path);
     };
-}
-function holderOf({ answer, texts }, path) {
-    const holder = (0,known_lock/* holderIn */.Mz)(answer);
-    return holder && (0,known_lock/* readLock */.mF)(holder, path, texts);
 }
 const mayBeOfAProxy = (answer) => [400, 404, 405, 414].includes(answer.status) && !(0,refusal/* isOwnError */.fe)(answer);
 
@@ -1251,7 +1151,7 @@ const saysFailed = (body) => {
     const { error, success } = body;
     return success === false || (typeof error === 'string' && error !== '') || Object.keys((0,json/* asObject */.eB)(error)).length > 0;
 };
-function syncStateOf(status, body) {
+function stateOf(status, body) {
     const word = normal(status);
     if (bad.has(word))
         return 'failed';
@@ -1280,13 +1180,12 @@ function readSync(body, texts) {
     return {
         sync_id: name(['sync_id', 'syncId', 'id']),
         status,
-        state: syncStateOf(status, body),
+        state: stateOf(status, body),
         branch: name(['branch']),
         estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
         received_objects: countIn(body, ['received_objects', 'receivedObjects']),
         head: name(['head', 'commit', 'revision']),
         error: errorIn(body, texts),
-        raw: body,
     };
 }
 const syncIn = (answer) => {
@@ -1357,9 +1256,12 @@ const createWaitForRelease = ({ call, addresses }) => async ({ workspace, path, 
     return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
 };
 
+// EXTERNAL MODULE: ./build/bundle/compiled/client/retry.js + 1 modules
+var retry = __webpack_require__(8588);
 // EXTERNAL MODULE: ./build/bundle/compiled/client/service-error.js
 var service_error = __webpack_require__(3925);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/client.js
+
 
 
 
@@ -1598,6 +1500,7 @@ function connectionFailure(thrown, texts) {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   DE: () => (/* binding */ unwrapped),
+/* harmony export */   Kd: () => (/* binding */ holderOf),
 /* harmony export */   Mz: () => (/* binding */ holderIn),
 /* harmony export */   Nk: () => (/* binding */ etagOf),
 /* harmony export */   Tq: () => (/* binding */ readListedLock),
@@ -1686,6 +1589,10 @@ function holderIn(answer) {
         return tellsOfAHolder(holder) ? holder : { owner: holder };
     return tellsOfAHolder(body) ? body : undefined;
 }
+function holderOf(answer, path, texts) {
+    const holder = holderIn(answer);
+    return holder && readLock(holder, path, texts);
+}
 
 
 /***/ }),
@@ -1705,7 +1612,7 @@ __webpack_require__.d(__webpack_exports__, {
   h: () => (/* binding */ unusableThoughOptional)
 });
 
-// UNUSED EXPORTS: fieldsOf, requestIdOf, wordsOf
+// UNUSED EXPORTS: fieldsOf, wordsOf
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/interface/retry-after.js
 function parseRetryAfter(value, now) {
@@ -1878,13 +1785,116 @@ function isOwnError(answer) {
 
 /***/ }),
 
+/***/ 8588:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
+
+
+// EXPORTS
+__webpack_require__.d(__webpack_exports__, {
+  JN: () => (/* binding */ backoff),
+  Dm: () => (/* binding */ isTransientStatus),
+  z8: () => (/* binding */ jitterMs),
+  _n: () => (/* binding */ judgeAnswer)
+});
+
+// UNUSED EXPORTS: isStillRunning
+
+;// CONCATENATED MODULE: ./build/bundle/compiled/interface/problem.js
+const problemTypePrefix = 'urn:workspace-automation:problem:';
+const problems = {
+    'malformed-request': { status: 400, title: 'Malformed request' },
+    unauthorized: { status: 401, title: 'Unauthorized' },
+    'insufficient-scope': { status: 403, title: 'Insufficient scope' },
+    'lock-of-another-token': { status: 403, title: 'Lock held by another token' },
+    'cross-site': { status: 403, title: 'Cross-site request' },
+    'not-found': { status: 404, title: 'Not found' },
+    'method-not-allowed': { status: 405, title: 'Method not allowed' },
+    'request-timeout': { status: 408, title: 'Request timeout' },
+    locked: { status: 409, title: 'Path locked' },
+    'request-in-progress': { status: 409, title: 'Request in progress' },
+    'lock-changed': { status: 412, title: 'Lock changed' },
+    'body-too-large': { status: 413, title: 'Request body too large' },
+    'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
+    'invalid-request': { status: 422, title: 'Invalid request' },
+    'idempotency-key-reused': { status: 422, title: 'Idempotency key reused' },
+    'quota-exceeded': { status: 422, title: 'Quota exceeded' },
+    'rate-limited': { status: 429, title: 'Too many requests' },
+    'headers-too-large': { status: 431, title: 'Request headers too large' },
+    'internal-error': { status: 500, title: 'Internal error' },
+    unavailable: { status: 503, title: 'Service unavailable' },
+};
+const problemMediaType = 'application/problem+json';
+
+// EXTERNAL MODULE: ./build/bundle/compiled/client/answer.js
+var client_answer = __webpack_require__(3203);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
+var json = __webpack_require__(5395);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/known-lock.js
+var known_lock = __webpack_require__(1192);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/refusal.js + 1 modules
+var refusal = __webpack_require__(3004);
+;// CONCATENATED MODULE: ./build/bundle/compiled/client/retry.js
+
+
+
+
+
+const isTransientStatus = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+function reasonOf(status, stillRunning, retryAfterMs = 0) {
+    if (stillRunning)
+        return 'still-running';
+    if (status === 429)
+        return 'limited';
+    return status === 503 && retryAfterMs > 0 ? 'unavailable' : 'failed';
+}
+function judgeAnswer(answer, context, keyMayHaveArrived) {
+    const { status } = answer;
+    const stillRunning = isStillRunning(answer, keyMayHaveArrived);
+    if (!stillRunning && !isTransientStatus(status))
+        return { kind: 'answered', answer };
+    const failure = (0,refusal/* refusalOf */.Of)(answer, context);
+    const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+    return {
+        kind: 'failed',
+        failure,
+        mayBeDone: stillRunning || status >= 500,
+        reason: reasonOf(status, stillRunning, retryAfterMs),
+        retryAfterMs,
+    };
+}
+function isStillRunning(answer, keyMayHaveArrived) {
+    if (answer.status !== 409)
+        return false;
+    const body = (0,client_answer/* objectIn */.D7)(answer);
+    const type = (0,json/* nameIn */.ZC)(body['type']) ?? '';
+    if (type.startsWith(problemTypePrefix))
+        return type === `${problemTypePrefix}request-in-progress`;
+    if ((0,known_lock/* holderIn */.Mz)(answer) !== undefined)
+        return false;
+    const words = `${type} ${(0,refusal/* rawWordsOf */.bM)(body) ?? ''}`;
+    if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words))
+        return true;
+    return keyMayHaveArrived && (0,client_answer/* headerOf */.rR)(answer, 'retry-after') !== undefined;
+}
+const firstBackoffMs = 500;
+const maxBackoffMs = 10_000;
+const jitterMs = 250;
+function backoff(failed, retryAfterMs, random) {
+    const half = Math.min(maxBackoffMs, firstBackoffMs * 2 ** (failed - 1)) / 2;
+    if (retryAfterMs === undefined)
+        return half + random() * half;
+    return Math.max(retryAfterMs + random() * jitterMs, half);
+}
+
+
+/***/ }),
+
 /***/ 3925:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __webpack_require__) => {
 
 /* harmony export */ __webpack_require__.d(__webpack_exports__, {
 /* harmony export */   _: () => (/* binding */ ServiceError)
 /* harmony export */ });
-/* unused harmony export answerIn */
 /* harmony import */ var node_http__WEBPACK_IMPORTED_MODULE_0__ = __webpack_require__(7067);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_1__ = __webpack_require__(4393);
 
@@ -1897,14 +1907,10 @@ function answerIn(failure) {
 class ServiceError extends Error {
     name = 'ServiceError';
     failure;
-    method;
-    path;
     attempts;
     constructor(call, failure) {
         super(sentenceOf(call, failure));
         this.failure = failure;
-        this.method = call.method;
-        this.path = call.path;
         this.attempts = call.attempts;
     }
     get status() {

@@ -21,6 +21,8 @@ var in_parallel = __webpack_require__(2982);
 var locks_lookup = __webpack_require__(3981);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/locks/release.js
 var locks_release = __webpack_require__(3850);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var action_outcome = __webpack_require__(8776);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/locks/messages.js
 var messages = __webpack_require__(8767);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/report/words.js
@@ -28,7 +30,7 @@ var words = __webpack_require__(1046);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/operations/unlock-report.js
 
 
-const ofKind = (results, kind) => results.filter((result) => result.kind === kind);
+
 function statusOf(results) {
     const kinds = new Set(results.map(({ kind }) => kind));
     if (kinds.has('lost'))
@@ -84,73 +86,55 @@ function failureOf(result, now) {
             return [];
     }
 }
-const maxNamed = 5;
-function listed(texts) {
-    const more = texts.length - maxNamed;
-    return texts.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${(0,words/* count */.U9)(more, 'more', 'more')}` : '');
-}
-function heldByText(held) {
-    const owners = new Set(held.map(({ holder }) => holder?.owner ?? 'somebody else'));
-    return `${held.length} held by ${listed([...owners])}`;
-}
 function sentenceOf(results, workspace) {
-    const released = ofKind(results, 'released');
+    const released = (0,action_outcome/* ofKind */.CZ)(results, 'released');
     const [first] = released;
     const what = first === undefined
         ? 'Nothing was released'
         : `Released ${results.length === 1 ? first.path : (0,words/* count */.U9)(released.length, 'lock')}`;
     if (results.length === 0)
         return `${what} in ${workspace}: this job has no lock on what the pattern matches.`;
-    const held = ofKind(results, 'held');
+    const numberOf = (...kinds) => results.filter(({ kind }) => kinds.includes(kind)).length;
+    const owners = new Set((0,action_outcome/* ofKind */.CZ)(results, 'held').map(({ holder }) => holder?.owner ?? 'somebody else'));
     const others = [
-        ['absent', 'not locked'],
-        ['lost', 'lost'],
-        ['not-ours', 'not of this job'],
-        ['left-alone', 'left alone'],
-    ]
-        .map(([kind, words]) => [ofKind(results, kind).length, words])
-        .filter(([number]) => number > 0)
-        .map(([number, words]) => `${number} ${words}`);
-    const failed = ['failed', 'refused', 'unclear'].reduce((sum, kind) => sum + ofKind(results, kind).length, 0);
-    const parts = [
-        `${what} in ${workspace}`,
-        ...others,
-        ...(held.length > 0 ? [heldByText(held)] : []),
-        ...(failed > 0 ? [`${failed} not released`] : []),
+        [numberOf('absent'), 'not locked'],
+        [numberOf('lost'), 'lost'],
+        [numberOf('not-ours'), 'not of this job'],
+        [numberOf('left-alone'), 'left alone'],
+        [numberOf('held'), `held by ${(0,words/* listed */.KE)([...owners])}`],
+        [numberOf('failed', 'refused', 'unclear'), 'not released'],
     ];
-    return `${parts.join(', ')}.`;
+    const parts = others.filter(([number]) => number > 0).map(([number, words]) => `, ${number} ${words}`);
+    return `${what} in ${workspace}${parts.join('')}.`;
 }
 function cautionText(results, now) {
-    const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
-    const named = [...held, ...ofKind(results, 'not-ours')];
+    const held = (0,action_outcome/* ofKind */.CZ)(results, 'held').filter(({ asked }) => asked === 'by-name');
+    const named = [...held, ...(0,action_outcome/* ofKind */.CZ)(results, 'not-ours')];
     const [first] = named;
     if (first === undefined)
         return undefined;
     const which = named.length > 1
-        ? `This job has no lock on ${(0,words/* count */.U9)(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${listed(named.map(({ path }) => path))}.`
+        ? `This job has no lock on ${(0,words/* count */.U9)(named.length, 'of the paths', 'of the paths')}, and what is there is left alone: ${(0,words/* listed */.KE)(named.map(({ path }) => path))}.`
         : first.kind === 'held'
             ? `${(0,messages/* heldText */.Dx)(first.path, first.holder, now)}, and not by this job: it is left alone.`
             : `This job has no lock on ${first.path}, and who has one cannot be seen: what is there is left alone.`;
     return `${which} \`force: true\` would release it all the same.`;
 }
 function othersText(results, now) {
-    const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
+    const others = (0,action_outcome/* ofKind */.CZ)(results, 'held').filter(({ asked }) => asked === 'by-pattern');
     if (others.length === 0)
         return undefined;
-    return `Left alone, because this job is not known to hold them: ${listed(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
+    return `Left alone, because this job is not known to hold them: ${(0,words/* listed */.KE)(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 function unlockOutcome(results, workspace, now) {
-    const table = {
-        head: ['Path', 'Result'],
-        rows: results.map((result) => [result.path, resultText(result, now)]),
-    };
+    const rows = results.map((result) => [result.path, resultText(result, now)]);
     return {
         outputs: {
             status: statusOf(results),
-            released: JSON.stringify(ofKind(results, 'released').map(({ path }) => path)),
+            released: JSON.stringify((0,action_outcome/* ofKind */.CZ)(results, 'released').map(({ path }) => path)),
         },
         sentence: sentenceOf(results, workspace),
-        tables: [table],
+        tables: [{ head: ['Path', 'Result'], rows }],
         failures: results.flatMap((result) => failureOf(result, now)),
         annotations: [],
     };
@@ -164,8 +148,6 @@ var parsed = __webpack_require__(9296);
 var parse = __webpack_require__(3283);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/ledger/history.js
 var ledger_history = __webpack_require__(6504);
-// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
-var outcome = __webpack_require__(8776);
 // EXTERNAL MODULE: ./build/bundle/compiled/action/paths/resolve-paths.js + 1 modules
 var resolve_paths = __webpack_require__(5340);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/operations/unlock-targets.js
@@ -221,7 +203,7 @@ async function unlockTargets(context, task) {
             const text = readText(file);
             const locks = text.ok ? (0,parse/* parseHandoff */["in"])(text.value) : text;
             if (!locks.ok)
-                throw new outcome/* InputError */.dz([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
+                throw new action_outcome/* InputError */.dz([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
             return locks.value.map(fromHandoff);
         }
     }
@@ -234,33 +216,31 @@ async function unlockTargets(context, task) {
 
 
 
+
 const courtesyMs = 10_000;
 const isOfKind = (kind) => (target) => target.kind === kind;
 const pathsOf = (targets) => targets.map(({ path }) => path);
 const refusesThisLock = ({ failure }) => failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
 async function lookAtOthers({ client, clock }, workspace, targets, limits) {
     const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
-    async function lookAtNamed() {
-        const paths = pathsOf(targets.filter(isOfKind('not-ours')));
-        const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listOnPaths */.cP)(client, workspace, paths, within));
-        return paths.map((path) => {
-            const found = lookup(path);
+    const named = pathsOf(targets.filter(isOfKind('not-ours')));
+    const matched = pathsOf(targets.filter(isOfKind('matched')));
+    const [atNamed, atMatched] = await Promise.all([
+        (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listOnPaths */.cP)(client, workspace, named, within)),
+        matched.length > 0 ? (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listTogether */.XO)(client, workspace, matched, within)) : undefined,
+    ]);
+    return [
+        ...named.map((path) => {
+            const found = atNamed(path);
             if (found.kind === 'locked')
                 return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
             return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
-        });
-    }
-    async function lookAtMatched() {
-        const paths = pathsOf(targets.filter(isOfKind('matched')));
-        if (paths.length === 0)
-            return [];
-        const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listTogether */.XO)(client, workspace, paths, within));
-        return paths.flatMap((path) => {
-            const found = lookup(path);
-            return found.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
-        });
-    }
-    return (await Promise.all([lookAtNamed(), lookAtMatched()])).flat();
+        }),
+        ...matched.flatMap((path) => {
+            const found = atMatched?.(path);
+            return found?.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
+        }),
+    ];
 }
 async function unlock(context, task) {
     const { client, log, connection } = context;
@@ -268,60 +248,52 @@ async function unlock(context, task) {
     const targets = await unlockTargets(context, task);
     const within = (0,action_context/* defaultLimits */.MK)(context);
     const results = [];
-    const release = (path, target) => (0,locks_release/* releaseLock */.x_)(context, { service: connection.baseUrl, workspace, path, target, force }, within);
     function failed(path, error, holder, advice = '') {
         if (!force && refusesThisLock(error))
             return { path, kind: 'refused', holder, requestId: error.requestId };
         return { path, kind: 'failed', why: `${error.message}${advice}` };
     }
-    async function releaseOwn(target) {
-        const { path, lock, doubtful, asked } = target;
-        const result = await release(path, { kind: 'own', lock, doubtful });
+    async function release(path, target, onLost) {
+        const request = { service: connection.baseUrl, workspace, path, target, force };
+        const result = await (0,locks_release/* releaseLock */.x_)(context, request, within);
         switch (result.kind) {
-            case 'failed':
-                return failed(path, result.error, undefined);
-            case 'unclear':
-                return { path, kind: 'unclear', why: result.error.message };
+            case 'released':
+            case 'absent':
+                results.push({ path, kind: result.kind });
+                break;
             case 'left-alone':
                 log.warn(`The lock on ${path} now may be somebody else's, because nothing shows that it is the one you mean: it is left alone.`);
-                return { path, kind: 'left-alone' };
-            case 'released':
-            case 'absent':
-                return { path, kind: result.kind };
+                results.push({ path, kind: 'left-alone' });
+                break;
             case 'lost':
-                return doubtful ? { path, kind: 'held', holder: result.holder, asked } : { path, ...result };
-        }
-    }
-    async function releaseFound(path, found) {
-        if (found.kind === 'failed')
-            return failed(path, found.error, undefined);
-        const lock = found.kind === 'locked' ? found.lock : undefined;
-        const result = await release(path, { kind: 'found', found });
-        switch (result.kind) {
-            case 'released':
-            case 'absent':
-            case 'left-alone':
-                return { path, kind: result.kind };
-            case 'lost':
-                return { path, kind: 'held', holder: result.holder, asked: 'by-name' };
+                results.push(onLost(result.holder));
+                break;
             case 'unclear':
-                return { path, kind: 'unclear', why: result.error.message };
+                results.push({ path, kind: 'unclear', why: result.error.message });
+                break;
             case 'failed': {
-                const sentOnce = lock === undefined || !(0,locks_release/* isProven */.nn)(lock);
+                const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
+                const sentOnce = target.kind === 'found' && (lock === undefined || !(0,locks_release/* isProven */.nn)(lock));
                 const advice = ' It was sent only once, because nothing tells the lock from a later one.';
-                return failed(path, result.error, lock, sentOnce ? advice : '');
+                results.push(failed(path, result.error, lock, sentOnce ? advice : ''));
             }
         }
     }
     async function releaseAllFound() {
         const paths = pathsOf(targets.filter(isOfKind('path')));
         const lookup = await (0,locks_lookup/* lookupIn */.IX)((0,locks_lookup/* listOnPaths */.cP)(client, workspace, paths, within));
-        await (0,in_parallel/* inParallel */.H)(paths, async (path) => void results.push(await releaseFound(path, lookup(path))));
+        await (0,in_parallel/* inParallel */.H)(paths, async (path) => {
+            const found = lookup(path);
+            if (found.kind === 'failed')
+                results.push(failed(path, found.error));
+            else
+                await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
+        });
     }
-    await (0,in_parallel/* inParallel */.H)(targets.filter(isOfKind('lock')), async (target) => void results.push(await releaseOwn(target)));
+    await (0,in_parallel/* inParallel */.H)(targets.filter(isOfKind('lock')), ({ path, lock, doubtful, asked }) => release(path, { kind: 'own', lock, doubtful }, (holder) => doubtful ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder }));
     const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
     results.push(...others);
-    results.sort((one, other) => (one.path < other.path ? -1 : 1));
+    results.sort(action_outcome/* byPath */.f2);
     const now = client.serverNow();
     const caution = cautionText(results, now);
     if (caution !== undefined)

@@ -188,14 +188,12 @@ function readUnlockSelection(reader) {
             return { kind: 'locks-file', file: raw['locks-file'] };
     }
 }
-function readUnlock(reader) {
-    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
-        operation: 'unlock',
-        workspace: readWorkspace(reader),
-        selection: readUnlockSelection(reader),
-        force: reader.read('force', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
-    });
-}
+const readUnlock = (reader) => (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
+    operation: 'unlock',
+    workspace: readWorkspace(reader),
+    selection: readUnlockSelection(reader),
+    force: reader.read('force', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
+});
 const parseGitHubToken = (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseToken */ .pI)('With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.');
 function readLockScope(reader) {
     const { read, raw, complain } = reader;
@@ -214,27 +212,21 @@ function readLockScope(reader) {
         ? undefined
         : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
 }
-function readListLocks(reader) {
-    const { read, raw } = reader;
-    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
-        operation: 'list-locks',
-        workspace: readWorkspace(reader),
-        scope: readLockScope(reader),
-        failIfLocked: read('fail-if-locked', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
-        ignoredOwners: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .lines */ .Mn)(raw['ignore-owner']),
-    });
-}
-function readRegisterHook(reader) {
-    const { read, raw } = reader;
-    return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
-        operation: 'register-hook',
-        workspace: readWorkspace(reader),
-        url: read('hook-url', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHookUrl */ .qE),
-        events: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .words */ .aL)(raw['hook-events']),
-        secret: raw['hook-secret'],
-        options: read('hook-options', optionalJsonObject),
-    });
-}
+const readListLocks = (reader) => (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
+    operation: 'list-locks',
+    workspace: readWorkspace(reader),
+    scope: readLockScope(reader),
+    failIfLocked: reader.read('fail-if-locked', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG),
+    ignoredOwners: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .lines */ .Mn)(reader.raw['ignore-owner']),
+});
+const readRegisterHook = (reader) => (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
+    operation: 'register-hook',
+    workspace: readWorkspace(reader),
+    url: reader.read('hook-url', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHookUrl */ .qE),
+    events: (0,_parse_js__WEBPACK_IMPORTED_MODULE_1__/* .words */ .aL)(reader.raw['hook-events']),
+    secret: reader.raw['hook-secret'],
+    options: reader.read('hook-options', optionalJsonObject),
+});
 function readConnection({ read }) {
     const allowHttp = read('allow-http', _parse_js__WEBPACK_IMPORTED_MODULE_1__/* .parseBoolean */ .yG);
     return (0,_reader_js__WEBPACK_IMPORTED_MODULE_2__/* .complete */ .My)({
@@ -276,7 +268,6 @@ function loadInputs(getInput, environment) {
 /* harmony export */   Mn: () => (/* binding */ lines),
 /* harmony export */   Q2: () => (/* binding */ parseBaseUrl),
 /* harmony export */   R8: () => (/* binding */ parseOneOf),
-/* harmony export */   U9: () => (/* binding */ isLoopback),
 /* harmony export */   Vs: () => (/* binding */ parseWorkspace),
 /* harmony export */   aL: () => (/* binding */ words),
 /* harmony export */   dw: () => (/* binding */ parseJsonObject),
@@ -293,7 +284,9 @@ function loadInputs(getInput, environment) {
 /* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(9228);
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(4393);
 /* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(5860);
+/* harmony import */ var _interface_loopback_js__WEBPACK_IMPORTED_MODULE_5__ = __nccwpck_require__(672);
 /* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(9296);
+
 
 
 
@@ -344,8 +337,6 @@ function parseWorkspace(text) {
     return workspace.ok ? workspace : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
 }
 const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an https address.');
-const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
-const isLoopback = (hostname) => loopbackHost.test(hostname);
 function parseBaseUrl(text, allowHttp) {
     const url = URL.parse(text);
     if (url === null)
@@ -357,7 +348,7 @@ function parseBaseUrl(text, allowHttp) {
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not have a query or a fragment.');
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to begin with https://.');
-    if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    if (url.protocol === 'http:' && !allowHttp && !(0,_interface_loopback_js__WEBPACK_IMPORTED_MODULE_5__/* .isLoopback */ .U)(url.hostname)) {
         return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.');
     }
     const address = url.href.replace(/(?<!\/)\/+$/, '');
@@ -584,11 +575,10 @@ async function run(context, task) {
     }
 }
 async function main() {
-    const environment = process.env;
-    const secrets = (0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .secretsIn */ .VY)((0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .readRawInputs */ .yI)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, environment));
+    const secrets = (0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .secretsIn */ .VY)((0,_inputs_table_js__WEBPACK_IMPORTED_MODULE_2__/* .readRawInputs */ .yI)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, process.env));
     const redact = (0,_interface_redact_js__WEBPACK_IMPORTED_MODULE_0__/* .createRedactor */ .lY)(secrets);
     const reporter = (0,_report_reporter_js__WEBPACK_IMPORTED_MODULE_4__/* .createReporter */ .A)(secrets, redact);
-    const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_1__/* .loadInputs */ .I)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, environment);
+    const loaded = (0,_inputs_load_js__WEBPACK_IMPORTED_MODULE_1__/* .loadInputs */ .I)(_actions_core__WEBPACK_IMPORTED_MODULE_5__/* .getInput */ .V4, process.env);
     if (!loaded.ok) {
         reporter.refuse(loaded.problems);
         return;
@@ -603,7 +593,7 @@ async function main() {
     let context;
     try {
         const { createContext } = await __nccwpck_require__.e(/* import() */ 659).then(__nccwpck_require__.bind(__nccwpck_require__, 1659));
-        context = createContext({ connection, environment, reporter, redact, saveState: _actions_core__WEBPACK_IMPORTED_MODULE_5__/* .saveState */ .LZ });
+        context = createContext(connection, reporter, { redact, saveState: _actions_core__WEBPACK_IMPORTED_MODULE_5__/* .saveState */ .LZ });
         await reporter.finish(title, await run(context, task), summary);
     }
     catch (error) {
@@ -631,7 +621,9 @@ __webpack_async_result__();
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   CZ: () => (/* binding */ ofKind),
 /* harmony export */   dz: () => (/* binding */ InputError),
+/* harmony export */   f2: () => (/* binding */ byPath),
 /* harmony export */   gq: () => (/* binding */ succeeded),
 /* harmony export */   gr: () => (/* binding */ outputNames),
 /* harmony export */   gz: () => (/* binding */ failed)
@@ -666,6 +658,8 @@ const failed = (outputs, why, ...tables) => ({
     failures: [why],
     annotations: [],
 });
+const ofKind = (results, kind) => results.filter((result) => result.kind === kind);
+const byPath = (one, other) => one.path < other.path ? -1 : 1;
 class InputError extends Error {
     name = 'InputError';
     problems;
@@ -1176,6 +1170,7 @@ function createReporter(secrets, redact) {
 
 /* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
 /* harmony export */   Io: () => (/* binding */ distance),
+/* harmony export */   KE: () => (/* binding */ listed),
 /* harmony export */   U9: () => (/* binding */ count),
 /* harmony export */   n$: () => (/* binding */ moment),
 /* harmony export */   p0: () => (/* binding */ duration),
@@ -1186,6 +1181,10 @@ function createReporter(secrets, redact) {
 
 const grouped = (number) => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
 const count = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
+function listed(texts, max = 5) {
+    const more = texts.length - max;
+    return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+}
 const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(milliseconds / 1_000);
 function distance(time, now) {
     const seconds = (time - now) / 1_000;
@@ -1332,10 +1331,8 @@ const durationUpTo = (max, named) => (text) => {
         ? duration
         : refused(`It must be from 1s to ${named}.`);
 };
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
 function span(seconds) {
+    const { m: minute, h: hour, d: day } = secondsIn;
     const whole = Math.max(0, Math.round(seconds));
     if (whole < 2 * minute)
         return `${whole} s`;
@@ -1440,6 +1437,21 @@ function lockPathFromUrl(raw) {
         return refused('The path is not valid percent-encoded UTF-8.');
     }
     return parseHeldPath(text);
+}
+
+
+/***/ }),
+
+/***/ 672:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   U: () => (/* binding */ isLoopback)
+/* harmony export */ });
+const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
+function isLoopback(host) {
+    const url = URL.parse(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`);
+    return url !== null && loopback.test(url.hostname);
 }
 
 

@@ -264,6 +264,10 @@ function holderIn(answer) {
         return tellsOfAHolder(holder) ? holder : { owner: holder };
     return tellsOfAHolder(body) ? body : undefined;
 }
+function holderOf(answer, path, texts) {
+    const holder = holderIn(answer);
+    return holder && readLock(holder, path, texts);
+}
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/interface/retry-after.js
 function parseRetryAfter(value, now) {
@@ -448,16 +452,14 @@ const createAcquireLock = ({ call, addresses, clock, serverNow }) => {
                 type: lock.type ?? type,
                 etag: etagOf(answer) ?? lock.etag,
                 expires_at: lock.expires_at ?? timestamp(acquiredAt + (0,interface_duration/* milliseconds */.Rz)(ttl)),
-                expiry: lock.expires_at === undefined ? 'computed' : 'stated',
             },
             replayed: isReplayed(answer),
         };
     }
     function held({ answer, texts, mayBeDone, refuse }, path) {
-        const holder = holderIn(answer);
         return {
             kind: 'held',
-            holder: holder && readLock(holder, path, texts),
+            holder: holderOf(answer, path, texts),
             retryAfterMs: retryAfterOf(answer, serverNow()),
             mayBeOurs: mayBeDone,
             error: refuse(answer),
@@ -678,14 +680,12 @@ function byField(headers) {
         const remaining = parameters.get('r');
         if (remaining === undefined)
             return [];
-        const policy = policies.find((each) => each.name === name)?.parameters;
         const reset = parameters.get('t');
-        return [statusOf(remaining, reset === undefined ? undefined : reset * 1_000, policy?.get('q'), policy?.get('w'))];
+        const its = policies.find((each) => each.name === name)?.parameters;
+        const [quota, seconds] = [its?.get('q'), its?.get('w')];
+        const policy = quota && seconds ? { quota, windowMs: seconds * 1_000 } : undefined;
+        return { remaining, resetMs: reset === undefined ? undefined : reset * 1_000, policy };
     }));
-}
-function statusOf(remaining, resetMs, quota, windowSeconds) {
-    const policy = quota && windowSeconds ? { quota, windowMs: windowSeconds * 1_000 } : undefined;
-    return { remaining, resetMs, policy };
 }
 const firstMoment = 1e9;
 function byHeaders(headers, serverNow) {
@@ -695,7 +695,7 @@ function byHeaders(headers, serverNow) {
             continue;
         const reset = numberIn(textOf(headers, `${prefix}reset`));
         const resetMs = reset === undefined ? undefined : reset * 1_000 - (reset >= firstMoment ? serverNow : 0);
-        return statusOf(remaining, resetMs && Math.max(0, resetMs), undefined, undefined);
+        return { remaining, resetMs: resetMs && Math.max(0, resetMs), policy: undefined };
     }
     return undefined;
 }
@@ -733,7 +733,7 @@ const problemMediaType = 'application/problem+json';
 
 
 
-const isTransient = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
+const isTransientStatus = (status) => status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 function reasonOf(status, stillRunning, retryAfterMs = 0) {
     if (stillRunning)
         return 'still-running';
@@ -744,7 +744,7 @@ function reasonOf(status, stillRunning, retryAfterMs = 0) {
 function judgeAnswer(answer, context, keyMayHaveArrived) {
     const { status } = answer;
     const stillRunning = isStillRunning(answer, keyMayHaveArrived);
-    if (!stillRunning && !isTransient(status))
+    if (!stillRunning && !isTransientStatus(status))
         return { kind: 'answered', answer };
     const failure = refusalOf(answer, context);
     const retryAfterMs = failure.kind === 'refused' ? failure.retryAfterMs : undefined;
@@ -791,14 +791,10 @@ function answerIn(failure) {
 class ServiceError extends Error {
     name = 'ServiceError';
     failure;
-    method;
-    path;
     attempts;
     constructor(call, failure) {
         super(sentenceOf(call, failure));
         this.failure = failure;
-        this.method = call.method;
-        this.path = call.path;
         this.attempts = call.attempts;
     }
     get status() {
@@ -1172,8 +1168,7 @@ function createCall(options) {
                 const asked = retryAfterMs !== undefined && retryAfterMs >= timeLeft ? retryAfterMs : undefined;
                 return giveUp({ kind: 'deadline', last, retryAfterMs: asked });
             }
-            const { path, message } = fail(failure);
-            options.onRetry({ method, path, attempts, delayMs, reason, why: message });
+            options.onRetry({ delayMs, reason, why: fail(failure).message });
             if (!waitsTogether)
                 await sleep(delayMs, limit.signal);
         }
@@ -1280,7 +1275,7 @@ async function readPages({ call, baseUrl }, { target: firstTarget, plainTarget, 
         const { answer, texts } = answered;
         const entries = readEntries(answered, name);
         const next = nextPage(answer, target, baseUrl);
-        const isLoop = next.kind === 'page' && seen.has(next.target);
+        const isLoop = next.kind === 'target' && seen.has(next.target);
         if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
             return list('the service gives the same page again');
         }
@@ -1340,17 +1335,10 @@ function nextPage(answer, target, baseUrl) {
     const hint = hintOf(answer);
     if (hint === undefined)
         return { kind: 'none' };
-    if (hint.kind === 'cursor')
-        return { kind: 'page', target: withCursor(target, hint.text) };
-    const followed = follow(hint.text, target, baseUrl);
-    switch (followed.kind) {
-        case 'target':
-            return { kind: 'page', target: followed.target };
-        case 'elsewhere':
-            return followed;
-        case 'not-an-address':
-            return { kind: 'page', target: withCursor(target, hint.text) };
-    }
+    const followed = hint.kind === 'address' ? follow(hint.text, target, baseUrl) : undefined;
+    return followed === undefined || followed.kind === 'not-an-address'
+        ? { kind: 'target', target: withCursor(target, hint.text) }
+        : followed;
 }
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/lists.js
@@ -1447,7 +1435,7 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
         return { ...second, mayBeDone: second.mayBeDone || first.mayBeDone };
     }
     function lost(result, path) {
-        const holder = holderOf(result, path);
+        const holder = holderOf(result.answer, path, result.texts);
         const acquiredAt = Date.parse(holder?.acquired_at ?? '');
         const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
         if (result.mayBeDone && isLater)
@@ -1479,7 +1467,7 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
         if (result.kind === 'given-up' || result.answer.status !== 412 || proof?.id === undefined) {
             return judge(result, path);
         }
-        const holder = holderOf(result, path);
+        const holder = holderOf(result.answer, path, result.texts);
         if (holder?.id !== proof.id)
             return judge(result, path);
         const etag = etagOf(result.answer) ?? holder.etag;
@@ -1487,10 +1475,6 @@ function createReleaseLock({ call, addresses, clock, serverNow }) {
             return { kind: 'failed', error: result.refuse(result.answer) };
         return judge(await send(request, etag, within), path);
     };
-}
-function holderOf({ answer, texts }, path) {
-    const holder = holderIn(answer);
-    return holder && readLock(holder, path, texts);
 }
 const mayBeOfAProxy = (answer) => [400, 404, 405, 414].includes(answer.status) && !isOwnError(answer);
 
@@ -1530,7 +1514,7 @@ const saysFailed = (body) => {
     const { error, success } = body;
     return success === false || (typeof error === 'string' && error !== '') || Object.keys((0,json/* asObject */.eB)(error)).length > 0;
 };
-function syncStateOf(status, body) {
+function stateOf(status, body) {
     const word = normal(status);
     if (bad.has(word))
         return 'failed';
@@ -1559,13 +1543,12 @@ function readSync(body, texts) {
     return {
         sync_id: name(['sync_id', 'syncId', 'id']),
         status,
-        state: syncStateOf(status, body),
+        state: stateOf(status, body),
         branch: name(['branch']),
         estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
         received_objects: countIn(body, ['received_objects', 'receivedObjects']),
         head: name(['head', 'commit', 'revision']),
         error: errorIn(body, texts),
-        raw: body,
     };
 }
 const syncIn = (answer) => {
@@ -1635,6 +1618,7 @@ const createWaitForRelease = ({ call, addresses }) => async ({ workspace, path, 
 };
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/client/client.js
+
 
 
 
@@ -1726,47 +1710,44 @@ function parseTtl(text) {
 
 
 
-const isRecord = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-const areStrings = (value, names) => names.every((name) => typeof value[name] === 'string');
-const areOptionalStrings = (value, names) => names.every((name) => value[name] === undefined || typeof value[name] === 'string');
-const isGrantedLock = (value) => isRecord(value) &&
-    areStrings(value, ['path', 'type', 'expires_at']) &&
-    areOptionalStrings(value, ['id', 'etag', 'owner', 'acquired_at']) &&
-    (value['fence'] === undefined || Number.isSafeInteger(value['fence']));
-const isStringList = (value) => Array.isArray(value) && value.every((each) => typeof each === 'string');
-const isLockAddress = ({ service, workspace, path }) => typeof service === 'string' &&
-    typeof workspace === 'string' &&
-    (0,workspace_id/* parseWorkspaceId */.m)(workspace).ok &&
-    typeof path === 'string' &&
-    (0,lock_path/* parseHeldPath */.yo)(path).ok;
-function isEntry(value) {
-    if (value['kind'] === 'plan') {
-        const named = areOptionalStrings(value, ['stepName']);
-        return named && areStrings(value, ['service', 'workspace', 'step', 'at']) && isStringList(value['paths']);
-    }
-    if (!isLockAddress(value) || !areStrings(value, ['at']))
-        return false;
-    switch (value['kind']) {
-        case 'intent':
-            return (areStrings(value, ['step', 'key', 'type', 'ttl']) &&
-                parseTtl(String(value['ttl'])).ok &&
-                typeof value['byService'] === 'boolean');
-        case 'granted':
-            return (areStrings(value, ['step', 'key']) && Number.isSafeInteger(value['waitedMs']) && isGrantedLock(value['lock']));
-        case 'denied':
-            return areStrings(value, ['step', 'key']);
-        case 'releasing':
-            return areOptionalStrings(value, ['id', 'etag']);
-        case 'ended':
-            return (areOptionalStrings(value, ['id', 'etag']) && ['released', 'absent', 'lost'].some((how) => how === value['how']));
-        default:
-            return false;
-    }
-}
+const isText = (value) => typeof value === 'string';
+const isOptionalText = (value) => value === undefined || isText(value);
+const hasShape = (value, shape) => typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
+const proof = { id: isOptionalText, etag: isOptionalText };
+const lockShape = {
+    ...proof,
+    path: isText,
+    type: isText,
+    owner: isOptionalText,
+    acquired_at: isOptionalText,
+    fence: (fence) => fence === undefined || Number.isSafeInteger(fence),
+    expires_at: isText,
+};
+const isGrantedLock = (value) => hasShape(value, lockShape);
+const place = { service: isText, workspace: isText, at: isText };
+const address = {
+    ...place,
+    workspace: (id) => typeof id === 'string' && (0,workspace_id/* parseWorkspaceId */.m)(id).ok,
+    path: (path) => typeof path === 'string' && (0,lock_path/* parseHeldPath */.yo)(path).ok,
+};
+const request = { ...address, step: isText, key: isText };
+const isTtl = (ttl) => typeof ttl === 'string' && parseTtl(ttl).ok;
+const isTextList = (list) => Array.isArray(list) && list.every(isText);
+const shapes = {
+    plan: { ...place, step: isText, stepName: isOptionalText, paths: isTextList },
+    intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
+    granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
+    denied: request,
+    releasing: { ...address, ...proof },
+    ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
+};
 function readEntry(line) {
     try {
-        const value = JSON.parse(line);
-        return isRecord(value) && isEntry(value) ? value : undefined;
+        const entry = JSON.parse(line);
+        const kind = entry?.kind;
+        return Object.hasOwn(shapes, kind) && hasShape(entry, shapes[kind]) ? entry : undefined;
     }
     catch {
         return undefined;
@@ -1912,9 +1893,8 @@ const connect = ({ baseUrl, token, requestTimeout, retries }, origin, log) => cr
     onRetry: logRetries(log),
     onThrottled: logPauses(log),
 });
-function createContext({ connection, environment, reporter, saveState, redact }) {
-    const { log, setOutputs } = reporter;
-    const runner = readRunner(environment);
+function createContext(connection, { log, setOutputs }, { saveState, redact }) {
+    const runner = readRunner(process.env);
     const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
     log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
     return {
@@ -1939,8 +1919,8 @@ const defaultLimits = ({ clock, connection, signal, }) => ({
     signal,
 });
 
-// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/parse.js
-var parse = __webpack_require__(283);
+// EXTERNAL MODULE: ./build/bundle/compiled/action/inputs/parse.js + 1 modules
+var parse = __webpack_require__(21);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/reader.js
 const secretInputs = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 const maxShown = 200;
@@ -2058,14 +2038,12 @@ function readUnlockSelection(reader) {
             return { kind: 'locks-file', file: raw['locks-file'] };
     }
 }
-function readUnlock(reader) {
-    return complete({
-        operation: 'unlock',
-        workspace: load_readWorkspace(reader),
-        selection: readUnlockSelection(reader),
-        force: reader.read('force', parse/* parseBoolean */.yG),
-    });
-}
+const readUnlock = (reader) => complete({
+    operation: 'unlock',
+    workspace: load_readWorkspace(reader),
+    selection: readUnlockSelection(reader),
+    force: reader.read('force', parse/* parseBoolean */.yG),
+});
 const parseGitHubToken = (0,parse/* parseToken */.pI)('With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.');
 function readLockScope(reader) {
     const { read, raw, complain } = reader;
@@ -2084,27 +2062,21 @@ function readLockScope(reader) {
         ? undefined
         : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
 }
-function readListLocks(reader) {
-    const { read, raw } = reader;
-    return complete({
-        operation: 'list-locks',
-        workspace: load_readWorkspace(reader),
-        scope: readLockScope(reader),
-        failIfLocked: read('fail-if-locked', parse/* parseBoolean */.yG),
-        ignoredOwners: (0,parse/* lines */.Mn)(raw['ignore-owner']),
-    });
-}
-function readRegisterHook(reader) {
-    const { read, raw } = reader;
-    return complete({
-        operation: 'register-hook',
-        workspace: load_readWorkspace(reader),
-        url: read('hook-url', parse/* parseHookUrl */.qE),
-        events: (0,parse/* words */.aL)(raw['hook-events']),
-        secret: raw['hook-secret'],
-        options: read('hook-options', optionalJsonObject),
-    });
-}
+const readListLocks = (reader) => complete({
+    operation: 'list-locks',
+    workspace: load_readWorkspace(reader),
+    scope: readLockScope(reader),
+    failIfLocked: reader.read('fail-if-locked', parse/* parseBoolean */.yG),
+    ignoredOwners: (0,parse/* lines */.Mn)(reader.raw['ignore-owner']),
+});
+const readRegisterHook = (reader) => complete({
+    operation: 'register-hook',
+    workspace: load_readWorkspace(reader),
+    url: reader.read('hook-url', parse/* parseHookUrl */.qE),
+    events: (0,parse/* words */.aL)(reader.raw['hook-events']),
+    secret: reader.raw['hook-secret'],
+    options: reader.read('hook-options', optionalJsonObject),
+});
 function readConnection({ read }) {
     const allowHttp = read('allow-http', parse/* parseBoolean */.yG);
     return complete({
@@ -2140,15 +2112,9 @@ function loadInputs(getInput, environment) {
 
 
 const saved_state_maxLength = 30_000;
-const compact = ({ lock }) => ({
-    path: lock.path,
-    type: lock.type,
-    id: lock.id,
-    etag: lock.etag,
-    acquired_at: lock.acquired_at,
-    fence: lock.fence,
-    expires_at: lock.expires_at,
-});
+function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }) {
+    return { path, type, id, etag, acquired_at, fence, expires_at };
+}
 function formatSavedState(about, grants, redact) {
     const all = lockJson({ ...about, locks: grants.map(compact) }, redact);
     return all.length <= saved_state_maxLength ? all : JSON.stringify(about);
@@ -2191,11 +2157,12 @@ async function inParallel(items, work, goOn = () => true) {
 }
 
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/retry.js
-function retry_isTransient({ failure, status }) {
+
+function isTransient({ failure, status }) {
     if (failure.kind === 'aborted')
         return false;
     if (status !== undefined)
-        return status === 408 || status === 425 || status === 429 || status >= 500;
+        return isTransientStatus(status);
     return (failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted));
 }
 function retry_retryAfterOf({ failure }) {
@@ -2318,7 +2285,7 @@ async function releaseUnproven({ client, clock, sleep, random }, request, { lock
         const { error } = result;
         sent ||= mayBeDone(error);
         const pauseMs = Math.min(maxPauseMs, firstPauseMs * 2 ** failed) * (0.5 + random() / 2);
-        if (!retry_isTransient(error) || clock() + pauseMs >= within.deadline)
+        if (!isTransient(error) || clock() + pauseMs >= within.deadline)
             return result;
         await sleep(pauseMs, within.signal ?? never);
     }
@@ -2621,17 +2588,10 @@ function savedGrants({ savedState, step, locksFile }) {
     const { service, workspace } = savedState;
     return (savedState.locks ?? locksIn(locksFile))
         .filter(({ path }) => (0,lock_path/* parseHeldPath */.yo)(path).ok)
-        .map((lock) => ({
-        kind: 'granted',
-        service,
-        workspace,
-        path: lock.path,
-        step,
-        at: '',
-        key: '',
-        waitedMs: 0,
-        lock,
-    }));
+        .map((lock) => {
+        const { path } = lock;
+        return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
+    });
 }
 function readLedger(ledger) {
     try {
@@ -2709,16 +2669,12 @@ function stepText(name) {
     return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 const maxNamed = 3;
-function namedPaths(own) {
-    const more = own.length - maxNamed;
-    const names = own.slice(0, maxNamed).map(({ path }) => path);
-    return names.join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
-}
 function alreadyHeldText(own, asked, now) {
     const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
     const soonest = Math.min(...own.map(({ expiresAt }) => expiresAt));
     const until = Number.isNaN(soonest) ? '' : `, until ${moment(soonest, now)}`;
-    const who = `This job already holds ${namedPaths(own)}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
+    const paths = listed(own.map(({ path }) => path), maxNamed);
+    const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
     const release = 'release what is not needed any more with `operation: unlock`';
     if (own.length < asked.paths.length) {
         return `${who} Name only the other paths in this step, or ${release} before this step.`;
@@ -2728,7 +2684,10 @@ function alreadyHeldText(own, asked, now) {
         : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
 }
 
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var outcome = __webpack_require__(776);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/post-step/report.js
+
 
 
 
@@ -2745,26 +2704,16 @@ function manualReleaseCommand(grant) {
     return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
 }
 const report_words = {
-    released: 'released',
-    gone: 'was gone already',
     lost: 'lost to another holder',
+    failed: 'not released',
     replaced: 'held by somebody else now, left alone',
     'left-alone': 'cannot be told apart from a lock of somebody else, left alone',
-    failed: 'not released',
     unproven: 'not known to be ours, left alone',
+    gone: 'was gone already',
+    released: 'released',
     'never-granted': 'was never granted',
 };
-const order = [
-    'lost',
-    'failed',
-    'replaced',
-    'left-alone',
-    'unproven',
-    'gone',
-    'released',
-    'never-granted',
-];
-const ofKind = (results, kind) => results.filter((one) => one.kind === kind);
+const order = Object.keys(report_words);
 const pathOf = (result) => ('grant' in result ? result.grant.path : result.intent.path);
 const endOf = (result) => 'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
 const report_isOver = (result, now) => endOf(result) <= now + ownership_answerClockMs;
@@ -2799,25 +2748,21 @@ function failedText(failed, now) {
     });
     return `${(0,words/* count */.U9)(failed.length, 'lock')} could not be released and ${itself}. ${first?.why ?? ''} To release it yourself: ${each}`;
 }
-const replacedText = (replaced, now) => several(replaced, ({ grant, holder }) => `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`);
-const leftAloneText = (left, now) => several(left, (one) => `The service gave nothing to tell the lock on ${one.grant.path} (${untilText(one, now)}) from another: what is there now has been left alone.`);
-function overText(over, now) {
-    const each = several(over, (one) => `The lock on ${one.grant.path} had ended at ${pastMoment(endOf(one), now)}, before the job did.`);
-    return `${each} A longer \`ttl\` would have kept what the job relied on.`;
-}
+const replacedText = ({ grant, holder }, now) => `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
+const leftAloneText = (left, now) => `The service gave nothing to tell the lock on ${left.grant.path} (${untilText(left, now)}) from another: what is there now has been left alone.`;
+const overText = (over, now) => `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
 function warningsOf(results, now) {
-    const failed = ofKind(results, 'failed');
-    const replaced = ofKind(results, 'replaced');
-    const left = ofKind(results, 'left-alone');
-    const unproven = ofKind(results, 'unproven');
-    const over = ofKind(results, 'gone').filter((one) => report_isOver(one, now));
-    return [
-        ...(failed.length > 0 ? [failedText(failed, now)] : []),
-        ...(replaced.length > 0 ? [replacedText(replaced, now)] : []),
-        ...(left.length > 0 ? [leftAloneText(left, now)] : []),
-        ...(unproven.length > 0 ? [several(unproven, ({ intent, why }) => `${unprovenText(intent)} ${why}`)] : []),
-        ...(over.length > 0 ? [overText(over, now)] : []),
+    const failed = (0,outcome/* ofKind */.CZ)(results, 'failed');
+    const over = (0,outcome/* ofKind */.CZ)(results, 'gone').filter((one) => report_isOver(one, now));
+    const warnings = [
+        failed.length > 0 ? failedText(failed, now) : '',
+        several((0,outcome/* ofKind */.CZ)(results, 'replaced'), (one) => replacedText(one, now)),
+        several((0,outcome/* ofKind */.CZ)(results, 'left-alone'), (one) => leftAloneText(one, now)),
+        several((0,outcome/* ofKind */.CZ)(results, 'unproven'), ({ intent, why }) => `${unprovenText(intent)} ${why}`),
+        several(over, (one) => overText(one, now)) +
+            (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
     ];
+    return warnings.filter((text) => text !== '');
 }
 function lineOf(result, now) {
     const id = 'grant' in result ? result.grant.lock.id : undefined;
@@ -2827,11 +2772,11 @@ function lineOf(result, now) {
 const nothingLeft = 'Nothing was left to release at the end of the job.';
 function releaseReport(results, { chart, now, onLost }) {
     const sorted = results.toSorted((one, other) => order.indexOf(one.kind) - order.indexOf(other.kind) || (pathOf(one) < pathOf(other) ? -1 : 1));
-    const released = ofKind(results, 'released').length;
-    const lost = ofKind(sorted, 'lost');
-    const others = order
-        .filter((kind) => kind !== 'released' && kind !== 'never-granted')
-        .map((kind) => [ofKind(results, kind).length, report_words[kind]])
+    const released = (0,outcome/* ofKind */.CZ)(results, 'released').length;
+    const lost = (0,outcome/* ofKind */.CZ)(sorted, 'lost');
+    const others = Object.entries(report_words)
+        .filter(([kind]) => kind !== 'released' && kind !== 'never-granted')
+        .map(([kind, word]) => [results.filter((one) => one.kind === kind).length, word])
         .filter(([number]) => number > 0)
         .map(([number, word]) => `, ${(0,words/* grouped */.zD)(number)} ${word}`);
     return {
@@ -2874,7 +2819,7 @@ function rowOf({ path, asked, granted, ended, released }) {
 }
 const isDrawable = ({ asked, granted, ended }) => [asked, granted, ended].every((time) => time >= 0 && Number.isFinite(time));
 function gantt(bars) {
-    const drawable = bars.filter(isDrawable).toSorted((one, other) => (one.path < other.path ? -1 : 1));
+    const drawable = bars.filter(isDrawable).toSorted(outcome/* byPath */.f2);
     if (drawable.length === 0)
         return undefined;
     const rows = drawable.slice(0, maxRows).map(rowOf);
@@ -2922,8 +2867,7 @@ function chartOf(ledger, { step, without, now, redact }) {
 
 
 
-const lostOr = (claim, holder) => {
-    const { grant, doubt } = claim;
+const lostOr = ({ grant, doubt }, holder) => {
     switch (doubt) {
         case undefined:
             return { kind: 'lost', grant, holder };
@@ -2944,7 +2888,6 @@ const release_never = new AbortController().signal;
 const longestTtlFirst = (all, endOf) => all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
 const endOfClaim = ({ grant }) => Date.parse(grant.lock.expires_at);
 const endOfIntent = (intent) => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
-const unattempted = (all) => new Map(all.map((one) => [one, undefined]));
 async function releaseClaims({ session, clock, sleep, random }, service, { held, unclear, trouble }, within) {
     const results = [];
     let releaseBegun;
@@ -2987,28 +2930,29 @@ async function releaseClaims({ session, clock, sleep, random }, service, { held,
                 return { result: { kind: 'unproven', intent, why: settlement.error.message }, error: settlement.error };
         }
     }
-    async function attemptAll(all, work) {
-        const again = new Map();
-        await inParallel([...all], async ([one, before]) => {
-            const attempt = await work(one);
-            const { error } = attempt;
-            if (error === undefined || !retry_isTransient(error))
-                results.push(attempt.result);
+    async function attemptAll(all) {
+        const again = [];
+        await inParallel(all, async ({ attempt, before }) => {
+            const now = await attempt();
+            if (now.error === undefined || !isTransient(now.error))
+                results.push(now.result);
             else
-                again.set(one, before !== undefined && before.error.attempts > error.attempts ? before : { ...attempt, error });
+                again.push({ attempt, before: (before?.error?.attempts ?? 0) > now.error.attempts && before ? before : now });
         });
         return again;
     }
-    let claims = unattempted(longestTtlFirst(held, endOfClaim));
-    let intents = unattempted(longestTtlFirst(unclear, endOfIntent));
+    let claims = longestTtlFirst(held, endOfClaim).map((one) => ({ attempt: () => release(one) }));
+    let intents = longestTtlFirst(unclear, endOfIntent).map((one) => ({
+        attempt: () => settle(one),
+    }));
     for (let pauseMs = release_firstPauseMs;; pauseMs = Math.min(release_maxPauseMs, 2 * pauseMs)) {
-        const failedClaims = await attemptAll(claims, release);
-        const failedIntents = await attemptAll(intents, settle);
-        const failed = [...failedClaims.values(), ...failedIntents.values()];
+        const failedClaims = await attemptAll(claims);
+        const failedIntents = await attemptAll(intents);
+        const failed = [...failedClaims, ...failedIntents];
         const pause = pauseMs * (0.5 + random() / 2);
         const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
         if (failed.length === 0 || isOver)
-            return [...results, ...failed.map(({ result }) => result)];
+            return [...results, ...failed.map(({ before }) => before.result)];
         claims = failedClaims;
         intents = failedIntents;
         releaseBegun = 'release-begun';
@@ -3030,28 +2974,6 @@ function quiet(log) {
             said = true;
         },
     };
-}
-async function releaseOnService(options) {
-    const { connection, claims, ledger, step, origin, log, cancelled } = options;
-    const { requestTimeout } = connection;
-    const patient = {
-        ...connection,
-        retries,
-        requestTimeout: requestTimeout.seconds < maxRequestTimeout.seconds ? requestTimeout : maxRequestTimeout,
-    };
-    const client = connect(patient, origin, quiet(log));
-    const within = cleanupLimits(clock_steadyClock, timeLimitMs, cancelled);
-    try {
-        const time = { clock: clock_steadyClock, sleep: time_limit_sleep, random: Math.random };
-        const record = ledger_createRecorder(ledger, { warn: log.debug });
-        const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
-        const results = await releaseClaims({ ...time, session }, connection.baseUrl, claims, within);
-        return { results, now: client.serverNow() };
-    }
-    finally {
-        within.lift();
-        client.dispose();
-    }
 }
 function lossReaction(saved, input) {
     const [first] = [saved, input].map(parse/* parseLossReaction */.mA).filter((parsed) => parsed.ok);
@@ -3076,15 +2998,28 @@ async function releaseStep({ step, state, raw, redact, reporter }) {
             log.line(nothingLeft);
         return;
     }
-    const reader = reader_createReader(raw);
-    const connection = readConnection(reader);
     async function releaseAll() {
-        const now = Date.now();
         if (nothing)
-            return { results: [], now };
+            return { results: [], now: Date.now() };
+        const reader = reader_createReader(raw);
+        const connection = readConnection(reader);
         if (connection === undefined)
-            return { results: unreleased(claims, reader.problems.join(' ')), now };
-        return releaseOnService({ connection, claims, ledger, step, origin, log, cancelled });
+            return { results: unreleased(claims, reader.problems.join(' ')), now: Date.now() };
+        const { baseUrl, requestTimeout } = connection;
+        const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
+        const client = connect({ ...connection, retries, requestTimeout: { seconds } }, origin, quiet(log));
+        const within = cleanupLimits(clock_steadyClock, timeLimitMs, cancelled);
+        try {
+            const time = { clock: clock_steadyClock, sleep: time_limit_sleep, random: Math.random };
+            const record = ledger_createRecorder(ledger, { warn: log.debug });
+            const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
+            const results = await releaseClaims({ ...time, session }, baseUrl, claims, within);
+            return { results, now: client.serverNow() };
+        }
+        finally {
+            within.lift();
+            client.dispose();
+        }
     }
     const { results, now } = await releaseAll();
     const without = new Set(results.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));

@@ -92,31 +92,49 @@ module.exports = __WEBPACK_EXTERNAL_createRequire(import.meta.url)("util");
 
 /***/ }),
 
-/***/ 283:
+/***/ 21:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
-/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
-/* harmony export */   GE: () => (/* binding */ parseDurationBetween),
-/* harmony export */   Mn: () => (/* binding */ lines),
-/* harmony export */   Q2: () => (/* binding */ parseBaseUrl),
-/* harmony export */   Vs: () => (/* binding */ parseWorkspace),
-/* harmony export */   aL: () => (/* binding */ words),
-/* harmony export */   dw: () => (/* binding */ parseJsonObject),
-/* harmony export */   "in": () => (/* binding */ parseHandoff),
-/* harmony export */   mA: () => (/* binding */ parseLossReaction),
-/* harmony export */   oA: () => (/* binding */ parseWholeNumber),
-/* harmony export */   pI: () => (/* binding */ parseToken),
-/* harmony export */   qE: () => (/* binding */ parseHookUrl),
-/* harmony export */   r4: () => (/* binding */ parseText),
-/* harmony export */   t4: () => (/* binding */ parsePathLine),
-/* harmony export */   yG: () => (/* binding */ parseBoolean)
-/* harmony export */ });
-/* unused harmony exports parseOneOf, isLoopback */
-/* harmony import */ var _client_json_js__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(395);
-/* harmony import */ var _client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__ = __nccwpck_require__(228);
-/* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
-/* harmony import */ var _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(860);
-/* harmony import */ var _interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(296);
+
+// EXPORTS
+__nccwpck_require__.d(__webpack_exports__, {
+  Mn: () => (/* binding */ lines),
+  Q2: () => (/* binding */ parseBaseUrl),
+  yG: () => (/* binding */ parseBoolean),
+  GE: () => (/* binding */ parseDurationBetween),
+  "in": () => (/* binding */ parseHandoff),
+  qE: () => (/* binding */ parseHookUrl),
+  dw: () => (/* binding */ parseJsonObject),
+  mA: () => (/* binding */ parseLossReaction),
+  t4: () => (/* binding */ parsePathLine),
+  r4: () => (/* binding */ parseText),
+  pI: () => (/* binding */ parseToken),
+  oA: () => (/* binding */ parseWholeNumber),
+  Vs: () => (/* binding */ parseWorkspace),
+  aL: () => (/* binding */ words)
+});
+
+// UNUSED EXPORTS: parseOneOf
+
+// EXTERNAL MODULE: ./build/bundle/compiled/client/json.js
+var client_json = __nccwpck_require__(395);
+// EXTERNAL MODULE: ./build/bundle/compiled/client/workspace-id.js
+var workspace_id = __nccwpck_require__(228);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/duration.js
+var interface_duration = __nccwpck_require__(393);
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/lock-path.js
+var lock_path = __nccwpck_require__(860);
+;// CONCATENATED MODULE: ./build/bundle/compiled/interface/loopback.js
+const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
+function isLoopback(host) {
+    const url = URL.parse(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}`);
+    return url !== null && loopback.test(url.hostname);
+}
+
+// EXTERNAL MODULE: ./build/bundle/compiled/interface/parsed.js
+var parsed = __nccwpck_require__(296);
+;// CONCATENATED MODULE: ./build/bundle/compiled/action/inputs/parse.js
+
 
 
 
@@ -132,75 +150,73 @@ const words = (text) => text
     .filter((word) => word !== '');
 const parseOneOf = (allowed) => (text) => {
     const found = allowed.find((each) => each === text);
-    return found === undefined ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be one of ${allowed.join(', ')}.`) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(found);
+    return found === undefined ? (0,parsed/* refused */.J)(`It has to be one of ${allowed.join(', ')}.`) : (0,parsed/* accepted */.q)(found);
 };
 function parseBoolean(text) {
     if (/^(?:true|True|TRUE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(true);
+        return (0,parsed/* accepted */.q)(true);
     if (/^(?:false|False|FALSE)$/.test(text))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(false);
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be true or false.');
+        return (0,parsed/* accepted */.q)(false);
+    return (0,parsed/* refused */.J)('It has to be true or false.');
 }
 const parseLossReaction = parseOneOf(['fail', 'warn']);
 const parseWholeNumber = (max) => (text) => {
     const number = /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN;
-    return number <= max ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(number) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be a whole number from 0 to ${max}.`);
+    return number <= max ? (0,parsed/* accepted */.q)(number) : (0,parsed/* refused */.J)(`It has to be a whole number from 0 to ${max}.`);
 };
 const parseDurationBetween = (min, max) => (text) => {
-    const duration = (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .parseDuration */ .E9)(text);
+    const duration = (0,interface_duration/* parseDuration */.E9)(text);
     if (!duration.ok)
         return duration;
     return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
         ? duration
-        : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`It has to be from ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(min)} to ${(0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .formatDuration */ .a3)(max)}.`);
+        : (0,parsed/* refused */.J)(`It has to be from ${(0,interface_duration/* formatDuration */.a3)(min)} to ${(0,interface_duration/* formatDuration */.a3)(max)}.`);
 };
-const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text);
-const parseToken = (why) => (text) => /^[\x21-\x7e]+$/.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(why);
+const parseText = (why) => (text) => text === '' || /\p{Cc}/u.test(text) ? (0,parsed/* refused */.J)(why) : (0,parsed/* accepted */.q)(text);
+const parseToken = (why) => (text) => /^[\x21-\x7e]+$/.test(text) ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)(why);
 function parseJsonObject(text) {
-    const json = (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .parseJson */ .qF)(text, (each) => each);
-    if (json.ok && (0,_client_json_js__WEBPACK_IMPORTED_MODULE_3__/* .isObject */ .Gv)(json.value))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(json.value);
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be a JSON object, such as {"format": "github"}.');
+    const json = (0,client_json/* parseJson */.qF)(text, (each) => each);
+    if (json.ok && (0,client_json/* isObject */.Gv)(json.value))
+        return (0,parsed/* accepted */.q)(json.value);
+    return (0,parsed/* refused */.J)('It has to be a JSON object, such as {"format": "github"}.');
 }
 function parseWorkspace(text) {
-    const workspace = (0,_client_workspace_id_js__WEBPACK_IMPORTED_MODULE_4__/* .parseWorkspaceId */ .m)(text);
-    return workspace.ok ? workspace : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
+    const workspace = (0,workspace_id/* parseWorkspaceId */.m)(text);
+    return workspace.ok ? workspace : (0,parsed/* refused */.J)(`${workspace.why} \`operation: list-workspaces\` lists the ids there are.`);
 }
-const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(text) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an https address.');
-const loopbackHost = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
-const isLoopback = (hostname) => loopbackHost.test(hostname);
+const parseHookUrl = (text) => URL.canParse(text) && /^https?:/i.test(text) ? (0,parsed/* accepted */.q)(text) : (0,parsed/* refused */.J)('It has to be an https address.');
 function parseBaseUrl(text, allowHttp) {
     const url = URL.parse(text);
     if (url === null)
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to be an address such as https://workspaces.example.com/v1.');
+        return (0,parsed/* refused */.J)('It has to be an address such as https://workspaces.example.com/v1.');
     if (url.username !== '' || url.password !== '') {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not contain a user name or a password: the token is sent in a header.');
+        return (0,parsed/* refused */.J)('It must not contain a user name or a password: the token is sent in a header.');
     }
     if (text.includes('?') || text.includes('#'))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It must not have a query or a fragment.');
+        return (0,parsed/* refused */.J)('It must not have a query or a fragment.');
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to begin with https://.');
+        return (0,parsed/* refused */.J)('It has to begin with https://.');
     if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.');
+        return (0,parsed/* refused */.J)('Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.');
     }
     const address = url.href.replace(/(?<!\/)\/+$/, '');
     if (!address.endsWith('/v1'))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It has to end in /v1, the version of the interface.');
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(address);
+        return (0,parsed/* refused */.J)('It has to end in /v1, the version of the interface.');
+    return (0,parsed/* accepted */.q)(address);
 }
 const looksLikePattern = (line) => line.startsWith('!') || /[*?[\]{}]/.test(line);
 function parsePathLine(line, glob) {
     if (glob && looksLikePattern(line))
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'pattern', text: line });
-    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(line);
-    return path.ok ? (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)({ kind: 'path', path: path.value }) : (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(path.why);
+        return (0,parsed/* accepted */.q)({ kind: 'pattern', text: line });
+    const path = (0,lock_path/* canonicalLockPath */.zV)(line);
+    return path.ok ? (0,parsed/* accepted */.q)({ kind: 'path', path: path.value }) : (0,parsed/* refused */.J)(path.why);
 }
 const textOf = (value) => (typeof value === 'string' && value !== '' ? value : undefined);
 function readHandoffLock(entry) {
     if (typeof entry !== 'object' || entry === null)
         return undefined;
     const fields = entry;
-    const path = (0,_interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .canonicalLockPath */ .zV)(textOf(fields['path']) ?? '', _interface_lock_path_js__WEBPACK_IMPORTED_MODULE_1__/* .parseHeldPath */ .yo);
+    const path = (0,lock_path/* canonicalLockPath */.zV)(textOf(fields['path']) ?? '', lock_path/* parseHeldPath */.yo);
     if (!path.ok)
         return undefined;
     return {
@@ -218,19 +234,19 @@ function parseHandoff(json) {
         entries = JSON.parse(json);
     }
     catch {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not JSON. Pass the output `locks` of a lock step unchanged.');
+        return (0,parsed/* refused */.J)('It is not JSON. Pass the output `locks` of a lock step unchanged.');
     }
     if (!Array.isArray(entries)) {
-        return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
+        return (0,parsed/* refused */.J)('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
     }
     const locks = [];
     for (const [index, entry] of entries.entries()) {
         const lock = readHandoffLock(entry);
         if (lock === undefined)
-            return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .refused */ .J)(`Entry ${index + 1} is not a lock: it has no valid path.`);
+            return (0,parsed/* refused */.J)(`Entry ${index + 1} is not a lock: it has no valid path.`);
         locks.push(lock);
     }
-    return (0,_interface_parsed_js__WEBPACK_IMPORTED_MODULE_2__/* .accepted */ .q)(locks);
+    return (0,parsed/* accepted */.q)(locks);
 }
 
 
@@ -244,7 +260,7 @@ function parseHandoff(json) {
 /* harmony export */   yI: () => (/* binding */ readRawInputs)
 /* harmony export */ });
 /* unused harmony exports operations, inputTable, inputNames, unusedInputs */
-/* harmony import */ var _parse_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(283);
+/* harmony import */ var _parse_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(21);
 
 const operations = [
     'sync',
@@ -323,6 +339,59 @@ function secretsIn(raw) {
 
 /***/ }),
 
+/***/ 776:
+/***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
+
+/* harmony export */ __nccwpck_require__.d(__webpack_exports__, {
+/* harmony export */   CZ: () => (/* binding */ ofKind),
+/* harmony export */   f2: () => (/* binding */ byPath),
+/* harmony export */   gr: () => (/* binding */ outputNames)
+/* harmony export */ });
+/* unused harmony exports succeeded, failed, InputError */
+const outputNames = [
+    'status',
+    'sync_id',
+    'branch',
+    'estimated_objects',
+    'locks',
+    'locks_file',
+    'count',
+    'acquired',
+    'holder',
+    'waited_seconds',
+    'released',
+    'hook_id',
+    'workspaces',
+    'branches',
+];
+const succeeded = (outputs, sentence, ...tables) => ({
+    outputs,
+    sentence,
+    tables,
+    failures: [],
+    annotations: [],
+});
+const failed = (outputs, why, ...tables) => ({
+    outputs,
+    sentence: why,
+    tables,
+    failures: [why],
+    annotations: [],
+});
+const ofKind = (results, kind) => results.filter((result) => result.kind === kind);
+const byPath = (one, other) => one.path < other.path ? -1 : 1;
+class InputError extends Error {
+    name = 'InputError';
+    problems;
+    constructor(problems) {
+        super(problems.join(' '));
+        this.problems = problems;
+    }
+}
+
+
+/***/ }),
+
 /***/ 956:
 /***/ ((__webpack_module__, __unused_webpack___webpack_exports__, __nccwpck_require__) => {
 
@@ -330,7 +399,7 @@ __nccwpck_require__.a(__webpack_module__, async (__webpack_handle_async_dependen
 /* harmony import */ var _actions_core__WEBPACK_IMPORTED_MODULE_3__ = __nccwpck_require__(950);
 /* harmony import */ var _interface_redact_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(148);
 /* harmony import */ var _inputs_table_js__WEBPACK_IMPORTED_MODULE_1__ = __nccwpck_require__(332);
-/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(466);
+/* harmony import */ var _report_reporter_js__WEBPACK_IMPORTED_MODULE_2__ = __nccwpck_require__(465);
 
 
 
@@ -358,7 +427,7 @@ __webpack_async_result__();
 
 /***/ }),
 
-/***/ 466:
+/***/ 465:
 /***/ ((__unused_webpack___webpack_module__, __webpack_exports__, __nccwpck_require__) => {
 
 
@@ -656,46 +725,8 @@ const _summary = new Summary();
 const markdownSummary = (/* unused pure expression or super */ null && (_summary));
 const summary = _summary;
 //# sourceMappingURL=summary.js.map
-;// CONCATENATED MODULE: ./build/bundle/compiled/action/outcome.js
-const outputNames = [
-    'status',
-    'sync_id',
-    'branch',
-    'estimated_objects',
-    'locks',
-    'locks_file',
-    'count',
-    'acquired',
-    'holder',
-    'waited_seconds',
-    'released',
-    'hook_id',
-    'workspaces',
-    'branches',
-];
-const succeeded = (outputs, sentence, ...tables) => ({
-    outputs,
-    sentence,
-    tables,
-    failures: [],
-    annotations: [],
-});
-const failed = (outputs, why, ...tables) => ({
-    outputs,
-    sentence: why,
-    tables,
-    failures: [why],
-    annotations: [],
-});
-class InputError extends Error {
-    name = 'InputError';
-    problems;
-    constructor(problems) {
-        super(problems.join(' '));
-        this.problems = problems;
-    }
-}
-
+// EXTERNAL MODULE: ./build/bundle/compiled/action/outcome.js
+var outcome = __nccwpck_require__(776);
 ;// CONCATENATED MODULE: ./build/bundle/compiled/action/report/redact.js
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
 const codeOf = (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
@@ -796,7 +827,7 @@ function createReporter(secrets, redact) {
         core/* endGroup */.N4();
     }
     function setOutputs(outputs) {
-        for (const name of outputNames) {
+        for (const name of outcome/* outputNames */.gr) {
             const value = outputs[name];
             if (value === undefined)
                 continue;
@@ -887,11 +918,15 @@ function createReporter(secrets, redact) {
 /* harmony export */   qo: () => (/* binding */ clockTime),
 /* harmony export */   zD: () => (/* binding */ grouped)
 /* harmony export */ });
-/* unused harmony export distance */
+/* unused harmony exports listed, distance */
 /* harmony import */ var _interface_duration_js__WEBPACK_IMPORTED_MODULE_0__ = __nccwpck_require__(393);
 
 const grouped = (number) => String(number).replace(/(?<!\.\d*)\d(?=(?:\d{3})+(?!\d))/g, '$&,');
 const count = (number, one, many = `${one}s`) => `${grouped(number)} ${number === 1 ? one : many}`;
+function listed(texts, max = 5) {
+    const more = texts.length - max;
+    return texts.slice(0, max).join(', ') + (more > 0 ? ` and ${count(more, 'more', 'more')}` : '');
+}
 const duration = (milliseconds) => milliseconds < 10_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : (0,_interface_duration_js__WEBPACK_IMPORTED_MODULE_0__/* .span */ .Ln)(milliseconds / 1_000);
 function distance(time, now) {
     const seconds = (time - now) / 1_000;
@@ -1038,10 +1073,8 @@ const durationUpTo = (max, named) => (text) => {
         ? duration
         : refused(`It must be from 1s to ${named}.`);
 };
-const minute = 60;
-const hour = 60 * minute;
-const day = 24 * hour;
 function span(seconds) {
+    const { m: minute, h: hour, d: day } = secondsIn;
     const whole = Math.max(0, Math.round(seconds));
     if (whole < 2 * minute)
         return `${whole} s`;

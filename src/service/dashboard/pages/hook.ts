@@ -9,8 +9,8 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
-import { type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
-import { type HookChange, pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
+import { type HookChange, type InactiveWhy, removeHook } from '../../webhooks/hooks.ts';
+import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { plural } from '../assets/text.js';
 import {
   deliveryState,
