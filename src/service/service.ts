@@ -181,6 +181,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     version: options.version,
     onQueued: syncs.wake,
     onLockEvent,
+    onHooksChanged: deliveries.hooksChanged,
     onReleased(lock: ReleasedLock) {
       lockWaiters.released(lock);
       void releases.tell(lock);

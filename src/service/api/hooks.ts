@@ -11,10 +11,12 @@ import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
 export interface HookRoutes extends AccessControl {
   readonly idempotent: Idempotent;
   readonly targets: TargetCheck;
+  /** Webhooks were added or changed. */
+  readonly onHooksChanged: () => void;
 }
 
 export function addHookRoutes(api: Api, routes: HookRoutes): void {
-  const { storage, idempotent, targets } = routes;
+  const { storage, idempotent, targets, onHooksChanged } = routes;
 
   addOperation(api, routes, {
     operationId: 'registerHook',
@@ -33,7 +35,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
     async handle({ c, body }) {
       const workspace = await addressedWorkspace(c, storage);
       requireFreeDisk(routes);
-      return idempotent(
+      const answer = await idempotent(
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => targetOf(body, targets),
@@ -50,6 +52,8 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
           }
         },
       );
+      onHooksChanged();
+      return answer;
     },
   });
 }

@@ -40,8 +40,13 @@ const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${
 /** No attempt is under way, or the instance that made it has died. */
 export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
+export interface ActiveHooks {
+  readonly count: number;
+  readonly due: readonly DueHook[];
+}
+
 /** A look that changes nothing, and does not stand among the changes of others. However much is due, each hook is one look. */
-export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
+export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> {
   const hooks = await read
     .selectFrom('hooks')
     .select(['id', 'workspace_id as workspace', 'url'])
@@ -56,9 +61,10 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
     )
     .where('active', '=', 1)
     .execute();
-  return hooks.flatMap(({ id, workspace, url, since }) =>
+  const withDue = hooks.flatMap(({ id, workspace, url, since }) =>
     since === null ? [] : [{ id, workspace, origin: new URL(url).origin, since }],
   );
+  return { count: hooks.length, due: withDue };
 }
 
 const again: DeliveryStatus = 'again';

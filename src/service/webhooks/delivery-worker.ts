@@ -4,7 +4,13 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type Worker } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type DeliveryResult, deliver } from './deliver.ts';
-import { type ClaimedDelivery, claimDelivery, type DeliveryEnd, dueHooks, settleDelivery } from './delivery-queue.ts';
+import {
+  activeHooks,
+  type ClaimedDelivery,
+  claimDelivery,
+  type DeliveryEnd,
+  settleDelivery,
+} from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
 import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
@@ -125,15 +131,23 @@ interface Attempt {
   readonly underWay: AttemptUnderWay;
 }
 
+export interface Deliveries extends Worker {
+  /** Webhooks were added or changed, or are to be sent something again. */
+  hooksChanged(): void;
+}
+
 /** Makes deliveries as they become due, together with all other instances. */
-export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveriesOptions): Worker {
+export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveriesOptions): Deliveries {
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;
+  /** Without any, events are no reason to look. Those that another instance has added are found by polling. */
+  let hasHooks = true;
 
   async function readDue(): Promise<void> {
-    const hooks = await dueHooks(parts.storage);
-    due = new Map(hooks.map((hook) => [hook.id, hook]));
+    const hooks = await activeHooks(parts.storage);
+    hasHooks = hooks.count > 0;
+    due = new Map(hooks.due.map((hook) => [hook.id, hook]));
     readAt = performance.now();
   }
 
@@ -174,5 +188,14 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
       }
     },
   });
-  return worker;
+  return {
+    ...worker,
+    wake() {
+      if (hasHooks) worker.wake();
+    },
+    hooksChanged() {
+      hasHooks = true;
+      worker.wake();
+    },
+  };
 }

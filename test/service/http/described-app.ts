@@ -43,6 +43,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   version: '0.0.0-test',
   onQueued: notHere,
   onLockEvent: notHere,
+  onHooksChanged: notHere,
   onReleased: notHere,
   onRenewed: notHere,
   lockWaiters: { wait: notHere, released: notHere, renewed: notHere, stop: notHere },

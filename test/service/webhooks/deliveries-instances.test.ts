@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
-import { type ClaimedDelivery, type DeliveryEnd, dueHooks } from '../../../src/service/webhooks/delivery-queue.ts';
+import { activeHooks, type ClaimedDelivery, type DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
@@ -26,9 +26,11 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   test('a hook is as old as what has waited longest for it', async () => {
     const { id, storage, deliveries } = await hooked().due({ paths: ['a', 'b'] });
     const [first] = await deliveries();
-    expect(await dueHooks(storage)).toEqual([
-      { id, workspace: 'game', origin: 'https://a.example.com', since: first?.next_attempt_at },
-    ]);
+    const since = first?.next_attempt_at;
+    expect(await activeHooks(storage)).toEqual({
+      count: 1,
+      due: [{ id, workspace: 'game', origin: 'https://a.example.com', since }],
+    });
   });
 
   test.each<DeliveryEnd>([

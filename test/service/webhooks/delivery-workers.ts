@@ -11,15 +11,16 @@ const impatient: DeliveryTerms = { timeoutMs: 10_000, renewEveryMs: 10_000, sche
 
 interface Options {
   readonly terms?: Partial<DeliveryTerms>;
+  readonly pollMs?: number;
 }
 
 /** What one instance does about deliveries. It is stopped when the test ends. */
-export function startDeliveryWorkers(storage: Storage, { terms = {} }: Options = {}) {
+export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20 }: Options = {}) {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const metrics = createMetrics();
   const onError = (error: unknown) => log.error({ err: error }, 'unexpected');
-  const parts = { storage, targets: localCheck, metrics, log, pollMs: 20, onError };
+  const parts = { storage, targets: localCheck, metrics, log, pollMs, onError };
   const worker = startDeliveries({ ...parts, terms: { ...impatient, ...terms } });
   onTestFinished(worker.stop);
   return {

@@ -21,6 +21,8 @@ export interface DashboardParts extends AccessControl {
   readonly onQueued: () => void;
   /** There may be events for webhooks. */
   readonly onLockEvent: () => void;
+  /** Webhooks were added or changed, or are to be sent something again. */
+  readonly onHooksChanged: () => void;
   /** Someone may be waiting for the path. */
   readonly onReleased: (lock: ReleasedLock) => void;
 }

@@ -73,7 +73,7 @@ function request(hook: HookRow, { event }: DeliveryOverview): Markup {
 }
 
 export function addDeliveryPages(app: App, parts: DashboardParts): void {
-  const { storage, onLockEvent } = parts;
+  const { storage, onHooksChanged } = parts;
 
   async function show(call: PageCall, refused?: string): Promise<Answer> {
     const { workspace, hook } = await addressedHook(call, storage);
@@ -106,7 +106,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       case 'refused':
         return show(call, sent.why);
       case 'sent-again': {
-        onLockEvent();
+        onHooksChanged();
         const notice = sent.due === 'at-once' ? 'sent-again' : 'sent-after-another';
         return seeOther(`/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${notice}`);
       }

@@ -140,7 +140,7 @@ const whatIsLost = (waiting: number): Markup =>
         deliveries is removed too.</p>`;
 
 export function addHookPages(app: App, parts: DashboardParts): void {
-  const { storage, onLockEvent } = parts;
+  const { storage, onHooksChanged } = parts;
 
   addPage(app, parts, route, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
@@ -175,7 +175,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       const { workspace, hook } = await addressedHook(call, storage);
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, asked));
-      onLockEvent();
+      onHooksChanged();
       return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     });
   }

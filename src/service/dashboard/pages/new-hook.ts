@@ -35,7 +35,7 @@ function onceOnly(call: ActionCall, typed: Typed) {
 }
 
 export function addNewHookPages(app: App, parts: DashboardParts): void {
-  const { storage, targets, idempotent, onLockEvent } = parts;
+  const { storage, targets, idempotent, onHooksChanged } = parts;
 
   async function register(call: ActionCall, workspace: string, typed: Typed, request: HookRequest): Promise<Answer> {
     const pageOf = ({ hook }: RegisteredHook, notice: Notice): Answer =>
@@ -55,7 +55,7 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
     );
     const { registered } = done;
     if (registered === undefined) return repeated;
-    onLockEvent();
+    onHooksChanged();
     if (registered.kind === 'updated') return pageOf(registered, 'replaced');
     if (registered.madeSecret === null) return pageOf(registered, 'registered');
     return showPage(call, madeHookView(workspace, registered.hook, registered.madeSecret));
