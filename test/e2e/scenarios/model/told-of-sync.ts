@@ -81,10 +81,8 @@ function expectInTime(played: PlayedSync, sync: SyncRow, why: string): void {
   // Its own deadline is later than this one, by the time until it has read the answer.
   if (troubled(deadline - wellBeforeMs, Math.max(deadline, endedAt))) return;
   const lastLook = passed.at(-1);
-  // The machine was too busy for a clock that is faster: the step asked in time, and was not answered in time.
-  const wasSlow =
-    lastLook !== undefined && (lastLook.answeredAt ?? Number.POSITIVE_INFINITY) - lastLook.at > lastLookMs;
-  if (wasSlow && deadline - lastLook.at >= lastLookMs) return;
+  // The machine was too busy for a clock that is faster. How early a step looks is tested where nothing holds it up.
+  if (lastLook === undefined || (lastLook.answeredAt ?? Number.POSITIVE_INFINITY) > deadline - lastLookMs) return;
   expect(deadline - finishedAt(sync), `ms before the deadline the sync had ended: ${why}`).toBeLessThan(wellBeforeMs);
 }
 
