@@ -124,7 +124,13 @@ describe('with a service that lets a token ask five times a second', () => {
       .poll(async () => (await place.locks()).length, { timeout: 60_000, interval: 250 })
       .toBeGreaterThan(soak ? 320 : 100);
     await step.kill();
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    const [post] = await job.post();
+    expect(post?.conclusion, post?.log).toBe('success');
+    // It may have been killed in the middle of a line.
+    const others = post?.annotations.filter(
+      ({ message }) => !/^A line of the ledger in .* cannot be read/.test(message),
+    );
+    expect(others).toEqual([]);
     expect(await place.locks()).toEqual([]);
   });
 
