@@ -122,15 +122,10 @@ describe('with a service that lets a token ask five times a second', () => {
     const step = await job.step(locking(namesOf(1, 600)));
     await expect
       .poll(async () => (await place.locks()).length, { timeout: 60_000, interval: 250 })
-      .toBeGreaterThan(soak ? 320 : 100);
+      // A minute's worth comes at once.
+      .toBeGreaterThan(302);
     await step.kill();
-    const [post] = await job.post();
-    expect(post?.conclusion, post?.log).toBe('success');
-    // It may have been killed in the middle of a line.
-    const others = post?.annotations.filter(
-      ({ message }) => !/^A line of the ledger in .* cannot be read/.test(message),
-    );
-    expect(others).toEqual([]);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
     expect(await place.locks()).toEqual([]);
   });
 
