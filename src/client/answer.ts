@@ -49,13 +49,13 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = texts.excerpt(text, maxExcerptLength);
-  if (tooLarge) return { kind: 'too-large', excerpt };
+  const excerpt = (): string => texts.excerpt(text, maxExcerptLength);
+  if (tooLarge) return { kind: 'too-large', excerpt: excerpt() };
   const parsed = parseJson(text, texts.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = texts.line(headers['content-type'] ?? '', 80);
   const why = `${parsed.why}${type === '' ? '' : ` (its type is said to be ${type})`}`;
-  return { kind: 'other', why, excerpt, isHtml: looksLikeHtml(text) };
+  return { kind: 'other', why, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
 }
 
 export const isSuccess = ({ status }: Answer): boolean => status >= 200 && status < 300;

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { proveBundle } from '../support/prove-bundle.ts';
@@ -11,14 +11,7 @@ test('a bundle that works passes', async () => {
 test.each([
   ['that misses the files it loads later', removeChunks],
   ['whose post-step cannot be loaded', (folder: string) => writeFile(join(folder, 'post/index.js'), 'missing();')],
-  [
-    'that takes every input',
-    async (folder: string) => {
-      const file = join(folder, 'index.js');
-      const code = await readFile(file, 'utf8');
-      await writeFile(file, code.replace('await main();', '0;'));
-    },
-  ],
+  ['that takes every input', (folder: string) => writeFile(join(folder, 'index.js'), '0;')],
 ])('a bundle %s does not', async (_, damage) => {
   const folder = await copyOfDist();
   await damage(folder);
