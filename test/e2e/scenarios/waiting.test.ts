@@ -139,5 +139,6 @@ test(`${jobCount} jobs that wait for one path all get it, one at a time, and do 
   measured('of them, two at a time, or with a lower fence than before', outOfTurn.length, JSON.stringify(inTurn));
   // A busy machine holds some back and lets them through with others: how they are spread is tested with pauses alone.
   measured('their requests for it in the busiest second', mostInASecond);
-  measured('their requests for it each second', polls.length / (seconds * times));
+  // One of each gets it. How soon the next one's turn comes is up to the start of a process, whose time is not faster.
+  measured('their requests in vain each second', (polls.length - inTurn.length) / (seconds * times));
 });

@@ -35,7 +35,7 @@ export const declared = {
     'their requests for it in the busiest second': count(
       atMost(2 * waitingJobs, 'Two each: they do not come all at once.'),
     ),
-    'their requests for it each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
+    'their requests in vain each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
   },
   'test/e2e/scenarios/overlapping-sets.test.ts': {
     'overlapping sets that were locked': count(exactly(runs(everyForm ? 12 : 8, 160), 'All of them.')),
