@@ -116,13 +116,14 @@ await copyHttpClient();
 run('typescript/bin/tsc', '--project', 'tsconfig.build.json', '--outDir', compiled, '--removeComments');
 bundle(`${compiled}/action/main.js`, made);
 bundle(`${compiled}/action/post.js`, `${made}/post`);
-for (const folder of [made, `${made}/post`]) {
-  await addToolkitLicense(join(root, folder, 'licenses.txt'));
+bundle(`${compiled}/action/renew.js`, `${made}/renew`);
+for (const folder of [made, `${made}/post`]) await addToolkitLicense(join(root, folder, 'licenses.txt'));
+for (const folder of [made, `${made}/post`, `${made}/renew`]) {
   await checkLicenses(join(root, folder));
   await minifyFolder(join(root, folder));
 }
-// The one above it says the same: the files are ECMAScript modules.
-await rm(join(root, made, 'post/package.json'));
+// The one above them says the same: the files are ECMAScript modules.
+for (const folder of ['post', 'renew']) await rm(join(root, made, folder, 'package.json'));
 
 await proveBundle(join(root, made));
 await rm(join(root, 'dist'), { recursive: true, force: true });

@@ -18,7 +18,7 @@ import { duration } from './report/words.ts';
 import { version } from './version.ts';
 
 /** What the post-step of the same step finds again. */
-export type StateName = 'step' | 'on-lost' | 'locks';
+export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
 /** What an operation works with. Nothing in it knows the runner's toolkit, and tests hand in their own. */
 export interface Context {
@@ -124,6 +124,7 @@ export const connect = (
   { baseUrl, token, requestTimeout, retries }: Connection,
   origin: string | undefined,
   log: Log,
+  serverAheadMs?: number,
 ): Client =>
   createClient({
     baseUrl,
@@ -132,6 +133,7 @@ export const connect = (
     requestTimeoutMs: milliseconds(requestTimeout),
     userAgent: `workspace-automation/${version}`,
     ...(origin !== undefined && { origin }),
+    serverAheadMs,
     onWarning: log.warn,
     onRetry: logRetries(log),
     onThrottled: logPauses(log),

@@ -43,23 +43,33 @@ export type Acquisition =
   /** It was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
+/** The lock of an answer that grants one; `from` is the earliest moment at which its ttl can have begun. */
+export function grantedIn(
+  { answer, texts }: Pick<AnsweredCall, 'answer' | 'texts'>,
+  { path, type, ttl }: Pick<LockRequest, 'path' | 'type' | 'ttl'>,
+  from: (lock: KnownLock) => number,
+): TakenLock {
+  const lock = readLock(unwrapped(objectIn(answer)), path, texts);
+  return {
+    ...lock,
+    // What was asked for is what it is called by; `raw` has what the service calls it.
+    path,
+    type: lock.type ?? type,
+    etag: etagOf(answer) ?? lock.etag,
+    expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
+  };
+}
+
 export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientContext) => {
-  function acquired({ answer, texts, sentAt }: AnsweredCall, { path, type, ttl }: LockRequest): Acquisition {
-    const lock = readLock(unwrapped(objectIn(answer)), path, texts);
+  function acquired(answered: AnsweredCall, request: LockRequest): Acquisition {
     // The earliest moment at which it can have been acquired: when the request set out, by the clock of the server.
-    const earliest = serverNow() - (clock() - sentAt);
-    const acquiredAt = lock.acquired_at === undefined ? earliest : Date.parse(lock.acquired_at);
+    const earliest = serverNow() - (clock() - answered.sentAt);
+    const from = ({ acquired_at }: KnownLock): number =>
+      acquired_at === undefined ? earliest : Date.parse(acquired_at);
     return {
       kind: 'acquired',
-      lock: {
-        ...lock,
-        // What was asked for is what it is called by; `raw` has what the service calls it.
-        path,
-        type: lock.type ?? type,
-        etag: etagOf(answer) ?? lock.etag,
-        expires_at: lock.expires_at ?? timestamp(acquiredAt + milliseconds(ttl)),
-      },
-      replayed: isReplayed(answer),
+      lock: grantedIn(answered, request, from),
+      replayed: isReplayed(answered.answer),
     };
   }
 

@@ -8,6 +8,7 @@ import { warnOfDeprecation } from './deprecation.ts';
 import { createLists } from './lists.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
+import { createRenewLock } from './renew-lock.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 import { createWaitForRelease } from './wait-for-release.ts';
@@ -36,6 +37,8 @@ export interface ClientOptions {
   /** Attempts after the first. */
   readonly retries?: number | undefined;
   readonly clock?: Clock | undefined;
+  /** The clock of the server less ours, where it is known before the first answer. */
+  readonly serverAheadMs?: number | undefined;
   /** Ends early, without an error, when the signal is aborted. */
   readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
   /** From 0 up to 1. */
@@ -52,7 +55,7 @@ export type Client = ReturnType<typeof createClient>;
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const baseUrl = new URL(options.baseUrl);
-  const serverClock = createServerClock(clock);
+  const serverClock = createServerClock(clock, options.serverAheadMs);
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
@@ -86,6 +89,7 @@ export function createClient(options: ClientOptions) {
     ...createSync(context),
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
+    renewLock: createRenewLock(context),
     /** Never throws: a caller that gets no answer polls instead. */
     waitForRelease: createWaitForRelease(context),
     registerHook: createRegisterHook(context),

@@ -27,9 +27,9 @@ export interface ServerClock {
   observe(headers: IncomingHttpHeaders): void;
 }
 
-/** The clock of the server, as its last answer told; that of this machine until there was one. */
-export function createServerClock(clock: Clock): ServerClock {
-  let ahead = 0;
+/** The clock of the server, as its last answer told; that of this machine, or what is known of it, until there was one. */
+export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
+  let ahead = knownAheadMs;
   return {
     now: () => clock() + ahead,
     observe: (headers) => {

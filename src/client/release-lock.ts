@@ -32,7 +32,8 @@ export type ReleaseResult =
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-const conditionOf = (proof: LockProof | undefined): string | undefined =>
+/** What goes into `If-Match`. */
+export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
 export function createReleaseLock({ call, addresses, clock, serverNow }: ClientContext) {

@@ -71,6 +71,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, wh
   ['lock', 'ttl', '0s', ttl],
   ['lock', 'ttl', '31d', ttl],
   ['lock', 'wait', '-5m', duration],
+  ['lock', 'renew', 'sometimes', boolean],
   ['lock', 'on-lost', 'ignore', reaction],
   ['lock', 'on-lost', 'Fail', reaction],
   ['unlock', 'path', '', 'Name what to release: with `path`, `locks` or `locks-file`.', missing],

@@ -28,6 +28,7 @@ const rows: readonly Row[] = [
   { input: 'ttl', usedBy: ['lock'], value: '2h' },
   { input: 'wait', usedBy: ['lock', 'sync'], value: '15m' },
   { input: 'auto-release', usedBy: ['lock'], value: 'false' },
+  { input: 'renew', usedBy: ['lock'], value: 'true' },
   { input: 'on-lost', usedBy: ['lock'], value: 'warn' },
   { input: 'locks', usedBy: ['unlock'], value: locks, beside: { path: '' } },
   { input: 'locks-file', usedBy: ['unlock'], value: '/tmp/locks.json', beside: { path: '' } },

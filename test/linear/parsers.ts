@@ -14,6 +14,7 @@ import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
+import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
@@ -247,6 +248,7 @@ export const parsers: readonly Parser[] = [
     '"a"]}',
   ]),
   row('action/ledger/saved-state.ts parseSavedState', parseSavedState),
+  row('action/renewal/order.ts parseRenewalOrder', parseRenewalOrder),
   row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
   row('service/api/prefer.ts preferredWait', preferredWait, '"\\', 'wait=1,'),

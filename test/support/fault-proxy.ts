@@ -93,6 +93,8 @@ export function once(
 }
 
 export const isLocking = ({ method, path }: Passing): boolean => method === 'POST' && path !== undefined;
+export const isRenewing = (passing: Passing): boolean =>
+  isLocking(passing) && passing.headers['if-match'] !== undefined;
 export const isReleasing = ({ method, path }: Passing): boolean => method === 'DELETE' && path !== undefined;
 
 function lockPathOf(method: string, url: string, body: string): string | undefined {

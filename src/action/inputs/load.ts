@@ -100,6 +100,7 @@ function readLock(reader: Reader) {
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
     autoRelease: read('auto-release', parseBoolean),
+    renew: read('renew', parseBoolean),
     onLost: read('on-lost', parseLossReaction),
   });
 }

@@ -37,6 +37,7 @@ export const inputTable = {
   ttl: { fallback: '1h', usedBy: ['lock'] },
   wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
   'auto-release': { fallback: 'true', usedBy: ['lock'] },
+  renew: { fallback: 'false', usedBy: ['lock'] },
   'on-lost': { fallback: 'fail', usedBy: ['lock'] },
   locks: { fallback: '', usedBy: ['unlock'] },
   'locks-file': { fallback: '', usedBy: ['unlock'] },

@@ -84,7 +84,64 @@ export interface Ending extends LockAddress {
   readonly etag?: string | undefined;
 }
 
-export type Entry = LockPlan | Intent | Grant | Denial | Releasing | Ending;
+/** All locks that the step held were renewed, but for those on the paths of `except`. */
+export interface Renewed {
+  readonly kind: 'renewed';
+  readonly service: string;
+  readonly workspace: string;
+  readonly step: string;
+  readonly at: string;
+  /** The first of them ends then. */
+  readonly expires_at: string;
+  readonly except?: readonly string[] | undefined;
+}
+
+/** Some locks of the step could not be renewed, until a later line says that they were. */
+interface RenewalTrouble {
+  readonly kind: 'unrenewed';
+  readonly service: string;
+  readonly workspace: string;
+  readonly step: string;
+  readonly at: string;
+  readonly why: string;
+}
+
+/** Who has the path of a lost lock, as the service told it when it refused to renew that lock. */
+interface NextHolder {
+  readonly owner?: string | undefined;
+  readonly origin?: string | undefined;
+  readonly acquired_at?: string | undefined;
+  readonly expires_at?: string | undefined;
+}
+
+/** The service has refused to renew the lock: it ended while the job relied on it. */
+export interface Loss extends LockAddress {
+  readonly kind: 'lost';
+  readonly step: string;
+  readonly at: string;
+  /** Of the request that was granted the lock. */
+  readonly key: string;
+  readonly holder?: NextHolder | undefined;
+}
+
+/** From here on no lock of the step is renewed. */
+interface RenewalStop {
+  readonly kind: 'stop-renewing';
+  readonly step: string;
+  readonly at: string;
+}
+
+export type Entry =
+  | LockPlan
+  | Intent
+  | Grant
+  | Denial
+  | Renewed
+  | RenewalTrouble
+  | Loss
+  | RenewalStop
+  | Releasing
+  | Ending;
 
 type Check = (value: unknown) => boolean;
 /** What each member has to be; there may be others. */
@@ -119,6 +176,12 @@ const address: Shape = {
 };
 const request: Shape = { ...address, step: isText, key: isText };
 const isTtl: Check = (ttl) => typeof ttl === 'string' && parseTtl(ttl).ok;
+const nextHolder: Shape = {
+  owner: isOptionalText,
+  origin: isOptionalText,
+  acquired_at: isOptionalText,
+  expires_at: isOptionalText,
+};
 const isTextList: Check = (list) => Array.isArray(list) && list.every(isText);
 
 const shapes: Readonly<Record<Entry['kind'], Shape>> = {
@@ -126,6 +189,10 @@ const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
   granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
   denied: request,
+  renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },
+  unrenewed: { ...place, step: isText, why: isText },
+  lost: { ...request, holder: (holder) => holder === undefined || hasShape(holder, nextHolder) },
+  'stop-renewing': { step: isText, at: isText },
   releasing: { ...address, ...proof },
   ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
 };

@@ -1,11 +1,14 @@
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
-import type { Ending, Entry, Grant, GrantedLock, Intent, LockAddress, Releasing } from './entry.ts';
+import type { Ending, Entry, Grant, GrantedLock, Intent, LockAddress, Loss, Releasing, Renewed } from './entry.ts';
 import type { Ledger, LedgerContent } from './ledger.ts';
 
 export interface HeldLock {
+  /** With the end that the last renewal gave it. */
   readonly grant: Grant;
   /** Its release was begun, and it is not known how that went. */
   readonly releaseBegun: boolean;
+  /** The service has refused to renew it. */
+  readonly loss?: Loss | undefined;
 }
 
 /** What became of everything that the steps of a job have asked for. */
@@ -18,6 +21,12 @@ export interface History {
   readonly grants: readonly Grant[];
   /** How locks ended, where that is known. */
   readonly endings: ReadonlyMap<Grant, Ending>;
+  /** By the ids of the steps, in their order. */
+  readonly renewals: ReadonlyMap<string, readonly Renewed[]>;
+  /** Why locks of a step could not be renewed the last time, where that is so; by the ids of the steps. */
+  readonly renewalTrouble: ReadonlyMap<string, string>;
+  /** The steps whose locks are not to be renewed any more. */
+  readonly stopped: ReadonlySet<string>;
   /** What the workflow calls the steps, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
 }
@@ -29,23 +38,48 @@ function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
   return true;
 }
 
-const keyOf = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
+const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 
-/** Reads entries in their order: later ones say what became of earlier ones. */
-export function historyOf(entries: readonly Entry[]): History {
+/** The lock as the last renewal left it. The locks of a step are renewed together, and one line says so of all. */
+function renewedLock(lock: HeldLock, rounds: readonly Renewed[]): HeldLock {
+  const { grant } = lock;
+  const last = rounds.findLast(({ at, except = [] }) => at >= grant.at && !except.includes(grant.path));
+  if (last === undefined) return lock;
+  return { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: last.expires_at } } };
+}
+
+/** A history that goes on with the ledger. */
+export interface GrowingHistory {
+  /** Entries in their order: later ones say what became of earlier ones. */
+  add(entries: readonly Entry[]): void;
+  read(): History;
+}
+
+export function openHistory(): GrowingHistory {
   const unclear = new Map<string, Intent>();
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
   const held = new Map<string, Map<string, HeldLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, Ending>();
+  const renewals = new Map<string, Renewed[]>();
+  const renewalTrouble = new Map<string, string>();
+  const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
+
   function locksAt(address: LockAddress): Map<string, HeldLock> {
-    const key = keyOf(address);
+    const key = addressKey(address);
     const locks = held.get(key) ?? new Map<string, HeldLock>();
     held.set(key, locks);
     return locks;
   }
-  for (const entry of entries) {
+
+  function roundsOf(step: string): Renewed[] {
+    const rounds = renewals.get(step) ?? [];
+    renewals.set(step, rounds);
+    return rounds;
+  }
+
+  function addEntry(entry: Entry): void {
     switch (entry.kind) {
       case 'plan':
         if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
@@ -61,12 +95,28 @@ export function historyOf(entries: readonly Entry[]): History {
         const locks = locksAt(entry);
         locks.delete(entry.key);
         locks.set(entry.key, { grant: entry, releaseBegun: false });
-        grants.set(`${entry.step} ${keyOf(entry)}`, entry);
+        grants.set(`${entry.step} ${addressKey(entry)}`, entry);
         break;
       }
+      case 'renewed':
+        roundsOf(entry.step).push(entry);
+        renewalTrouble.delete(entry.step);
+        break;
+      case 'unrenewed':
+        renewalTrouble.set(entry.step, entry.why);
+        break;
+      case 'lost': {
+        const locks = locksAt(entry);
+        const lock = locks.get(entry.key);
+        if (lock !== undefined) locks.set(entry.key, { ...lock, loss: entry });
+        break;
+      }
+      case 'stop-renewing':
+        stopped.add(entry.step);
+        break;
       case 'releasing':
-        locksAt(entry).forEach(({ grant }, key, locks) => {
-          if (isAbout(entry, grant.lock)) locks.set(key, { grant, releaseBegun: true });
+        locksAt(entry).forEach((lock, key, locks) => {
+          if (isAbout(entry, lock.grant.lock)) locks.set(key, { ...lock, releaseBegun: true });
         });
         break;
       case 'ended':
@@ -78,18 +128,37 @@ export function historyOf(entries: readonly Entry[]): History {
         break;
     }
   }
+
   return {
-    held: [...held.values()].flatMap((locks) => [...locks.values()]),
-    unclear: [...unclear.values()],
-    grants: [...grants.values()],
-    endings,
-    stepNames,
+    add(entries) {
+      for (const entry of entries) addEntry(entry);
+    },
+    read: () => ({
+      held: [...held.values()].flatMap((locks) =>
+        [...locks.values()].map((lock) => renewedLock(lock, renewals.get(lock.grant.step) ?? [])),
+      ),
+      unclear: [...unclear.values()],
+      grants: [...grants.values()],
+      endings,
+      renewals,
+      renewalTrouble,
+      stopped,
+      stepNames,
+    }),
   };
+}
+
+export function historyOf(entries: readonly Entry[]): History {
+  const history = openHistory();
+  history.add(entries);
+  return history.read();
 }
 
 /** What the ledger of a job knows of the locks in one workspace. */
 export interface JobLocks {
   readonly held: ReadonlyMap<LockPath, HeldLock>;
+  /** Those of them that the service has refused to renew. */
+  readonly lost: readonly Loss[];
   /** Every path that a step of the job meant to lock. */
   readonly planned: ReadonlySet<string>;
   /** What the workflow calls the steps, by their ids in the ledger. */
@@ -120,6 +189,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   }
   return {
     held: byPath,
+    lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     stepNames,
     damaged: damaged > 0,

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Redact } from '../report/redact.ts';
 import type { Log } from '../report/reporter.ts';
@@ -28,13 +28,24 @@ export interface Ledger {
 }
 
 /** What the service says of a lock. All other fields are what was asked for, and stay as they are. */
-const fieldsOfService: ReadonlySet<string> = new Set(['id', 'etag', 'type', 'owner', 'acquired_at', 'expires_at']);
+const fieldsOfService: ReadonlySet<string> = new Set([
+  'id',
+  'etag',
+  'type',
+  'owner',
+  'origin',
+  'acquired_at',
+  'expires_at',
+  'why',
+]);
 
 /** Locks or entries as JSON, without the secrets that a service may repeat in what it says of a lock. */
 export const lockJson = (value: unknown, redact: Redact): string =>
   JSON.stringify(value, (name, member: unknown) =>
     fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
   );
+
+const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
 export function openLedger(file: string, redact: Redact): Ledger {
   return {
@@ -46,13 +57,32 @@ export function openLedger(file: string, redact: Redact): Ledger {
       appendFileSync(file, text, { mode: 0o600 });
     },
     read() {
-      const lines = readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '');
-      const entries = lines.map(readEntry);
+      const entries = linesIn(readFileSync(file, 'utf8')).map(readEntry);
       const readable = entries.filter((entry) => entry !== undefined);
       return { entries: readable, damaged: entries.length - readable.length };
     },
+  };
+}
+
+/** Reads what was added to a ledger since the call before. Throws when the file is gone, or another one. */
+export function followLedger(file: string): () => readonly Entry[] {
+  let position = 0;
+  return () => {
+    const descriptor = openSync(file, 'r');
+    try {
+      const size = fstatSync(descriptor).size;
+      if (size < position) throw new Error(`${file} is shorter than it was.`);
+      const bytes = Buffer.alloc(size - position);
+      const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
+      // The last line may still be on its way.
+      const whole = read.subarray(0, read.lastIndexOf('\n') + 1);
+      position += whole.length;
+      return linesIn(whole.toString())
+        .map(readEntry)
+        .filter((entry) => entry !== undefined);
+    } finally {
+      closeSync(descriptor);
+    }
   };
 }
 

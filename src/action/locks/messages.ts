@@ -2,7 +2,7 @@ import type { KnownLock } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Intent } from '../ledger/entry.ts';
+import type { Intent, Loss } from '../ledger/entry.ts';
 import { listed, moment } from '../report/words.ts';
 import type { AlreadyHeld } from './already-held.ts';
 import { answerClockMs } from './ownership.ts';
@@ -19,6 +19,18 @@ export function heldText(path: string, holder: KnownLock | undefined, now: numbe
   if (withStart && holder?.acquired_at !== undefined)
     parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
   return parts.join('');
+}
+
+/** When a lock was lost, and who has the path by now; undefined where that is not known. */
+export function lossText(
+  { path, at, holder: next }: Loss,
+  found: KnownLock | 'nobody' | undefined,
+  now: number,
+): string {
+  const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
+  if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
+  if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
+  return next?.owner === undefined ? lost : `${lost} It was held by ${next.owner} then.`;
 }
 
 /** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */

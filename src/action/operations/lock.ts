@@ -8,6 +8,7 @@ import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
 import { acquireLocks, type GiveBackResult, type WaitResult } from '../locks/acquire.ts';
 import { type AlreadyHeld, findAlreadyHeld } from '../locks/already-held.ts';
+import { warnOfLostLocks } from '../locks/lost-locks.ts';
 import { alreadyHeldText, heldText, pastMoment, stepText, unprovenText, waitAdvice } from '../locks/messages.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import { type Conflict, openLockSession } from '../locks/session.ts';
@@ -45,11 +46,18 @@ function saveLocks({ context, task }: LockStep, grants: readonly Grant[], output
   saveState('locks', formatSavedState(about, grants, redact));
 }
 
-function acquired(lockStep: LockStep, unsorted: readonly Grant[], { waitedMs, unproven }: WaitResult): Outcome {
-  const { context, task, began } = lockStep;
+async function acquired(
+  lockStep: LockStep,
+  unsorted: readonly Grant[],
+  { waitedMs, unproven }: WaitResult,
+): Promise<Outcome> {
+  const { context, task, step, began } = lockStep;
   const { client, log, clock, redact } = context;
+  const sorted = unsorted.toSorted(byPath);
+  // Loaded where it is asked for: no other step starts a process.
+  const renewal = task.renew ? await import('../renewal/start.ts') : undefined;
+  const grants = renewal === undefined ? sorted : await renewal.startRenewal(context, task, step, sorted);
   const now = client.serverNow();
-  const grants = unsorted.toSorted(byPath);
   const locks = grants.map(({ lock }) => lock);
   const json = lockJson(locks, redact);
   const soonest = Math.min(...locks.map(({ expires_at }) => Date.parse(expires_at)));
@@ -207,6 +215,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     paths,
     at: new Date(client.serverNow()).toISOString(),
   });
+  await warnOfLostLocks(context, workspace);
   const own = await findAlreadyHeld(context, workspace, paths);
   if (own.length > 0) return heldByThisJob(lockStep, own);
 

@@ -4,6 +4,7 @@ import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import { inParallel } from '../locks/in-parallel.ts';
 import { listOnPaths, listTogether, lookupIn } from '../locks/lookup.ts';
+import { warnOfLostLocks } from '../locks/lost-locks.ts';
 import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
 import { byPath, type Outcome } from '../outcome.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
@@ -55,6 +56,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const { client, log, connection } = context;
   const { workspace, force } = task;
   const targets = await unlockTargets(context, task);
+  await warnOfLostLocks(context, workspace);
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 

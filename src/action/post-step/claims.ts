@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
-import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock } from '../ledger/entry.ts';
+import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { SavedState } from '../ledger/saved-state.ts';
@@ -11,6 +11,8 @@ export interface Claim {
   readonly grant: Grant;
   /** Why this job may have released the lock already; undefined if it cannot have. */
   readonly doubt: 'release-begun' | 'records-damaged' | undefined;
+  /** The service has refused to renew it. */
+  readonly loss?: Loss | undefined;
 }
 
 /** What a step has to release, and how well that is known. */
@@ -19,14 +21,23 @@ export interface Claims {
   readonly unclear: readonly Intent[];
   /** What was wrong with the records, as a sentence. */
   readonly trouble: string | undefined;
+  /** Why locks could not be renewed the last time; undefined where they could, or did not have to be. */
+  readonly renewalTrouble?: string | undefined;
 }
 
 /** What became of one claim. */
 export type ClaimResult =
   | { readonly kind: 'released'; readonly grant: Grant }
   | { readonly kind: 'gone'; readonly grant: Grant }
-  /** Somebody else holds the path, though the job has not released it. */
-  | { readonly kind: 'lost'; readonly grant: Grant; readonly holder: KnownLock | undefined }
+  /** It has ended, though the job has not released it. */
+  | {
+      readonly kind: 'lost';
+      readonly grant: Grant;
+      /** Who holds the path now; `nobody` can only be told of a lock that was renewed. */
+      readonly holder: KnownLock | 'nobody' | undefined;
+      readonly loss?: Loss | undefined;
+      readonly renewalTrouble?: string | undefined;
+    }
   /** Somebody else holds the path, and nothing tells whether the job had released it before. */
   | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
   /** Nothing shows that what is there is ours. */
@@ -99,11 +110,12 @@ export function readClaims(records: Records): Claims {
       ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
       : undefined);
   if (trouble === undefined) {
-    const claims = held.map(({ grant, releaseBegun }) => ({
+    const claims = held.map(({ grant, releaseBegun, loss }) => ({
       grant,
       doubt: releaseBegun ? ('release-begun' as const) : undefined,
+      loss,
     }));
-    return { held: claims, unclear, trouble };
+    return { held: claims, unclear, trouble, renewalTrouble: history.renewalTrouble.get(step) };
   }
   const claims = [...held.map(({ grant }) => grant), ...missing];
   const rest =

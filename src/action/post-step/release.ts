@@ -8,22 +8,28 @@ import { type Intent, parsedTtl } from '../ledger/entry.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
 import { parseSavedState } from '../ledger/saved-state.ts';
 import { inParallel } from '../locks/in-parallel.ts';
+import { isOver } from '../locks/ownership.ts';
 import { cleanupLimits } from '../locks/release.ts';
 import { type LockSession, openLockSession } from '../locks/session.ts';
+import { stopRenewal } from '../renewal/stop.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
 import { isTransient } from '../retry.ts';
 import { type Claim, type ClaimResult, type Claims, readClaims } from './claims.ts';
 import { chartOf, nothingLeft, releaseReport } from './report.ts';
 
-const lostOr = ({ grant, doubt }: Claim, holder: KnownLock | undefined): ClaimResult => {
+const lostOr = (
+  { grant, doubt, loss }: Claim,
+  holder: KnownLock | 'nobody' | undefined,
+  renewalTrouble: string | undefined,
+): ClaimResult => {
   switch (doubt) {
     case undefined:
-      return { kind: 'lost', grant, holder };
+      return { kind: 'lost', grant, holder, loss, renewalTrouble };
     case 'release-begun':
       return { kind: 'gone', grant };
     case 'records-damaged':
-      return { kind: 'replaced', grant, holder };
+      return holder === 'nobody' ? { kind: 'gone', grant } : { kind: 'replaced', grant, holder };
   }
 };
 
@@ -63,9 +69,15 @@ interface Pending {
 
 /** Releases what can be shown to be ours, in parallel, and tries again for as long as there is time. */
 export async function releaseClaims(
-  { session, clock, sleep, random }: Pick<Context, 'clock' | 'sleep' | 'random'> & { readonly session: LockSession },
+  {
+    session,
+    clock,
+    sleep,
+    random,
+    serverNow,
+  }: Pick<Context, 'clock' | 'sleep' | 'random'> & { readonly session: LockSession; readonly serverNow: () => number },
   service: string,
-  { held, unclear, trouble }: Claims,
+  { held, unclear, trouble, renewalTrouble }: Claims,
   within: Within,
 ): Promise<readonly ClaimResult[]> {
   const results: ClaimResult[] = [];
@@ -73,7 +85,10 @@ export async function releaseClaims(
   let releaseBegun: 'release-begun' | undefined;
 
   async function release(claim: Claim): Promise<Attempt> {
-    const { grant, doubt = releaseBegun } = claim;
+    const { grant, doubt = releaseBegun, loss } = claim;
+    const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
+      result: lostOr({ grant, doubt, loss }, holder, renewalTrouble),
+    });
     if (grant.service !== service) {
       return { result: { kind: 'failed', grant, why: elsewhere(grant.service, service) } };
     }
@@ -81,10 +96,13 @@ export async function releaseClaims(
     switch (released.kind) {
       case 'released':
         return { result: { kind: 'released', grant } };
-      case 'absent':
-        return { result: { kind: 'gone', grant } };
+      case 'absent': {
+        // Renewed to the end of the job, it cannot have ended before: it was lost, though nobody has the path now.
+        const failed = renewalTrouble !== undefined && isOver(grant.lock, serverNow());
+        return loss !== undefined || failed ? lostTo('nobody') : { result: { kind: 'gone', grant } };
+      }
       case 'lost':
-        return { result: lostOr({ grant, doubt }, released.holder) };
+        return lostTo(released.holder);
       case 'left-alone':
         return { result: { kind: 'left-alone', grant } };
       case 'unclear':
@@ -194,13 +212,15 @@ interface StepToRelease {
 export async function releaseStep({ step, state, raw, redact, reporter }: StepToRelease): Promise<void> {
   const { log } = reporter;
   const cancelled = cancellation();
+  const { temporaryFolder, origin } = readRunner(process.env);
+  const ledger = openLedger(ledgerFile(temporaryFolder), redact);
+  // Before any release: a renewal must not come after it.
+  await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
-  const { temporaryFolder, origin } = readRunner(process.env);
-  const ledger = openLedger(ledgerFile(temporaryFolder), redact);
   const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
   if (claims.trouble !== undefined) log.warn(claims.trouble);
   const nothing = claims.held.length === 0 && claims.unclear.length === 0;
@@ -223,8 +243,9 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
       // Nobody comes after the post-step to read what it writes.
       const record = createRecorder(ledger, { warn: log.debug });
       const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
-      const results = await releaseClaims({ ...time, session }, baseUrl, claims, within);
-      return { results, now: client.serverNow() };
+      const { serverNow } = client;
+      const results = await releaseClaims({ ...time, session, serverNow }, baseUrl, claims, within);
+      return { results, now: serverNow() };
     } finally {
       within.lift();
       client.dispose();

@@ -3,7 +3,7 @@ import type { LossReaction } from '../inputs/parse.ts';
 import { type Entry, type Grant, parsedAddress } from '../ledger/entry.ts';
 import { historyOf } from '../ledger/history.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { heldText, pastMoment, unprovenText } from '../locks/messages.ts';
+import { heldText, lossText, pastMoment, unprovenText } from '../locks/messages.ts';
 import { answerClockMs } from '../locks/ownership.ts';
 import { byPath, ofKind, type ReleaseReport } from '../outcome.ts';
 import type { Redact } from '../report/redact.ts';
@@ -62,13 +62,17 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 }
 
 function lostText(lost: Of<'lost'>, now: number): string {
-  const { grant, holder } = lost;
+  const { grant, holder, loss, renewalTrouble } = lost;
+  const { path } = grant;
+  const unrenewed = renewalTrouble === undefined ? '' : ` It could not be renewed: ${renewalTrouble}`;
+  if (loss !== undefined) return `${lossText(loss, holder, now)}${unrenewed}`;
+  const itself = `The lock on ${path} was lost while the job relied on it.`;
   const end = endOf(lost);
+  if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
-  const when = had
-    ? ` It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`
-    : ' Somebody had released it before its end.';
-  return `The lock on ${grant.path} was lost while the job relied on it.${when} ${heldText(grant.path, holder, now, true)}; that lock has been left alone.`;
+  const longer = renewalTrouble === undefined ? '; a longer `ttl` would have kept it.' : '.';
+  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Somebody had released it before its end.';
+  return `${itself}${when}${unrenewed} ${heldText(path, holder, now, true)}; that lock has been left alone.`;
 }
 
 function failedText(failed: readonly Of<'failed'>[], now: number): string {
@@ -165,6 +169,7 @@ export interface Bar {
   /** When it was released, or the end of the chart if it was not. */
   readonly ended: number;
   readonly released: boolean;
+  readonly renewed?: readonly number[];
 }
 
 /** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
@@ -185,14 +190,33 @@ function nameOf(path: string): string {
   return letters.length <= maxNameLength ? plain : `…${letters.slice(1 - maxNameLength).join('')}`;
 }
 
-function rowOf({ path, asked, granted, ended, released }: Bar): string {
+/** A bar with more marks looks like a grey one. */
+const maxMarks = 24;
+
+/** So many of them at most, evenly. */
+const thinned = (times: readonly number[]): readonly number[] => {
+  const every = Math.ceil(times.length / maxMarks);
+  return times.filter((_, index) => index % every === every - 1);
+};
+
+function rowOf({ path, asked, granted, ended, released, renewed = [] }: Bar): string {
   const from = Math.round(asked);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
   const waited = since - from >= minWaitMs ? `    waited :done, ${from}, ${since}\n` : '';
-  const held = released ? 'held :active' : 'not released :crit';
-  return `    section ${nameOf(path)}\n${waited}    ${held}, ${since}, ${until}\n`;
+  const marks = thinned(renewed.map(Math.round).filter((time) => time > since && time < until));
+  const ends = [...marks, until];
+  const parts = ends.map((end, index) => {
+    const begin = index === 0 ? since : (ends[index - 1] ?? since);
+    const name = index === 0 ? 'held' : 'renewed';
+    const held = released ? `${name} :active` : `${index === 0 ? 'not released' : name} :crit`;
+    return `    ${held}, ${begin}, ${end}\n`;
+  });
+  return `    section ${nameOf(path)}\n${waited}${parts.join('')}`;
 }
+
+/** Parts of a bar stand in one row, not each in one of its own. */
+const inOneRow = '---\ndisplayMode: compact\n---\n';
 
 /** Mermaid knows no times before 1970. */
 const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
@@ -205,7 +229,8 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const rows = drawable.slice(0, maxRows).map(rowOf);
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
-  return `\`\`\`mermaid\ngantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
+  const head = drawable.some(({ renewed = [] }) => renewed.length > 0) ? inOneRow : '';
+  return `\`\`\`mermaid\n${head}gantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
 }
 
 interface ChartOptions {
@@ -224,7 +249,10 @@ export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOpt
   } catch {
     return undefined;
   }
-  const { grants, endings } = historyOf(entries.filter((entry) => !('key' in entry && without.has(entry.key))));
+  const { grants, endings, renewals } = historyOf(
+    entries.filter((entry) => !('key' in entry && without.has(entry.key))),
+  );
+  const rounds = renewals.get(step) ?? [];
   const bars = grants
     .filter((grant) => grant.step === step)
     .map((grant): Bar => {
@@ -236,6 +264,7 @@ export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOpt
         granted,
         ended: ending === undefined ? now : Date.parse(ending.at),
         released: ending !== undefined,
+        renewed: rounds.filter(({ except = [] }) => !except.includes(grant.path)).map((round) => Date.parse(round.at)),
       };
     });
   return gantt(bars);

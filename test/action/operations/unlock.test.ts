@@ -7,10 +7,11 @@ import { at, end, grantOf, knownLock, start } from '../samples.ts';
 
 describe('a path of an unlock', () => {
   const grant = grantOf(path);
-  const empty: JobLocks = { held: new Map(), planned: new Set(), stepNames: new Map(), damaged: false };
+  const empty: JobLocks = { held: new Map(), lost: [], planned: new Set(), stepNames: new Map(), damaged: false };
   const holding = (releaseBegun: boolean): JobLocks => ({
     ...empty,
     held: new Map([[path, { grant, releaseBegun }]]),
+    lost: [],
     planned: new Set([path]),
   });
   const named = { kind: 'named', path } as const;
@@ -29,7 +30,12 @@ describe('a path of an unlock', () => {
   test.each([
     ['only a pattern matches is nobody’s to release', matched, empty, { kind: 'matched' }],
     ['only a pattern matches stays so', matched, { ...empty, damaged: true }, { kind: 'matched' }],
-    ['the job does not hold is somebody else’s', named, { ...empty, planned: new Set([path]) }, { kind: 'not-ours' }],
+    [
+      'the job does not hold is somebody else’s',
+      named,
+      { ...empty, lost: [], planned: new Set([path]) },
+      { kind: 'not-ours' },
+    ],
     ['the job never asked for stands for the lock that is found there', named, empty, { kind: 'path' }],
     [
       'a damaged ledger may have lost is released only if nothing speaks against it',

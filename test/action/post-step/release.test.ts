@@ -25,6 +25,7 @@ async function ending(
   const tries: string[] = [];
   const results = await releaseClaims(
     {
+      serverNow: () => start,
       clock: () => now,
       random: () => 0.5,
       async sleep(ms) {

@@ -4,11 +4,11 @@ import type { Database, Storage } from '../../../src/service/storage/storage.ts'
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
-import { openPlace, type Place } from './place.ts';
+import { openPlace, type Place, type PlaceOptions } from './place.ts';
 
 export interface ShippedService {
   /** `ownToken`: what the rate limit lets its jobs do, no job of another workspace has used. */
-  workspace(options?: { readonly ownToken?: boolean }): Promise<Place>;
+  workspace(options?: { readonly ownToken?: boolean; readonly end?: PlaceOptions['end'] }): Promise<Place>;
 }
 
 let workspaces = 0;
@@ -41,12 +41,13 @@ export function useShippedService(...settings: readonly string[]): ShippedServic
   });
 
   return {
-    async workspace({ ownToken = false } = {}) {
+    async workspace({ ownToken = false, end } = {}) {
       workspaces += 1;
       const workspace = `w${workspaces}`;
       await change((db, now) => addWorkspace(db, now, { id: workspace, remote: 'https://git.example.com/assets.git' }));
       const token = ownToken ? await newToken('build-bot') : buildBot;
-      return openPlace({ storage, baseUrl: service.baseUrl, workspace, token, graces, admins: service.token });
+      const { baseUrl, token: admins } = service;
+      return openPlace({ storage, baseUrl, workspace, token, graces, admins, ...(end && { end }) });
     },
   };
 }

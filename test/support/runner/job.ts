@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type ActionFile, type Expressions, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
+import { endLeftProcesses, leftProcesses } from './left-processes.ts';
 import { createMasks } from './masks.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
 import { environmentOf } from './step-environment.ts';
@@ -81,6 +82,8 @@ export interface Job {
   mask(text: string): string;
   /** Starts the post of the last step that still has one to run; undefined when there is none. */
   nextPost(): Promise<RunningStep | undefined>;
+  /** The processes that its steps have started, and that still run; none where the system does not tell. */
+  leftProcesses(): readonly number[];
   /** Runs all posts, the last step's first. */
   post(): Promise<readonly StepResult[]>;
   /** Ends what still runs and removes the folders, without running any post: the machine is gone. */
@@ -142,6 +145,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const { root, folders } = await createFolders(options.parentFolder ?? tmpdir());
   const eventPath = await writeEvent(folders.temp, event.payload);
   const masks = createMasks([...secrets, expressions['github.token'] ?? '']);
+  const trackingId = `github_${crypto.randomUUID()}`;
   const exported = new Map<string, string>();
   const prependedPaths: string[] = [];
   const posts: Stage[] = [];
@@ -158,6 +162,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const runner = {
     PATH: process.env['PATH'] ?? '',
     HOME: folders.home,
+    RUNNER_TRACKING_ID: trackingId,
     ...options.env,
     ...options.jobEnv?.(variables('')),
   };
@@ -245,6 +250,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       const post = posts.pop();
       return post && start(post);
     },
+    leftProcesses: () => leftProcesses(trackingId),
     async post() {
       const finished: StepResult[] = [];
       for (let next = await job.nextPost(); next !== undefined; next = await job.nextPost()) {
@@ -254,6 +260,8 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     },
     async end() {
       await running?.kill();
+      // To look for them takes a while, and only one kind of step leaves any.
+      if (results.some(({ state }) => 'renewer' in state)) endLeftProcesses(trackingId);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
     },
   };

@@ -32,6 +32,7 @@ export interface KeptProcess {
 
 /** It is told of a step by a line, imports its entry anew, and writes the mark at its end. */
 const script = `
+import { fileURLToPath } from 'node:url';
 const crash = (error) => {
   console.error(error);
   process.exitCode = 1;
@@ -40,6 +41,7 @@ process.on('uncaughtException', crash);
 const home = process.cwd();
 let number = 0;
 async function run({ entry, folder, environment }) {
+  process.argv[1] = fileURLToPath(entry);
   for (const name of Object.keys(process.env)) delete process.env[name];
   Object.assign(process.env, environment);
   process.chdir(folder);
@@ -68,7 +70,8 @@ process.exit();
  */
 export function openKeptProcess(environment: NodeJS.ProcessEnv): KeptProcess {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
-    env: environment,
+    // It is no process of a job.
+    env: { ...environment, RUNNER_TRACKING_ID: undefined },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   track(child);

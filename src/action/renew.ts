@@ -1,0 +1,76 @@
+import { watch as watchFiles } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { sleep, steadyClock } from '../client/client.ts';
+import { milliseconds } from '../interface/duration.ts';
+import { createRedactor } from '../interface/redact.ts';
+import { parseTtl } from '../interface/ttl.ts';
+import { connect } from './context.ts';
+import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
+import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
+import { renewLocks } from './renewal/renew-locks.ts';
+import { isGone } from './renewal/worker.ts';
+
+/** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
+const lookEveryMs = 1_000;
+
+function watchLedger(file: string, look: () => void): () => void {
+  const timer = setInterval(look, lookEveryMs);
+  try {
+    const watcher = watchFiles(file, look).on('error', () => undefined);
+    return () => {
+      clearInterval(timer);
+      watcher.close();
+    };
+  } catch {
+    return () => clearInterval(timer);
+  }
+}
+
+/** Nobody reads what this process would say: what there is to tell goes into the ledger. */
+const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
+
+/** As often as the time of a lock allows. */
+const retries = 1_000;
+
+const minTimeoutMs = 1_000;
+
+async function renew({
+  connection,
+  origin,
+  ledgerFile,
+  step,
+  workspace,
+  worker,
+  ...order
+}: RenewalOrder): Promise<void> {
+  const ttl = parseTtl(order.ttl);
+  if (!ttl.ok) return;
+  Object.assign(process.env, order.proxies);
+  const redact = createRedactor([connection.token]);
+  const ledger = openLedger(ledgerFile, redact);
+  // A server that does not answer must not take all of a lock's time.
+  const longest = Math.max(minTimeoutMs, milliseconds(ttl.value) / 6);
+  const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
+  const client = connect({ ...connection, retries, requestTimeout }, origin, nowhere, order.serverAheadMs);
+  const context = {
+    client,
+    serverNow: client.serverNow,
+    clock: steadyClock,
+    sleep,
+    random: Math.random,
+    record: createRecorder(ledger, nowhere),
+    follow: followLedger(ledgerFile),
+    isWorkerGone: () => worker !== undefined && isGone(worker),
+    watch: (look: () => void) => watchLedger(ledgerFile, look),
+  };
+  await renewLocks(context, {
+    ...{ service: connection.baseUrl, workspace, step },
+    ...{ ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) },
+  });
+  client.dispose();
+}
+
+const order = parseRenewalOrder(await text(process.stdin));
+if (order.ok) await renew(order.value);
+// Nothing that may still be on its way keeps it.
+process.exit();

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { formatDuration } from '../../interface/duration.ts';
+import type { Context } from '../context.ts';
+import type { TaskOf } from '../inputs/load.ts';
+import { type Grant, parsedAddress } from '../ledger/entry.ts';
+import { isProven } from '../locks/release.ts';
+import { moment } from '../report/words.ts';
+import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
+import { lookAt } from './worker.ts';
+
+/** The service may take a while; the locks are all held, and the job waits. */
+const maxFirstRenewalMs = 10_000;
+
+const soonestEnd = (grants: readonly Grant[]): number =>
+  Math.min(...grants.map(({ lock }) => Date.parse(lock.expires_at)));
+
+/** A service that cannot renew is found out at the first renewal, while there is somebody to tell. */
+type FirstRenewal =
+  | { readonly kind: 'possible'; readonly grant: Grant }
+  | { readonly kind: 'impossible'; readonly grant: Grant; readonly why: string };
+
+async function renewFirst(
+  { client, clock, signal }: Context,
+  task: TaskOf<'lock'>,
+  grant: Grant,
+): Promise<FirstRenewal> {
+  const { lock } = grant;
+  if (!isProven(lock)) return { kind: 'impossible', grant, why: 'it gives its locks neither ids nor ETags' };
+  const { path, workspace } = parsedAddress(grant);
+  const idempotencyKey = crypto.randomUUID();
+  const renewal = await client.renewLock(
+    { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },
+    { deadline: clock() + maxFirstRenewalMs, signal },
+  );
+  switch (renewal.kind) {
+    case 'renewed':
+    case 'replaced': {
+      const { id, etag, fence = lock.fence, expires_at = lock.expires_at } = renewal.lock;
+      const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
+      return renewal.kind === 'renewed'
+        ? { kind: 'possible', grant: now }
+        : { kind: 'impossible', grant: now, why: 'it grants another lock instead' };
+    }
+    case 'lost':
+      // 412 comes from a service that knows renewals, and is for the process that renews to find out about.
+      return renewal.error.status === 412
+        ? { kind: 'possible', grant }
+        : { kind: 'impossible', grant, why: renewal.error.message };
+    case 'refused':
+      return { kind: 'impossible', grant, why: renewal.error.message };
+    case 'failed':
+      // Trouble on the way says nothing of what the service can do.
+      return { kind: 'possible', grant };
+  }
+}
+
+/** Starts the process that renews the locks of a step, which goes on when the step has ended. */
+async function startProcess(context: Context, task: TaskOf<'lock'>, step: string): Promise<void> {
+  const { client, clock, connection, ledger, runner, saveState } = context;
+  // The file beside the one that runs: the bundler knows nothing of it.
+  const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
+  const child = spawn(process.execPath, [file], {
+    // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
+    cwd: dirname(file),
+    env: environmentOfRenewal(process.env),
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    windowsHide: true,
+  });
+  const order = formatRenewalOrder({
+    connection,
+    origin: runner.origin,
+    ledgerFile: ledger.file,
+    step,
+    workspace: task.workspace,
+    ttl: formatDuration(task.ttl),
+    serverAheadMs: client.serverNow() - clock(),
+    worker: lookAt(process.ppid),
+    proxies: proxiesIn(process.env),
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once('error', reject);
+    child.stdin.once('error', reject);
+    child.stdin.end(order, resolve);
+  });
+  const known = child.pid === undefined ? undefined : lookAt(child.pid);
+  if (known !== undefined) saveState('renewer', JSON.stringify(known));
+  child.unref();
+}
+
+/**
+ * Has all locks of a step renewed for as long as the job lives, or says that this service cannot do it. Returns the
+ * grants as they are then: the first one has been renewed once.
+ */
+export async function startRenewal(
+  context: Context,
+  task: TaskOf<'lock'>,
+  step: string,
+  grants: readonly Grant[],
+): Promise<readonly Grant[]> {
+  const { client, log, record } = context;
+  const [first, ...others] = grants;
+  if (first === undefined) return grants;
+  const result = await renewFirst(context, task, first);
+  if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
+  const all = [result.grant, ...others];
+  const until = (): string => moment(soonestEnd(all), client.serverNow());
+  if (result.kind === 'impossible') {
+    log.warn(
+      `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`,
+    );
+    return all;
+  }
+  try {
+    await startProcess(context, task, step);
+    log.line(`The locks are renewed for as long as the job lives: \`renew\` is true.`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn(`The process that renews the locks could not be started (${why}). They hold until ${until()}.`);
+  }
+  return all;
+}

@@ -1,0 +1,302 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type TestContext, test as withContext } from 'vitest';
+import { readEntry } from '../../../src/action/ledger/entry.ts';
+import { isRenewing, once } from '../../support/fault-proxy.ts';
+import { readActionFile } from '../../support/runner/action-file.ts';
+import type { Job } from '../../support/runner/job.ts';
+import { everyForm } from '../../support/runs.ts';
+import { locking, type Place, unlocking } from './place.ts';
+import { useShippedService } from './shipped.ts';
+
+const shipped = useShippedService();
+
+const hero = 'Content/Hero.uasset';
+const renewing = { ttl: '3s', renew: 'true' };
+
+interface Stage extends Pick<TestContext, 'expect'> {
+  readonly place: Place;
+}
+
+/** Most of the time of these tests is spent on waiting for the end of a lock: they do it at once. */
+const test = (name: string, work: (stage: Stage) => Promise<void>): void =>
+  withContext.concurrent(name, { timeout: 120_000 }, async ({ expect, onTestFinished }) => {
+    const place = await shipped.workspace({ end: (cleanUp) => onTestFinished(cleanUp) });
+    await work({ expect, place });
+  });
+
+const ledgerOf = (job: Job): string => join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
+
+const entriesOf = (job: Job) =>
+  readFileSync(ledgerOf(job), 'utf8')
+    .split('\n')
+    .map(readEntry)
+    .filter((entry) => entry !== undefined);
+
+const lossesOf = (job: Job) => entriesOf(job).filter((entry) => entry.kind === 'lost');
+
+function onlyProcessOf(job: Job): number {
+  const [pid, ...others] = job.leftProcesses();
+  if (pid === undefined || others.length > 0) throw new Error(`There are ${others.length} others beside ${pid}.`);
+  return pid;
+}
+
+const patiently = { timeout: 30_000, interval: 50 };
+
+test('a lock with a short ttl is kept for as long as the job lives, and released at its end', async ({
+  expect,
+  place,
+}) => {
+  const job = await place.job();
+  const step = await job.run(locking([hero, 'b'], renewing));
+  expect(step, step.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  const first = await place.locks();
+  await sleep(everyForm ? 15_000 : 7_000);
+  const later = await place.locks();
+  expect(later.map(({ id, fence }) => [id, fence])).toEqual(first.map(({ id, fence }) => [id, fence]));
+  const [post] = await job.post();
+  expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(post?.rawSummary).toMatch(
+    /```mermaid\n---\ndisplayMode: compact\n---\ngantt\n(.*\n)* {4}renewed :active, \d+/,
+  );
+  expect(await place.locks()).toEqual([]);
+  expect(job.leftProcesses()).toEqual([]);
+});
+
+test('the locks end with their ttl when what renews them is killed', async ({ expect, place }) => {
+  const job = await place.job();
+  await job.run(locking(hero, renewing));
+  process.kill(onlyProcessOf(job), 'SIGKILL');
+  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  const [post] = await job.post();
+  expect(post?.annotations, post?.log).toMatchObject([
+    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} had ended at `) },
+  ]);
+});
+
+/** Stands for the runner's worker: it starts the step, and lives on. */
+const worker = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
+setInterval(() => {}, 1_000);`;
+
+test('renewals stop within a period when the worker of the runner is gone, and the lock ends', async ({
+  expect,
+  place,
+}) => {
+  const job = await place.job();
+  const { main } = await readActionFile();
+  const inputs = {
+    INPUT_OPERATION: 'lock',
+    INPUT_PATH: hero,
+    INPUT_GLOB: 'false',
+    INPUT_TTL: '3s',
+    INPUT_RENEW: 'true',
+  };
+  const step = await job.command({ command: [process.execPath, '-e', worker, main], id: 'worker', env: inputs });
+  await step.waitForLog('The locks are renewed');
+  await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'renewed'), patiently).toBe(true);
+  const renewer = job.leftProcesses().filter((pid) => pid !== step.pid);
+  expect(renewer).toHaveLength(1);
+  await step.kill();
+  await expect.poll(() => job.leftProcesses(), { ...patiently, timeout: 3_000 }).toEqual([]);
+  await expect.poll(() => place.locks(), patiently).toEqual([]);
+});
+
+test('a service that is away for half of the ttl takes no lock away', async ({ expect, place }) => {
+  const proxy = await place.proxy();
+  const job = await place.job();
+  await job.run(locking(hero, { ...renewing, ttl: '6s' }));
+  const before = await place.lockOn(hero);
+  proxy.down();
+  await sleep(3_000);
+  proxy.up();
+  await sleep(5_000);
+  expect(await place.lockOn(hero)).toMatchObject({ id: before?.id });
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+});
+
+test('a lock that is lost while the service is away is told by the next step and fails the job at its end', async ({
+  expect,
+  place,
+}) => {
+  const proxy = await place.proxy();
+  const job = await place.job();
+  await job.run(locking([hero, 'b'], renewing));
+  proxy.down();
+  await expect.poll(() => place.locks(), patiently).toEqual([]);
+  const theirs = await place.takenByGrace(hero);
+  proxy.up();
+  await expect
+    .poll(
+      () =>
+        lossesOf(job)
+          .map(({ path }) => path)
+          .toSorted(),
+      patiently,
+    )
+    .toEqual([hero, 'b'].toSorted());
+  const next = await job.run(locking('c'));
+  const said = next.annotations.map(({ message }) => message).join('\n');
+  expect(said).toMatch(
+    /The lock on Content\/Hero\.uasset was lost at .* Content\/Hero\.uasset is held by grace until /,
+  );
+  expect(said).toMatch(/The lock on b was lost at .* Nobody holds b now\./);
+  const unlock = await job.run(unlocking({ path: 'c', glob: 'false' }));
+  expect(unlock.annotations).toHaveLength(2);
+  const post = (await job.post()).at(-1);
+  expect(post).toMatchObject({ conclusion: 'failure' });
+  expect(post?.annotations.filter(({ level }) => level === 'error')).toHaveLength(2);
+  expect(await place.locks()).toEqual([theirs]);
+  expect(job.leftProcesses()).toEqual([]);
+});
+
+test('a lock that is released by force is in the ledger as lost within a period', async ({ expect, place }) => {
+  const job = await place.job();
+  await job.run(locking([hero, 'b'], { ...renewing, 'on-lost': 'warn' }));
+  await place.release(hero);
+  await expect.poll(() => lossesOf(job).map(({ path }) => path), { ...patiently, timeout: 3_000 }).toEqual([hero]);
+  const [post] = await job.post();
+  expect(post).toMatchObject({ conclusion: 'success', annotations: [{ level: 'warning' }] });
+  expect(post?.annotations[0]?.message).toContain(`The lock on ${hero} was lost at `);
+  expect(await place.locks()).toEqual([]);
+});
+
+test('a path that the job has locked once more does not hide that it was lost in between', async ({
+  expect,
+  place,
+}) => {
+  const job = await place.job();
+  await job.run(locking(hero, renewing));
+  await place.release(hero);
+  await expect.poll(() => lossesOf(job).length, patiently).toBe(1);
+  await job.run(locking(hero));
+  await job.run(unlocking({ path: hero, glob: 'false' }));
+  const post = (await job.post()).at(-1);
+  expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
+});
+
+test('what renews ends when the ledger is gone', async ({ expect, place }) => {
+  const job = await place.job();
+  await job.run(locking(hero, renewing));
+  onlyProcessOf(job);
+  await rm(ledgerOf(job));
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  await job.post();
+  expect(await place.locks()).toEqual([]);
+});
+
+test('what an unlock step has released is not renewed, and what renews ends when nothing is left', async ({
+  expect,
+  place,
+}) => {
+  const proxy = await place.proxy();
+  const job = await place.job();
+  await job.run(locking([hero, 'b'], renewing));
+  await job.run(unlocking({ path: hero, glob: 'false' }));
+  const from = proxy.passed.length;
+  await expect.poll(() => proxy.passed.slice(from).filter(isRenewing).length, patiently).toBeGreaterThan(2);
+  expect(
+    new Set(
+      proxy.passed
+        .slice(from)
+        .filter(isRenewing)
+        .map(({ path }) => path),
+    ),
+  ).toEqual(new Set(['b']));
+  await job.run(unlocking({ path: 'b', glob: 'false' }));
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  const posts = await job.post();
+  expect(posts.flatMap(({ annotations }) => annotations)).toEqual([]);
+  expect(await place.locks()).toEqual([]);
+});
+
+for (const [order, kind, statuses] of [
+  ['before', 'done-then-held-back', [200, 200]],
+  ['after', 'held-back', [200, 412]],
+] as const) {
+  test(`a renewal that reaches the service ${order} the release at the end of the job brings no lock back`, async ({
+    expect,
+    place,
+  }) => {
+    const proxy = await place.proxy();
+    const job = await place.job();
+    const arrived = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    // An attempt has a sixth of the ttl: the post-step comes before another one does.
+    await job.run(locking(hero, { ...renewing, ttl: '15s' }));
+    const meet = once(isRenewing, { kind, until: released.promise });
+    proxy.meet((passing) => {
+      const fault = meet(passing);
+      if (fault !== undefined) arrived.resolve();
+      return fault;
+    });
+    await arrived.promise;
+    const [post] = await job.post();
+    expect(post, post?.log).toMatchObject({ conclusion: 'success', annotations: [] });
+    expect(await place.locks()).toEqual([]);
+    released.resolve();
+    const renewals = () => proxy.passed.filter(isRenewing).map(({ status }) => status);
+    await expect.poll(renewals, patiently).toEqual(statuses);
+    expect(await place.locks()).toEqual([]);
+    expect(job.leftProcesses()).toEqual([]);
+  });
+}
+
+test('a service that gives nothing to renew by is found out at once: one warning, and nothing is left running', async ({
+  expect,
+  place,
+}) => {
+  await place.proxy({ givesNoProof: true });
+  const job = await place.job();
+  const step = await job.run(locking(hero, renewing));
+  expect(step).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+  expect(step.annotations).toMatchObject([
+    {
+      level: 'warning',
+      message: expect.stringMatching(/^This service cannot renew locks: .* hold until \d\d:\d\d UTC/),
+    },
+  ]);
+  expect(job.leftProcesses()).toEqual([]);
+  await job.post();
+});
+
+test('a service that answers a renewal with a conflict is found out at once', async ({ expect, place }) => {
+  const proxy = await place.proxy();
+  proxy.meet(once(isRenewing, { kind: 'answer', status: 409 }));
+  const job = await place.job();
+  const step = await job.run(locking(hero, renewing));
+  expect(step.annotations).toMatchObject([
+    { level: 'warning', message: expect.stringContaining('This service cannot renew locks: ') },
+  ]);
+  expect(job.leftProcesses()).toEqual([]);
+  await job.post();
+  expect(await place.locks()).toEqual([]);
+});
+
+test('locks that outlive the job are renewed up to its end, and stay', async ({ expect, place }) => {
+  const job = await place.job();
+  await job.run(locking(hero, { ...renewing, 'auto-release': 'false' }));
+  await sleep(4_000);
+  await job.post();
+  expect(job.leftProcesses()).toEqual([]);
+  expect(await place.locks()).toMatchObject([{ path: hero }]);
+  await expect.poll(() => place.locks(), patiently).toEqual([]);
+});
+
+test('the token is in no file, argument or environment that a later step can read', async ({ expect, place }) => {
+  const job = await place.job();
+  await job.run(locking(hero, { ...renewing, token: place.token }));
+  const pid = onlyProcessOf(job);
+  for (const name of ['environ', 'cmdline']) {
+    const text = readFileSync(`/proc/${pid}/${name}`, 'utf8');
+    expect(text).toContain(name === 'environ' ? 'RUNNER_TRACKING_ID' : 'renew/index.js');
+    expect(text).not.toContain(place.token);
+  }
+  const names = readdirSync(job.folders.temp, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+  expect(names.length).toBeGreaterThan(0);
+  for (const { parentPath, name } of names) {
+    expect(readFileSync(join(parentPath, name), 'utf8')).not.toContain(place.token);
+  }
+  await job.post();
+});
