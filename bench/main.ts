@@ -5,6 +5,7 @@ import { jobs } from './jobs.ts';
 import { lists } from './lists.ts';
 import { locks } from './locks.ts';
 import { polls } from './polls.ts';
+import { renewal } from './renewal.ts';
 import { service } from './service.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
@@ -13,7 +14,7 @@ import { syncs } from './syncs.ts';
 import { workspaces } from './workspaces.ts';
 
 /** All benchmarks, in the order in which they run. */
-const all = [start, size, locks, jobs, service, workspaces, lists, polls, handOver, storm, syncs, deliveries];
+const all = [start, size, locks, renewal, jobs, service, workspaces, lists, polls, handOver, storm, syncs, deliveries];
 
 // Nobody waits for what a stopped benchmark still waits for.
 process.exit(await bench(process.argv.slice(2), all));

@@ -13,17 +13,27 @@ import { isGone } from './renewal/worker.ts';
 /** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
 const lookEveryMs = 1_000;
 
+/** Lines that come together are read together. */
+const settleMs = 10;
+
 function watchLedger(file: string, look: () => void): () => void {
   const timer = setInterval(look, lookEveryMs);
+  let soon: NodeJS.Timeout | undefined;
+  const lookSoon = (): void => {
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      look();
+    }, settleMs);
+  };
   try {
-    const watcher = watchFiles(file, look).on('error', () => undefined);
-    return () => {
-      clearInterval(timer);
-      watcher.close();
-    };
+    watchFiles(file, { persistent: false }, lookSoon).on('error', () => undefined);
   } catch {
-    return () => clearInterval(timer);
+    // The timer looks without it.
   }
+  return () => {
+    clearInterval(timer);
+    clearTimeout(soon);
+  };
 }
 
 /** Nobody reads what this process would say: what there is to tell goes into the ledger. */

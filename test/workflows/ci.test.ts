@@ -24,7 +24,7 @@ const leftOut = new Map([
 ]);
 const isLeftOut = ({ run = '' }: WorkflowStep): boolean => leftOut.has(run.trim());
 
-const runHere = ['end-to-end', 'after-the-post-step', 'gate'];
+const runHere = ['end-to-end', 'after-the-post-step', 'renewal', 'gate'];
 
 const jobNamed = (name: string): WorkflowJob => {
   const job = workflow.jobs[name];
@@ -52,9 +52,11 @@ async function endService({ job }: RunningWorkflowJob): Promise<void> {
 
 async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}): Promise<WorkflowJobResult> {
   const { steps, ...definition } = jobNamed(name);
+  // Longer than the `ttl` all the same.
+  const inTime = steps.map((step) => ({ ...step, ...(step.run === 'sleep 30' && { run: 'sleep 12' }) }));
   const running = await startWorkflowJob({
     ...given,
-    workflow: { ...workflow, jobs: { [name]: { ...definition, steps: steps.filter((step) => !isLeftOut(step)) } } },
+    workflow: { ...workflow, jobs: { [name]: { ...definition, steps: inTime.filter((step) => !isLeftOut(step)) } } },
     uses: { 'actions/checkout': checkout, 'actions/setup-node': nothing, ...uses },
     run: { runId: '7', runAttempt: '2' },
   });
@@ -105,6 +107,12 @@ describe('the end-to-end jobs', () => {
     expect(failedSteps(second)).toEqual([]);
     expect(second.result).toBe('success');
     expect(key).toBe('end-to-end-7-2');
+  });
+
+  test('find a renewed lock to be their own after longer than its ttl', { timeout: 60_000 }, async () => {
+    const { result, ...job } = await run('renewal', {}, { matrix: { os: 'ubuntu-latest' } });
+    expect(failedSteps({ result, ...job })).toEqual([]);
+    expect(result).toBe('success');
   });
 
   test('fail and show the log of the service if it does not start', async () => {

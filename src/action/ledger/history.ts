@@ -40,12 +40,22 @@ function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 
+/** Some rounds of renewals were before it was granted; from when it is lost or released on, it is left out of them. */
+interface RecordedLock extends HeldLock {
+  readonly firstRound: number;
+  readonly endRound?: number | undefined;
+}
+
 /** The lock as the last renewal left it. The locks of a step are renewed together, and one line says so of all. */
-function renewedLock(lock: HeldLock, rounds: readonly Renewed[]): HeldLock {
+function renewedLock({ firstRound, endRound, ...lock }: RecordedLock, rounds: readonly Renewed[]): HeldLock {
   const { grant } = lock;
-  const last = rounds.findLast(({ at, except = [] }) => at >= grant.at && !except.includes(grant.path));
-  if (last === undefined) return lock;
-  return { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: last.expires_at } } };
+  // From the last on: it is nearly always that one, and there may be thousands.
+  for (let number = (endRound ?? rounds.length) - 1; number >= firstRound; number -= 1) {
+    const { expires_at, except = [] } = rounds[number] ?? {};
+    if (expires_at === undefined || except.includes(grant.path)) continue;
+    return { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at } } };
+  }
+  return lock;
 }
 
 /** A history that goes on with the ledger. */
@@ -58,7 +68,7 @@ export interface GrowingHistory {
 export function openHistory(): GrowingHistory {
   const unclear = new Map<string, Intent>();
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
-  const held = new Map<string, Map<string, HeldLock>>();
+  const held = new Map<string, Map<string, RecordedLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, Ending>();
   const renewals = new Map<string, Renewed[]>();
@@ -66,9 +76,9 @@ export function openHistory(): GrowingHistory {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, HeldLock> {
+  function locksAt(address: LockAddress): Map<string, RecordedLock> {
     const key = addressKey(address);
-    const locks = held.get(key) ?? new Map<string, HeldLock>();
+    const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
     return locks;
   }
@@ -78,6 +88,11 @@ export function openHistory(): GrowingHistory {
     renewals.set(step, rounds);
     return rounds;
   }
+
+  const left = (lock: RecordedLock): RecordedLock => ({
+    ...lock,
+    endRound: lock.endRound ?? roundsOf(lock.grant.step).length,
+  });
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
@@ -94,7 +109,7 @@ export function openHistory(): GrowingHistory {
         unclear.delete(entry.key);
         const locks = locksAt(entry);
         locks.delete(entry.key);
-        locks.set(entry.key, { grant: entry, releaseBegun: false });
+        locks.set(entry.key, { grant: entry, releaseBegun: false, firstRound: roundsOf(entry.step).length });
         grants.set(`${entry.step} ${addressKey(entry)}`, entry);
         break;
       }
@@ -108,7 +123,7 @@ export function openHistory(): GrowingHistory {
       case 'lost': {
         const locks = locksAt(entry);
         const lock = locks.get(entry.key);
-        if (lock !== undefined) locks.set(entry.key, { ...lock, loss: entry });
+        if (lock !== undefined) locks.set(entry.key, { ...left(lock), loss: entry });
         break;
       }
       case 'stop-renewing':
@@ -116,7 +131,7 @@ export function openHistory(): GrowingHistory {
         break;
       case 'releasing':
         locksAt(entry).forEach((lock, key, locks) => {
-          if (isAbout(entry, lock.grant.lock)) locks.set(key, { ...lock, releaseBegun: true });
+          if (isAbout(entry, lock.grant.lock)) locks.set(key, { ...left(lock), releaseBegun: true });
         });
         break;
       case 'ended':
