@@ -2,7 +2,7 @@ import type { Client, Within } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Context } from '../context.ts';
 import { type Entry, type Grant, type Loss, parsedAddress } from '../ledger/entry.ts';
-import { type HeldLock, type History, openHistory } from '../ledger/history.ts';
+import { type HeldLock, openHistory } from '../ledger/history.ts';
 import { inParallel } from '../locks/in-parallel.ts';
 import { isProven } from '../locks/release.ts';
 
@@ -63,16 +63,16 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   const job = { service, workspace, step };
   const ttlMs = ttl.seconds * 1_000;
   const began = clock();
-  const growing = openHistory();
-  let history: History = growing.read();
+  const history = openHistory();
   /** What is to be renewed, by the keys of the requests that were granted. */
   let left: ReadonlyMap<string, HeldLock> = new Map();
+  let stopped = false;
   let ledgerGone = false;
   const ending = new AbortController();
   const cutOff = new AbortController();
   let end: EndOfRenewal | undefined;
-  /** How long a lock lives from one renewal to the next: a service may grant less than was asked for. */
-  const lifetimes = new Map<string, number>();
+  /** By key, when a lock that was renewed ends, and how long it lives: a service may grant less than was asked for. */
+  const renewals = new Map<string, { readonly endsAt: number; readonly lifetimeMs: number }>();
   let inTrouble = false;
   const at = (): string => new Date(serverNow()).toISOString();
 
@@ -81,7 +81,7 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
 
   function whyToEnd(): EndOfRenewal | undefined {
     if (ledgerGone) return 'ledger-gone';
-    if (history.stopped.has(step)) return 'stopped';
+    if (stopped) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
     if (left.size === 0) return 'nothing-left';
     return clock() - began > maxAgeMs ? 'too-old' : undefined;
@@ -90,11 +90,14 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   function look(): void {
     if (end !== undefined) return;
     try {
-      const news = follow();
+      // What this process has written itself changes nothing of what is left: with thousands of locks, to look for it
+      // each time would be most of its work.
+      const news = follow().filter(({ kind }) => kind !== 'renewed' && kind !== 'unrenewed');
       if (news.length > 0) {
-        growing.add(news);
-        history = growing.read();
-        left = new Map(history.held.filter(canBeRenewed).map((lock) => [lock.grant.key, lock]));
+        history.add(news);
+        const { held, stopped: steps } = history.read();
+        left = new Map(held.filter(canBeRenewed).map((lock) => [lock.grant.key, lock]));
+        stopped = steps.has(step);
       }
     } catch {
       ledgerGone = true;
@@ -107,10 +110,11 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     else void sleep(graceMs, never).then(() => cutOff.abort());
   }
 
-  const msLeft = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
+  const msLeft = ({ key, lock }: Grant): number =>
+    (renewals.get(key)?.endsAt ?? Date.parse(lock.expires_at)) - serverNow();
 
-  const lifetimeOf = (grant: Grant): number =>
-    lifetimes.get(grant.key) ?? Date.parse(grant.lock.expires_at) - Date.parse(grant.at);
+  const lifetimeOf = ({ key, lock, at: grantedAt }: Grant): number =>
+    renewals.get(key)?.lifetimeMs ?? Date.parse(lock.expires_at) - Date.parse(grantedAt);
 
   function limitsOf(grant: Grant): Within {
     const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
@@ -127,7 +131,8 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
       case 'renewed': {
         const { etag, id: lockId, expires_at } = renewal.lock;
         const expiresAt = expires_at ?? new Date(serverNow() + ttlMs).toISOString();
-        lifetimes.set(grant.key, Date.parse(expiresAt) - serverNow());
+        const endsAt = Date.parse(expiresAt);
+        renewals.set(grant.key, { endsAt, lifetimeMs: endsAt - serverNow() });
         if (etag !== lock.etag || lockId !== lock.id) {
           record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
         }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { formatDuration } from '../../interface/duration.ts';
 import type { Context } from '../context.ts';
@@ -55,12 +56,14 @@ async function renewFirst(
   }
 }
 
-/** Starts the process that renews the locks of a step, which goes on when the step has ended. */
-async function startProcess(context: Context, task: TaskOf<'lock'>, step: string): Promise<void> {
-  const { client, clock, connection, ledger, runner, saveState } = context;
+/** Most of them would only make the process larger, beside a job that may need its memory. */
+const memoryFlags = ['--max-semi-space-size=1', '--max-old-space-size=256'];
+
+/** It does nothing until it is told what to renew, and ends where it is told nothing. */
+function startProcess() {
   // The file beside the one that runs: the bundler knows nothing of it.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  const child = spawn(process.execPath, [file], {
+  return spawn(process.execPath, [...memoryFlags, file], {
     // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
@@ -68,6 +71,16 @@ async function startProcess(context: Context, task: TaskOf<'lock'>, step: string
     detached: true,
     windowsHide: true,
   });
+}
+
+/** From here on it goes on by itself, also when the step has ended. */
+async function handOver(
+  child: ReturnType<typeof startProcess>,
+  context: Context,
+  task: TaskOf<'lock'>,
+  step: string,
+): Promise<void> {
+  const { client, clock, connection, ledger, runner, saveState } = context;
   const order = formatRenewalOrder({
     connection,
     origin: runner.origin,
@@ -79,13 +92,12 @@ async function startProcess(context: Context, task: TaskOf<'lock'>, step: string
     worker: lookAt(process.ppid),
     proxies: proxiesIn(process.env),
   });
+  // Before it begins, so that the post-step finds it whatever happens to this step.
+  saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
   await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    child.stdin.once('error', reject);
+    child.stdin.on('error', reject);
     child.stdin.end(order, resolve);
   });
-  const known = child.pid === undefined ? undefined : lookAt(child.pid);
-  if (known !== undefined) saveState('renewer', JSON.stringify(known));
   child.unref();
 }
 
@@ -102,18 +114,27 @@ export async function startRenewal(
   const { client, log, record } = context;
   const [first, ...others] = grants;
   if (first === undefined) return grants;
+  // It starts while the service answers.
+  const child = startProcess();
+  const failed = once(child, 'spawn').then(
+    () => undefined,
+    (error: Error) => error,
+  );
   const result = await renewFirst(context, task, first);
   if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
   const all = [result.grant, ...others];
   const until = (): string => moment(soonestEnd(all), client.serverNow());
   if (result.kind === 'impossible') {
+    child.kill();
     log.warn(
       `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`,
     );
     return all;
   }
   try {
-    await startProcess(context, task, step);
+    const error = await failed;
+    if (error !== undefined) throw error;
+    await handOver(child, context, task, step);
     log.line(`The locks are renewed for as long as the job lives: \`renew\` is true.`);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
