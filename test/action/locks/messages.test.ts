@@ -41,7 +41,7 @@ test.each([
   ['all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
 ])('a step whose job holds %s already is told what to do instead of waiting', (_, asked, seconds, advice) => {
   const own = { path: lockPath('a'), owner: undefined, expiresAt: start + seconds * 1_000, stepName: 'lock-hero' };
-  const text = alreadyHeldText([own], { paths: asked.map(lockPath), ttl: ttl('1h') }, start);
+  const text = alreadyHeldText([own], { paths: asked.map(lockPath), count: asked.length, ttl: ttl('1h') }, start);
   expect(text).toMatch(/^This job already holds a: the step `lock-hero` locked it, until 1\d:\d\d UTC/);
   expect(text).toContain(`${advice} release what is not needed any more with \`operation: unlock\` before`);
 });
