@@ -52,27 +52,35 @@ interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'r
   readonly terms: LockTerms;
 }
 
+/** In which order a round asks for the paths. */
+interface Order {
+  readonly decisive: readonly LockPath[];
+  readonly rest: readonly LockPath[];
+}
+
 /** How many paths a step can do without. */
 const spareOf = ({ paths, count }: Wanted): number => paths.length - count;
 
 /**
  * Asks for the paths until it has as many as are wanted, or cannot have them: it is all or nothing, so there is no use in
- * going on. Never for more at once than are missing. The first one alone: of several jobs that want the same paths one
- * gets it, and the others have nothing to give back. The rest in parallel.
+ * going on. In parallel, and never for more at once than are missing; for those that decide it before the rest.
  */
 async function acquireBatch(
   { session, terms, signal }: AcquireContext,
   wanted: Wanted,
+  { decisive, rest }: Order,
   within: Within,
 ): Promise<BatchResult> {
-  const { paths, count } = wanted;
   const acquired: Grant[] = [];
   const unclear: Intent[] = [];
   const conflicts: Conflict[] = [];
   let error: ServiceError | undefined;
   let underWay = 0;
   const goOn = (): boolean =>
-    acquired.length + underWay < count && conflicts.length <= spareOf(wanted) && error === undefined && !signal.aborted;
+    acquired.length + underWay < wanted.count &&
+    conflicts.length <= spareOf(wanted) &&
+    error === undefined &&
+    !signal.aborted;
 
   async function acquireOne(path: LockPath): Promise<void> {
     underWay += 1;
@@ -88,8 +96,8 @@ async function acquireBatch(
     else conflicts.push(inTheWay);
   }
 
-  await inParallel(paths.slice(0, 1), acquireOne, goOn);
-  await inParallel(paths.slice(1), acquireOne, goOn);
+  await inParallel(decisive, acquireOne, goOn);
+  await inParallel(rest, acquireOne, goOn);
   return { acquired, unclear, conflicts, error };
 }
 
@@ -105,6 +113,7 @@ function blockedBy([first, ...others]: readonly Conflict[], wanted: Wanted): Blo
 async function acquireOrGiveBack(
   context: AcquireContext,
   wanted: Wanted,
+  order: Order,
   owed: readonly Grant[],
   within: Within,
 ): Promise<RoundResult> {
@@ -114,7 +123,7 @@ async function acquireOrGiveBack(
   const [stuck] = owedAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
 
-  const { acquired, unclear, conflicts, error } = await acquireBatch(context, wanted, within);
+  const { acquired, unclear, conflicts, error } = await acquireBatch(context, wanted, order, within);
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
   const { kept, back } = isEnough
@@ -159,20 +168,21 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
 const firstOrder = (wanted: Wanted, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
 
-/** First what was held: while it still is, nothing else needs to be taken and given back. */
-function blockedFirst(
-  paths: readonly LockPath[],
-  blocked: Blocked | undefined,
-  freed: LockPath | undefined,
-): readonly LockPath[] {
-  const held = blocked?.conflicts.map(({ path }) => path) ?? [];
-  return [...new Set([...(freed === undefined ? [] : [freed]), ...held, ...paths])];
+/**
+ * First what was held: while it still is, nothing else needs to be taken and given back. At first one path alone: of
+ * several jobs that want the same paths one gets it, and the others have nothing to give back.
+ */
+function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed: LockPath | undefined): Order {
+  const held = blocked?.conflicts.map(({ path }) => path).filter((path) => path !== freed) ?? paths.slice(0, 1);
+  const decisive = freed === undefined ? held : [freed, ...held];
+  const first = new Set(decisive);
+  return { decisive, rest: paths.filter((path) => !first.has(path)) };
 }
 
 /** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
 export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait: Duration): Promise<WaitResult> {
   const { client, clock, sleep, random, signal, log, terms } = context;
-  const order = firstOrder(wanted, random);
+  const paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
   const withoutWait = defaultLimits(context);
@@ -185,8 +195,8 @@ export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait
     const roundBegan = clock();
     // The first round has the time it would have without a wait, less what giving back can take.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - giveBackMs) : deadline;
-    const paths = blockedFirst(order, lastBlocked, freed);
-    const round = await acquireOrGiveBack(context, { ...wanted, paths }, owed, { deadline: roundEnds, signal });
+    const order = orderOf(paths, lastBlocked, freed);
+    const round = await acquireOrGiveBack(context, wanted, order, owed, { deadline: roundEnds, signal });
     for (const intent of round.back.unproven) unproven.set(intent.key, intent);
     owed = owedAfter(round.back).map(({ grant }) => grant);
     if (round.kind === 'held') lastBlocked = round.blocked;
