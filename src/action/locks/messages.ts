@@ -1,5 +1,5 @@
 import type { KnownLock } from '../../client/client.ts';
-import { formatDuration } from '../../interface/duration.ts';
+import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent } from '../ledger/entry.ts';
@@ -69,6 +69,15 @@ export function waitAdvice(expiresAt: string | undefined, now: number, what = 'i
   const minutes = Math.ceil((ms - answerClockMs) / 60_000);
   if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
   return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
+}
+
+/** What to set so that the next run has the locks: more of the wait, or one at all. */
+export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
+  const what = conflicts.length === 1 ? 'it' : 'one of them';
+  if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${what}. Raise \`wait\` to wait longer.`;
+  const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
+  const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
+  return waitAdvice(soonest, now, what);
 }
 
 /** The runner itself names a step that has no id, and begins such names with two underscores. */

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { formatDuration } from '../../interface/duration.ts';
+import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
@@ -12,12 +12,12 @@ import type { GiveBackResult } from '../locks/give-back.ts';
 import {
   alreadyHeldText,
   type Blocked,
+  blockedAdvice,
   blockedText,
   heldText,
   pastMoment,
   stepText,
   unprovenText,
-  waitAdvice,
 } from '../locks/messages.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import { openLockSession } from '../locks/session.ts';
@@ -157,23 +157,15 @@ function notAcquired(
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
-  const heldBy = (blocked: Blocked, waited: boolean): Outcome => {
-    const { conflicts } = blocked;
-    const what = conflicts.length === 1 ? 'it' : 'one of them';
-    const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
-    const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
-    const advice = waited
-      ? `Waited ${formatDuration(task.wait)} for ${what}. Raise \`wait\` to wait longer.`
-      : waitAdvice(soonest, now, what);
-    return failed(
-      { ...outputs, status: 'held', holder: conflicts[0].holder?.owner ?? '' },
-      `${blockedText(blocked, now)}. ${advice}`,
+  const heldBy = (blocked: Blocked, waited: Duration | undefined): Outcome =>
+    failed(
+      { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' },
+      `${blockedText(blocked, now)}. ${blockedAdvice(blocked, waited, now)}`,
       holderTable(blocked, now),
     );
-  };
   switch (round.kind) {
     case 'held':
-      return heldBy(round.blocked, task.wait.seconds > 0);
+      return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
     case 'cancelled': {
       const left = round.back.releases.filter(({ result }) =>
         ['left-alone', 'unclear', 'failed'].includes(result.kind),
@@ -195,7 +187,7 @@ function notAcquired(
     }
     case 'failed':
       // The end of the wait cut off the last attempt: report what was in the way before it.
-      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, true);
+      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
       return failed(outputs, round.error.message);
   }
 }

@@ -5,6 +5,7 @@ import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { everyForm } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
+import { checkOut } from '../scene.ts';
 import { locking } from './place.ts';
 import { openStage, useService } from './stage.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
@@ -128,14 +129,18 @@ describe('two of three paths', () => {
   });
 });
 
-test('more than the patterns and paths stand for is a wrong input, and nothing is asked for', async () => {
+test.each([
+  ['paths', ['a', 'b', './a', 'a'], 'a, b'],
+  ['patterns', ['Maps/*.umap', 'Maps/Cave.*'], 'Maps/Arena.umap, Maps/Cave.umap'],
+])('more than the %s stand for is a wrong input, and nothing is asked for', async (_, path, named) => {
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
-  const result = await job.run(takingAny(3, ['a', 'b', './a', 'a']));
+  await checkOut(job, 'Maps/Arena.umap', 'Maps/Cave.umap');
+  const result = await job.run({ with: { operation: 'lock', path: path.join('\n'), any: '3' } });
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
   expect(result.annotations.map(({ message }) => message)).toEqual([
-    'Input `any` is 3, but `path` stands for only 2 paths: a, b. Name more, or ask for fewer.',
+    `Input \`any\` is 3, but \`path\` stands for only 2 paths: ${named}. Name more, or ask for fewer.`,
   ]);
   expect(proxy.passed).toEqual([]);
 });
