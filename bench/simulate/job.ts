@@ -1,5 +1,6 @@
 import type { Grant } from '../../src/action/ledger/entry.ts';
-import { acquireLocks, giveBack, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { acquireLocks, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { giveBack } from '../../src/action/locks/give-back.ts';
 import { type LockSession, openLockSession } from '../../src/action/locks/session.ts';
 import {
   maxRequestTimeout as maxReleaseTimeout,
@@ -69,7 +70,7 @@ export const lockStep = (parts: JobParts, { paths }: Pick<Plan, 'paths'>): Promi
         signal: new AbortController().signal,
         log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
       },
-      paths,
+      { paths, count: paths.length },
       { seconds: workload.waitSeconds },
     );
     return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };

@@ -33,7 +33,7 @@ const classes = [
 
 type Ending = 'acquired' | 'gaveUp' | 'failed';
 
-function endingOf({ result: { round, lastConflict } }: Locked): Ending {
+function endingOf({ result: { round, lastBlocked } }: Locked): Ending {
   switch (round.kind) {
     case 'acquired':
       return 'acquired';
@@ -41,7 +41,7 @@ function endingOf({ result: { round, lastConflict } }: Locked): Ending {
       return 'gaveUp';
     case 'failed':
       // The end of the wait cut off the last attempt.
-      return lastConflict !== undefined && round.error.failure.kind === 'deadline' ? 'gaveUp' : 'failed';
+      return lastBlocked !== undefined && round.error.failure.kind === 'deadline' ? 'gaveUp' : 'failed';
     case 'too-short':
     case 'cancelled':
       return 'failed';

@@ -14,6 +14,7 @@ const noSegment = 'A path must not have a segment "." or "..".';
 const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
 const options = 'It has to be a JSON object, such as {"format": "github"}.';
 const outOfRange = 'It has to be a whole number from 0 to 100.';
+const atLeastOne = 'It has to be a whole number from 1 to 999999. Leave it out to lock all paths.';
 const reaction = 'It has to be one of fail, warn.';
 const relative = 'A path is relative to the workspace: it must not start with';
 const ttl = 'A lock lives for 1s at the least and 30d at the most.';
@@ -66,6 +67,11 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, wh
   ['lock', 'path', 'Content/../Hero.uasset', noSegment, line('Content/../Hero.uasset')],
   ['lock', 'path', '/etc/passwd', `${relative} /.`, line('/etc/passwd')],
   ['lock', 'path', 'C:\\Assets\\Hero.uasset', `${relative} a drive (C:).`, line('C:\\Assets\\Hero.uasset')],
+  ['lock', 'any', '0', atLeastOne],
+  ['lock', 'any', '-1', atLeastOne],
+  ['lock', 'any', '1.5', atLeastOne],
+  ['lock', 'any', 'all', atLeastOne],
+  ['lock', 'any', '1000000', atLeastOne],
   ['lock', 'type', 'ex\u0007clusive', 'It has to be a kind of lock, such as exclusive.'],
   ['lock', 'ttl', '1 hour', duration],
   ['lock', 'ttl', '0s', ttl],

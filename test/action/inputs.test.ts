@@ -24,6 +24,7 @@ const rows: readonly Row[] = [
   { input: 'branch', usedBy: ['sync'], value: 'release/1.0' },
   { input: 'path', usedBy: withPath, value: 'Content/Villain.uasset' },
   { input: 'glob', usedBy: withPath, value: 'false', beside: { path: 'Content/Rock[1].fbx' } },
+  { input: 'any', usedBy: ['lock'], value: '1' },
   { input: 'type', usedBy: ['lock'], value: 'shared' },
   { input: 'ttl', usedBy: ['lock'], value: '2h' },
   { input: 'wait', usedBy: ['lock', 'sync'], value: '15m' },

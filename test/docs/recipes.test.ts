@@ -45,7 +45,7 @@ afterEach(async () => {
 
 /** A script of the checked-out project: it prints its variables, and what is locked at that moment. */
 const telling = (baseUrl: string, token: string): string => `#!/usr/bin/env node
-const told = ['WAITED_SECONDS', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
+const told = ['WAITED_SECONDS', 'SEAT', 'WORKSPACE', 'BRANCH', 'COMMIT'].filter((name) => name in process.env);
 for (const name of told) console.log(name + ' ' + process.env[name]);
 fetch('${baseUrl}/v1/workspaces/game/locks', { headers: { authorization: 'Bearer ${token}' } })
   .then((answer) => answer.json())
@@ -171,6 +171,15 @@ describe('"Wait for a busy asset"', () => {
     expect(result.annotations).toContainEqual(notice);
     expect(await locked()).toEqual([arena]);
   });
+});
+
+test('"Take one of several seats" tells the script which of the licences it has, and gives it back', async () => {
+  const seat = (number: number): string => `licenses/unity/${number}`;
+  for (const number of [1, 2, 3, 5, 6]) await lock(seat(number));
+  const result = await run('Take one of several seats');
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./build.sh').log.split('\n')[0]).toBe(`SEAT ${seat(4)}`);
+  expect(await locked()).toEqual([1, 2, 3, 5, 6].map(seat));
 });
 
 test('"Sync and wait" syncs the branch of the push before the next step', async () => {

@@ -55,6 +55,7 @@ test('every promised recipe exists', () => {
     'Lock an asset while a job runs',
     'Lock during a release',
     'Wait for a busy asset',
+    'Take one of several seats',
     'Across jobs',
     'Sync and wait',
     'Build when a sync ends, 1',

@@ -134,7 +134,8 @@ const orRefusal =
   };
 
 /** Each of them reads an input of some operation. */
-const parsersOfInputs = 'parseOneOf parseText parseToken parseWorkspace parseHookUrl parsePathLine parseLossReaction';
+const parsersOfInputs =
+  'parseOneOf parseText parseToken parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [

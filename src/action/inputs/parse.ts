@@ -46,6 +46,14 @@ export const parseWholeNumber =
     return number <= max ? accepted(number) : refused(`It has to be a whole number from 0 to ${max}.`);
   };
 
+/** How many of its paths a lock step takes: all, or any so many. */
+export function parsePathCount(text: string): Parsed<number | 'all'> {
+  if (text === '') return accepted('all');
+  return /^\d{1,6}$/.test(text) && Number(text) >= 1
+    ? accepted(Number(text))
+    : refused('It has to be a whole number from 1 to 999999. Leave it out to lock all paths.');
+}
+
 export const parseDurationBetween =
   (min: Duration, max: Duration): Parse<Duration> =>
   (text) => {

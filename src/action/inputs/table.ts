@@ -33,6 +33,7 @@ export const inputTable = {
   branch: { fallback: '', usedBy: ['sync'] },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },
   glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'] },
+  any: { fallback: '', usedBy: ['lock'] },
   type: { fallback: 'exclusive', usedBy: ['lock'] },
   ttl: { fallback: '1h', usedBy: ['lock'] },
   wait: { fallback: '0s', usedBy: ['lock', 'sync'] },

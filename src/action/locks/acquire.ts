@@ -5,33 +5,32 @@ import { type Context, defaultLimits } from '../context.ts';
 import type { Connection } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
+import { type GiveBackResult, giveBackInTime, giveBackMs, keepOrGiveBack, owedAfter } from './give-back.ts';
 import { inParallel } from './in-parallel.ts';
 import { createListener } from './listen.ts';
-import { heldText } from './messages.ts';
-import { cleanupLimits, type ReleaseResult } from './release.ts';
+import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
+
+/** The paths a step may lock, and how many of them it needs: all, or any so many. */
+export interface Wanted {
+  readonly paths: readonly LockPath[];
+  readonly count: number;
+}
 
 /** What came of asking for a set of locks. */
 interface BatchResult {
   readonly acquired: readonly Grant[];
   readonly unclear: readonly Intent[];
-  /** The first path that somebody else holds. */
-  readonly conflict: Conflict | undefined;
+  /** The paths that somebody else holds, as they were found. */
+  readonly conflicts: readonly Conflict[];
   /** The first request that failed otherwise. */
   readonly error: ServiceError | undefined;
 }
 
-/** What came of giving locks back. */
-export interface GiveBackResult {
-  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
-  /** Whether they were granted is not known, so they are left to their ttl. */
-  readonly unproven: readonly Intent[];
-}
-
-/** What came of one attempt to take all: every lock, or none. */
+/** What came of one attempt: every lock that is wanted, or none. */
 type RoundResult =
-  | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
-  | { readonly kind: 'held'; readonly conflict: Conflict; readonly back: GiveBackResult }
+  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: GiveBackResult }
+  | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: GiveBackResult }
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: GiveBackResult }
   /** The first lock ended before the last was taken. */
   | { readonly kind: 'too-short'; readonly ended: Grant; readonly back: GiveBackResult }
@@ -42,7 +41,7 @@ export interface WaitResult {
   readonly round: RoundResult;
   readonly waitedMs: number;
   /** What was last seen to be in the way. */
-  readonly lastConflict: Conflict | undefined;
+  readonly lastBlocked: Blocked | undefined;
   /** Of all rounds: what may have been granted without anybody knowing. */
   readonly unproven: readonly Intent[];
 }
@@ -53,23 +52,40 @@ interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'r
   readonly terms: LockTerms;
 }
 
+/** In which order a round asks for the paths. */
+interface Order {
+  readonly decisive: readonly LockPath[];
+  readonly rest: readonly LockPath[];
+}
+
+/** How many paths a step can do without. */
+const spareOf = ({ paths, count }: Wanted): number => paths.length - count;
+
 /**
- * Asks for the paths until one cannot be had: all or nothing, so there is no use in going on. The first one alone: of
- * several jobs that want the same paths one gets it, and the others have nothing to give back. The rest in parallel.
+ * Asks for the paths until it has as many as are wanted, or cannot have them: it is all or nothing, so there is no use in
+ * going on. In parallel, and never for more at once than are missing; for those that decide it before the rest.
  */
 async function acquireBatch(
   { session, terms, signal }: AcquireContext,
-  paths: readonly LockPath[],
+  wanted: Wanted,
+  { decisive, rest }: Order,
   within: Within,
 ): Promise<BatchResult> {
   const acquired: Grant[] = [];
   const unclear: Intent[] = [];
-  let conflict: Conflict | undefined;
+  const conflicts: Conflict[] = [];
   let error: ServiceError | undefined;
-  const goOn = (): boolean => conflict === undefined && error === undefined && !signal.aborted;
+  let underWay = 0;
+  const goOn = (): boolean =>
+    acquired.length + underWay < wanted.count &&
+    conflicts.length <= spareOf(wanted) &&
+    error === undefined &&
+    !signal.aborted;
 
   async function acquireOne(path: LockPath): Promise<void> {
+    underWay += 1;
     const result = await session.acquire(path, terms, within);
+    underWay -= 1;
     if (result.kind === 'acquired') {
       acquired.push(result.grant);
       return;
@@ -77,59 +93,27 @@ async function acquireBatch(
     if (result.kind === 'unclear') unclear.push(result.intent);
     const inTheWay = result.kind === 'unclear' ? result.conflict : result.kind === 'held' ? result : undefined;
     if (inTheWay === undefined) error ??= result.error;
-    else conflict ??= inTheWay;
+    else conflicts.push(inTheWay);
   }
 
-  await inParallel(paths.slice(0, 1), acquireOne, goOn);
-  await inParallel(paths.slice(1), acquireOne, goOn);
-  return { acquired, unclear, conflict, error };
+  await inParallel(decisive, acquireOne, goOn);
+  await inParallel(rest, acquireOne, goOn);
+  return { acquired, unclear, conflicts, error };
 }
 
-/** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
-export async function giveBack(
-  session: LockSession,
-  { acquired, unclear }: Pick<BatchResult, 'acquired' | 'unclear'>,
-  within: Within,
-): Promise<GiveBackResult> {
-  const releases: { grant: Grant; result: ReleaseResult }[] = [];
-  const unproven: Intent[] = [];
-
-  async function release(grant: Grant): Promise<void> {
-    releases.push({ grant, result: await session.release(grant, within) });
-  }
-
-  async function settle(intent: Intent): Promise<void> {
-    const result = await session.settle(intent, within);
-    if (result.kind === 'acquired') await release(result.grant);
-    else if (result.kind === 'unclear') unproven.push(intent);
-  }
-
-  await inParallel(acquired, release);
-  await inParallel(unclear, settle);
-  return { releases, unproven };
+/** Undefined while enough paths may be free. */
+function blockedBy([first, ...others]: readonly Conflict[], wanted: Wanted): Blocked | undefined {
+  const spare = spareOf(wanted);
+  if (first === undefined || others.length < spare) return undefined;
+  // Those that came while the last requests were under way say nothing more: one of the others has to come free.
+  return { conflicts: [first, ...others.slice(0, spare)], count: wanted.count, of: wanted.paths.length };
 }
 
-/** What may be there still, and is to be given back later. */
-const owedAfter = ({ releases }: GiveBackResult) =>
-  releases.flatMap(({ grant, result }) =>
-    result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
-  );
-
-/** What is not settled by then is left to the post-step. */
-const giveBackMs = 10_000;
-
-async function giveBackInTime(
-  { clock, session, signal }: AcquireContext,
-  batch: Pick<BatchResult, 'acquired' | 'unclear'>,
-): Promise<GiveBackResult> {
-  const limits = cleanupLimits(clock, giveBackMs, signal);
-  return giveBack(session, batch, limits).finally(limits.lift);
-}
-
-/** Takes all, or gives back what it took. */
-async function acquireAllOrNone(
+/** Takes as many as are wanted, or gives back what it took. */
+async function acquireOrGiveBack(
   context: AcquireContext,
-  paths: readonly LockPath[],
+  wanted: Wanted,
+  order: Order,
   owed: readonly Grant[],
   within: Within,
 ): Promise<RoundResult> {
@@ -139,16 +123,20 @@ async function acquireAllOrNone(
   const [stuck] = owedAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck.error, back: before };
 
-  const batch = await acquireBatch(context, paths, within);
-  const ended = batch.acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
-  if (batch.acquired.length === paths.length && ended === undefined && !signal.aborted) {
-    return { kind: 'acquired', grants: batch.acquired };
-  }
-  const back = await giveBackInTime(context, batch);
+  const { acquired, unclear, conflicts, error } = await acquireBatch(context, wanted, order, within);
+  const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
+  const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
+  const { kept, back } = isEnough
+    ? await keepOrGiveBack(context, { acquired, unclear })
+    : { kept: false, back: await giveBackInTime(context, { acquired, unclear }) };
+  if (kept) return { kind: 'acquired', grants: acquired, back };
   if (signal.aborted) return { kind: 'cancelled', back };
-  if (batch.conflict !== undefined) return { kind: 'held', conflict: batch.conflict, back };
-  if (batch.error !== undefined) return { kind: 'failed', error: batch.error, back };
+  const blocked = blockedBy(conflicts, wanted);
+  if (blocked !== undefined) return { kind: 'held', blocked, back };
+  if (error !== undefined) return { kind: 'failed', error, back };
   if (ended !== undefined) return { kind: 'too-short', ended, back };
+  const [excess] = owedAfter(back);
+  if (excess !== undefined) return { kind: 'failed', error: excess.error, back };
   throw new Error('Locks are missing, and nothing says why.');
 }
 
@@ -162,39 +150,58 @@ function pauseMs(round: number, askedMs = 0, random: () => number): number {
   return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
 }
 
-/** First the path that was held: while it still is, nothing else needs to be taken and given back. */
-const blockedFirst = (paths: readonly LockPath[], blocked: LockPath | undefined): readonly LockPath[] =>
-  blocked === undefined ? paths : [blocked, ...paths.filter((path) => path !== blocked)];
+/** Whichever of the paths may be free first. */
+function soonestRetryMs({ conflicts }: Blocked): number | undefined {
+  const asked = conflicts.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
+  return asked.length === 0 ? undefined : Math.min(...asked);
+}
 
-/** Tries until all locks are taken or the wait is over. One deadline holds for all that is done until then. */
-export async function acquireLocks(
-  context: AcquireContext,
-  paths: readonly LockPath[],
-  wait: Duration,
-): Promise<WaitResult> {
+function shuffled<Item>(items: readonly Item[], random: () => number): readonly Item[] {
+  const drawn = items.map((item) => ({ item, draw: random() }));
+  return drawn.toSorted((one, other) => one.draw - other.draw).map(({ item }) => item);
+}
+
+/**
+ * Who wants all of the same paths meets the others at the first of them, in one order for everybody. Who wants any of them
+ * does not: a hundred jobs would all ask for the first.
+ */
+const firstOrder = (wanted: Wanted, random: () => number): readonly LockPath[] =>
+  spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
+
+/**
+ * First what was held: while it still is, nothing else needs to be taken and given back. At first one path alone: of
+ * several jobs that want the same paths one gets it, and the others have nothing to give back.
+ */
+function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed: LockPath | undefined): Order {
+  const held = blocked?.conflicts.map(({ path }) => path).filter((path) => path !== freed) ?? paths.slice(0, 1);
+  const decisive = freed === undefined ? held : [freed, ...held];
+  const first = new Set(decisive);
+  return { decisive, rest: paths.filter((path) => !first.has(path)) };
+}
+
+/** Tries until the locks are taken or the wait is over. One deadline holds for all that is done until then. */
+export async function acquireLocks(context: AcquireContext, wanted: Wanted, wait: Duration): Promise<WaitResult> {
   const { client, clock, sleep, random, signal, log, terms } = context;
-  // In one order for everybody: two jobs that want the same paths meet at the first of them.
-  const sorted = paths.toSorted();
+  const paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
   const withoutWait = defaultLimits(context);
   const listen = createListener(context, terms.workspace);
   const unproven = new Map<string, Intent>();
-  let lastConflict: Conflict | undefined;
+  let lastBlocked: Blocked | undefined;
+  let freed: LockPath | undefined;
   let owed: readonly Grant[] = [];
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round has the time it would have without a wait, less what giving back can take.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - giveBackMs) : deadline;
-    const inOrder = blockedFirst(sorted, lastConflict?.path);
-    const round = await acquireAllOrNone(context, inOrder, owed, { deadline: roundEnds, signal });
-    if (round.kind !== 'acquired') {
-      for (const intent of round.back.unproven) unproven.set(intent.key, intent);
-      owed = owedAfter(round.back).map(({ grant }) => grant);
-    }
-    if (round.kind === 'held') lastConflict = round.conflict;
+    const order = orderOf(paths, lastBlocked, freed);
+    const round = await acquireOrGiveBack(context, wanted, order, owed, { deadline: roundEnds, signal });
+    for (const intent of round.back.unproven) unproven.set(intent.key, intent);
+    owed = owedAfter(round.back).map(({ grant }) => grant);
+    if (round.kind === 'held') lastBlocked = round.blocked;
     const waitedMs = number === 0 ? 0 : clock() - began;
-    const result: WaitResult = { round, waitedMs, lastConflict, unproven: [...unproven.values()] };
+    const result: WaitResult = { round, waitedMs, lastBlocked, unproven: [...unproven.values()] };
 
     const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundBegan);
@@ -202,13 +209,12 @@ export async function acquireLocks(
     if (!goesOn || left <= reservedMs) return result;
 
     const why =
-      round.kind === 'held'
-        ? `${heldText(round.conflict.path, round.conflict.holder, client.serverNow(), true)}.`
-        : round.error.message;
+      round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${why} Waiting, ${span(left / 1_000)} left.`);
     const until = deadline - reservedMs;
-    if (round.kind === 'held' && (await listen(round.conflict.path, until, deadline)) === 'free') continue;
-    const askedMs = round.kind === 'held' ? round.conflict.retryAfterMs : retryAfterOf(round.error);
+    freed = round.kind === 'held' ? await listen(round.blocked, until, deadline) : undefined;
+    if (freed !== undefined) continue;
+    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOf(round.error);
     await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
   }
 }

@@ -1,8 +1,9 @@
-import type { WorkspaceId } from '../../client/client.ts';
+import type { KnownLock, WorkspaceId } from '../../client/client.ts';
 import { span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import { heldText } from './messages.ts';
+import { type Blocked, blockedText } from './messages.ts';
+import type { Conflict } from './session.ts';
 
 /** Proxies cut connections that are silent for a minute. */
 const maxSeconds = 30;
@@ -11,8 +12,24 @@ const maxSeconds = 30;
 const quickMs = 1_000;
 const maxQuickAnswers = 3;
 
+/** Each takes a connection, and a place among those that the service lets wait. */
+const maxPaths = 8;
+
+/** What is not listened to may come free in the meantime. */
+const maxSecondsForSome = 5;
+
+/** The same with what the service says now of one of the paths. */
+function withHolder(
+  { conflicts: [first, ...others], ...blocked }: Blocked,
+  path: LockPath,
+  holder: KnownLock,
+): Blocked {
+  const updated = (conflict: Conflict): Conflict => (conflict.path === path ? { ...conflict, holder } : conflict);
+  return { ...blocked, conflicts: [updated(first), ...others.map(updated)] };
+}
+
 /**
- * Lets the service say when a path is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
+ * Lets the service say when one of some paths is free, for as long as it supports that (RFC 7240, `Prefer: wait`). A service that
  * does not is not asked again; one that has before may be restarting, and is.
  */
 export function createListener(
@@ -28,32 +45,47 @@ export function createListener(
     return quickAnswers > maxQuickAnswers;
   }
 
-  /** `free` is the word of the service; after `nothing`, look again after a while. */
-  return async (path: LockPath, until: number, waitEnds: number): Promise<'free' | 'nothing'> => {
+  /** The first answer ends the wait for the others: all of them have the same time. */
+  async function firstAnswer(paths: readonly LockPath[], seconds: number, deadline: number) {
+    const answered = new AbortController();
+    const within = { deadline, signal: AbortSignal.any([signal, answered.signal]) };
+    const ask = async (path: LockPath) => ({
+      path,
+      result: await client.waitForRelease({ workspace, path, seconds }, within),
+    });
+    return Promise.race(paths.map(ask)).finally(() => answered.abort());
+  }
+
+  /** The path that is free by the word of the service; without one, look again after a while. */
+  return async (blocked: Blocked, until: number, waitEnds: number): Promise<LockPath | undefined> => {
+    const paths = blocked.conflicts.slice(0, maxPaths).map(({ path }) => path);
+    const listensToAll = paths.length === blocked.conflicts.length;
     while (listens && !signal.aborted) {
       const began = clock();
-      const seconds = Math.min(maxSeconds, Math.floor((until - began) / 1_000));
-      if (seconds < 1) return 'nothing';
-      const result = await client.waitForRelease({ workspace, path, seconds }, { deadline: until, signal });
+      const longest = listensToAll ? maxSeconds : maxSecondsForSome;
+      const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
+      if (seconds < 1) return undefined;
+      const { path, result } = await firstAnswer(paths, seconds, until);
       switch (result.kind) {
         case 'free':
           hasWaited = true;
-          return isTooQuick(began) ? 'nothing' : 'free';
+          return isTooQuick(began) ? undefined : path;
         case 'held': {
           hasWaited = true;
-          if (isTooQuick(began)) return 'nothing';
+          if (isTooQuick(began) || !listensToAll) return undefined;
           const left = span((waitEnds - clock()) / 1_000);
-          log.line(`${heldText(path, result.holder, client.serverNow(), true)}. Waiting, ${left} left.`);
+          const held = withHolder(blocked, path, result.holder);
+          log.line(`${blockedText(held, client.serverNow(), true)}. Waiting, ${left} left.`);
           break;
         }
         case 'failed':
           listens = hasWaited;
-          return 'nothing';
+          return undefined;
         case 'unsupported':
           listens = false;
-          return 'nothing';
+          return undefined;
       }
     }
-    return 'nothing';
+    return undefined;
   };
 }

@@ -1,11 +1,12 @@
 import type { KnownLock } from '../../client/client.ts';
-import { formatDuration } from '../../interface/duration.ts';
+import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
-import { listed, moment } from '../report/words.ts';
+import { grouped, listed, moment } from '../report/words.ts';
 import type { AlreadyHeld } from './already-held.ts';
 import { answerClockMs } from './ownership.ts';
+import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */
 export const pastMoment = (time: number, now: number): string => moment(time, Math.max(now, time + 1));
@@ -33,6 +34,32 @@ export function lossText(
   return next?.owner === undefined ? lost : `${lost} It was held by ${next.owner} then.`;
 }
 
+/** Why a step cannot have its locks: so many of its paths are held that too few are left. */
+export interface Blocked {
+  /** No more than it takes: as soon as one of them comes free, enough may be. */
+  readonly conflicts: readonly [Conflict, ...Conflict[]];
+  /** How many paths the step wants, and of how many. */
+  readonly count: number;
+  readonly of: number;
+}
+
+const maxNamed = 3;
+
+/** Who holds the path that is in the way; or, where any of several would do, how many are free and who holds the others. */
+export function blockedText({ conflicts, count, of }: Blocked, now: number, withStart = false): string {
+  const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
+  if (one !== undefined && more.length === 0) return one;
+  // Whether those that were not asked for are free is not known.
+  const free = of - conflicts.length;
+  const tooFew =
+    free === 0
+      ? `None of the ${grouped(of)} paths is free`
+      : `At most ${grouped(free)} of the ${grouped(of)} paths can be free, and \`any\` asks for ${grouped(count)}`;
+  const named = [one, ...more].slice(0, maxNamed).join('; ');
+  const others = conflicts.length - maxNamed;
+  return `${tooFew}: ${named}${others > 0 ? `; and ${grouped(others)} more` : ''}`;
+}
+
 /** Until when a request without an answer may have left a lock that nobody can prove to be theirs. */
 export const unprovenText = ({ path, ttl, at }: Intent): string =>
   `It is not known whether this step locked ${path}: its request at ${at} got no answer, and the service does not say now. If it did, that lock ends ${ttl} after it was taken.`;
@@ -48,12 +75,21 @@ function later(minutes: number): number {
 const maxSuggestion = 6 * hourInMinutes;
 
 /** What to set so that the next run waits for the path. Jobs have time limits: it never suggests days. */
-export function waitAdvice(expiresAt: string | undefined, now: number): string {
+export function waitAdvice(expiresAt: string | undefined, now: number, what = 'it'): string {
   const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
   // A lock just taken for 2 h has a little more or less by the clock of answers: the advice stays the same.
   const minutes = Math.ceil((ms - answerClockMs) / 60_000);
-  if (!(ms > 0) || minutes > maxSuggestion) return 'Set `wait` to wait for it.';
-  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for it.`;
+  if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
+  return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
+}
+
+/** What to set so that the next run has the locks: more of the wait, or one at all. */
+export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
+  const what = conflicts.length === 1 ? 'it' : 'one of them';
+  if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${what}. Raise \`wait\` to wait longer.`;
+  const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
+  const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
+  return waitAdvice(soonest, now, what);
 }
 
 /** The runner itself names a step that has no id, and begins such names with two underscores. */
@@ -62,12 +98,10 @@ export function stepText(name: string | undefined): string {
   return name.startsWith('__') ? `an earlier step without an \`id\` (${name})` : `the step \`${name}\``;
 }
 
-const maxNamed = 3;
-
 /** Whose the locks are, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
   own: readonly AlreadyHeld[],
-  asked: { readonly paths: readonly LockPath[]; readonly ttl: Ttl },
+  asked: { readonly paths: readonly LockPath[]; readonly count: number; readonly ttl: Ttl },
   now: number,
 ): string {
   const steps = [...new Set(own.map(({ stepName }) => stepText(stepName)))].join(' and ');
@@ -79,6 +113,10 @@ export function alreadyHeldText(
   );
   const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
   const release = 'release what is not needed any more with `operation: unlock`';
+  if (asked.count < asked.paths.length) {
+    const left = asked.paths.length - own.length;
+    return `${who} That leaves ${left} of the ${asked.count} paths that \`any\` asks for: name more paths, or ${release} before this step.`;
+  }
   if (own.length < asked.paths.length) {
     return `${who} Name only the other paths in this step, or ${release} before this step.`;
   }

@@ -1,20 +1,30 @@
 import { writeFileSync } from 'node:fs';
-import { formatDuration } from '../../interface/duration.ts';
+import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import type { Grant } from '../ledger/entry.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
-import { acquireLocks, type GiveBackResult, type WaitResult } from '../locks/acquire.ts';
+import { acquireLocks, type WaitResult } from '../locks/acquire.ts';
 import { type AlreadyHeld, findAlreadyHeld } from '../locks/already-held.ts';
+import type { GiveBackResult } from '../locks/give-back.ts';
 import { warnOfLostLocks } from '../locks/lost-locks.ts';
-import { alreadyHeldText, heldText, pastMoment, stepText, unprovenText, waitAdvice } from '../locks/messages.ts';
+import {
+  alreadyHeldText,
+  type Blocked,
+  blockedAdvice,
+  blockedText,
+  heldText,
+  pastMoment,
+  stepText,
+  unprovenText,
+} from '../locks/messages.ts';
 import type { ReleaseResult } from '../locks/release.ts';
-import { type Conflict, openLockSession } from '../locks/session.ts';
-import { byPath, failed, type Outcome, type Outputs, type Table } from '../outcome.ts';
+import { openLockSession } from '../locks/session.ts';
+import { byPath, failed, InputError, type Outcome, type Outputs, type Table } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { clockTime, count, distance, duration, grouped, moment } from '../report/words.ts';
+import { clockTime, count, distance, duration, grouped, listed, moment } from '../report/words.ts';
 
 interface LockStep {
   readonly context: Context;
@@ -22,6 +32,8 @@ interface LockStep {
   /** Names the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
+  /** How many of them it wants. */
+  readonly wanted: number;
   readonly began: number;
 }
 
@@ -46,6 +58,13 @@ function saveLocks({ context, task }: LockStep, grants: readonly Grant[], output
   saveState('locks', formatSavedState(about, grants, redact));
 }
 
+/** By their paths; where any of them would do, as the input names them. */
+function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
+  if (task.any === 'all') return grants.toSorted(byPath);
+  const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
+  return paths.flatMap((path) => taken.get(path) ?? []);
+}
+
 async function acquired(
   lockStep: LockStep,
   unsorted: readonly Grant[],
@@ -53,7 +72,7 @@ async function acquired(
 ): Promise<Outcome> {
   const { context, task, step, began } = lockStep;
   const { client, log, clock, redact } = context;
-  const sorted = unsorted.toSorted(byPath);
+  const sorted = inOrder(lockStep, unsorted);
   // Loaded where it is asked for: no other step starts a process.
   const renewal = task.renew ? await import('../renewal/start.ts') : undefined;
   const grants = renewal === undefined ? sorted : await renewal.startRenewal(context, task, step, sorted);
@@ -89,16 +108,18 @@ async function acquired(
   return { outputs, sentence, tables: [{ head: ['Path', 'Until', ''], rows }], failures: [], annotations: [] };
 }
 
-const holderTable = ({ path, holder }: Conflict, now: number): Table => ({
+const maxHolders = 10;
+
+const holderTable = ({ conflicts }: Blocked, now: number): Table => ({
   head: ['Path', 'Holder', 'Until', 'Taken by'],
-  rows: [
-    [
+  rows: conflicts
+    .slice(0, maxHolders)
+    .map(({ path, holder }) => [
       path,
       holder?.owner ?? '',
       holder?.expires_at === undefined ? '' : clockTime(Date.parse(holder.expires_at), now),
       holder?.origin ?? '',
-    ],
-  ],
+    ]),
 });
 
 function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
@@ -132,9 +153,9 @@ export function giveBackTexts({ releases }: GiveBackResult, asked: number, now: 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
 function notAcquired(
-  { context, task, paths }: LockStep,
+  { context, task, paths, wanted }: LockStep,
   round: Exclude<WaitResult['round'], { kind: 'acquired' }>,
-  { waitedMs, lastConflict, unproven }: WaitResult,
+  { waitedMs, lastBlocked, unproven }: WaitResult,
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
@@ -144,19 +165,15 @@ function notAcquired(
     ...noLocks,
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
   };
-  const heldBy = (conflict: Conflict, why: string): Outcome =>
+  const heldBy = (blocked: Blocked, waited: Duration | undefined): Outcome =>
     failed(
-      { ...outputs, status: 'held', holder: conflict.holder?.owner ?? '' },
-      `${heldText(conflict.path, conflict.holder, now)}. ${why}`,
-      holderTable(conflict, now),
+      { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' },
+      `${blockedText(blocked, now)}. ${blockedAdvice(blocked, waited, now)}`,
+      holderTable(blocked, now),
     );
-  const waited = `Waited ${formatDuration(task.wait)} for it. Raise \`wait\` to wait longer.`;
   switch (round.kind) {
-    case 'held': {
-      const { conflict } = round;
-      const advice = task.wait.seconds > 0 ? waited : waitAdvice(conflict.holder?.expires_at, now);
-      return heldBy(conflict, advice);
-    }
+    case 'held':
+      return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
     case 'cancelled': {
       const left = round.back.releases.filter(({ result }) =>
         ['left-alone', 'unclear', 'failed'].includes(result.kind),
@@ -173,17 +190,17 @@ function notAcquired(
       const { path, lock } = round.ended;
       return failed(
         outputs,
-        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), now)}, before all ${count(paths.length, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
+        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), now)}, before all ${count(wanted, 'path')} were locked. Raise \`ttl\`: it has to be longer than that takes, and than the job needs.`,
       );
     }
     case 'failed':
       // The end of the wait cut off the last attempt: report what was in the way before it.
-      if (lastConflict !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastConflict, waited);
+      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
       return failed(outputs, round.error.message);
   }
 }
 
-function heldByThisJob({ context, task, paths }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
   const now = context.client.serverNow();
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
@@ -192,20 +209,31 @@ function heldByThisJob({ context, task, paths }: LockStep, own: readonly Already
   ]);
   return failed(
     { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' },
-    alreadyHeldText(own, { paths, ttl: task.ttl }, now),
+    alreadyHeldText(own, { paths, count: wanted, ttl: task.ttl }, now),
     { head: ['Path', 'Locked by', 'Until'], rows },
   );
 }
 
-/** Locks all paths or none, and waits up to `wait` for those that others hold. */
+const maxNamed = 5;
+
+/** How many of the paths the step is to lock. */
+function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): number {
+  if (any === 'all') return paths.length;
+  if (any <= paths.length) return any;
+  const found = `\`path\` stands for only ${count(paths.length, 'path')}: ${listed(paths, maxNamed)}`;
+  throw new InputError([`Input \`any\` is ${grouped(any)}, but ${found}. Name more, or ask for fewer.`]);
+}
+
+/** Locks all paths, or any so many of them, or none, and waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const { client, clock, connection, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const resolved = await resolvePaths(task.paths, runner);
   const paths = resolved.map(({ path }) => path);
+  const wanted = wantedOf(task.any, paths);
   const step = crypto.randomUUID();
-  const lockStep: LockStep = { context, task, step, paths, began: clock() };
+  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock() };
   record({
     kind: 'plan',
     service,
@@ -217,7 +245,8 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   });
   await warnOfLostLocks(context, workspace);
   const own = await findAlreadyHeld(context, workspace, paths);
-  if (own.length > 0) return heldByThisJob(lockStep, own);
+  const others = paths.filter((path) => !own.some((held) => held.path === path));
+  if (others.length < wanted) return heldByThisJob(lockStep, own);
 
   const announce = (): void => {
     saveState('step', step);
@@ -227,7 +256,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   };
   const session = openLockSession({ ...context, step, origin: runner.origin, announce });
   const terms = { service, workspace, type, ttl };
-  const result = await acquireLocks({ ...context, session, terms }, paths, task.wait);
+  const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
   const { round } = result;
   return round.kind === 'acquired' ? acquired(lockStep, round.grants, result) : notAcquired(lockStep, round, result);
 }

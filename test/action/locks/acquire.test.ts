@@ -99,7 +99,7 @@ async function waiting({ answer, paths = ['a'], waitSeconds = 600, random = () =
         },
       },
     },
-    paths.map(lockPath),
+    { paths: paths.map(lockPath), count: paths.length },
     { seconds: waitSeconds },
   );
   return { result, sleeps, lines, events, askedAt, tookMs: now - start, givingBackMs };

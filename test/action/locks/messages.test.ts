@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { alreadyHeldText, waitAdvice } from '../../../src/action/locks/messages.ts';
+import { describe, expect, test } from 'vitest';
+import { alreadyHeldText, blockedAdvice, blockedText, waitAdvice } from '../../../src/action/locks/messages.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
 import { lockPath, ttl } from '../../client/test-client.ts';
-import { iso, start } from '../samples.ts';
+import { errorOf, iso, knownLock, refused, start } from '../samples.ts';
 
 const adviceAfter = (ms: number): string => waitAdvice(iso(ms), start);
 
@@ -41,7 +41,39 @@ test.each([
   ['all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
 ])('a step whose job holds %s already is told what to do instead of waiting', (_, asked, seconds, advice) => {
   const own = { path: lockPath('a'), owner: undefined, expiresAt: start + seconds * 1_000, stepName: 'lock-hero' };
-  const text = alreadyHeldText([own], { paths: asked.map(lockPath), ttl: ttl('1h') }, start);
+  const text = alreadyHeldText([own], { paths: asked.map(lockPath), count: asked.length, ttl: ttl('1h') }, start);
   expect(text).toMatch(/^This job already holds a: the step `lock-hero` locked it, until 1\d:\d\d UTC/);
   expect(text).toContain(`${advice} release what is not needed any more with \`operation: unlock\` before`);
+});
+
+describe('where any of several paths would do', () => {
+  const minute = 60_000;
+  const conflict = (path: string, minutes: number) => ({
+    path: lockPath(path),
+    holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * minute) }),
+    retryAfterMs: undefined,
+    error: errorOf(refused(409)),
+  });
+  const others = ['b', 'c', 'd', 'e'].map((path, index) => conflict(path, 40 - index));
+  const five = [conflict('a', 50), ...others] as const;
+
+  test('the first three holders are named, and how many more there are', () => {
+    const held = (path: string, clock: string) =>
+      `${path} is held by owner of ${path} until ${clock} UTC \\(in \\d+ min\\)`;
+    const named = `${held('a', '12:50')}; ${held('b', '12:40')}; ${held('c', '12:39')}; and 2 more`;
+    expect(blockedText({ conflicts: five, count: 1, of: 5 }, start)).toMatch(
+      new RegExp(`^None of the 5 paths is free: ${named}$`),
+    );
+    expect(blockedText({ conflicts: five, count: 3, of: 7 }, start)).toMatch(
+      new RegExp(`^At most 2 of the 7 paths can be free, and \`any\` asks for 3: ${named}$`),
+    );
+  });
+
+  test('the advice is about the one that ends first', () => {
+    const blocked = { conflicts: five, count: 1, of: 5 };
+    expect(blockedAdvice(blocked, undefined, start)).toBe('Set `wait: 45m` to wait for one of them.');
+    expect(blockedAdvice(blocked, { seconds: 90 }, start)).toBe(
+      'Waited 90s for one of them. Raise `wait` to wait longer.',
+    );
+  });
 });

@@ -1,0 +1,84 @@
+import type { ServiceError, Within } from '../../client/client.ts';
+import type { Context } from '../context.ts';
+import type { Grant, Intent } from '../ledger/entry.ts';
+import { inParallel } from './in-parallel.ts';
+import { cleanupLimits, type ReleaseResult } from './release.ts';
+import type { LockSession } from './session.ts';
+
+/** What is given back, and what is to be asked about once more. */
+interface Taken {
+  readonly acquired: readonly Grant[];
+  readonly unclear: readonly Intent[];
+}
+
+/** What came of giving locks back. */
+export interface GiveBackResult {
+  readonly releases: readonly { readonly grant: Grant; readonly result: ReleaseResult }[];
+  /** Whether they were granted is not known, so they are left to their ttl. */
+  readonly unproven: readonly Intent[];
+}
+
+/** Gives back what was granted, and what turns out to have been granted once the service is asked again. */
+export async function giveBack(
+  session: LockSession,
+  { acquired, unclear }: Taken,
+  within: Within,
+): Promise<GiveBackResult> {
+  const releases: { grant: Grant; result: ReleaseResult }[] = [];
+  const unproven: Intent[] = [];
+
+  async function release(grant: Grant): Promise<void> {
+    releases.push({ grant, result: await session.release(grant, within) });
+  }
+
+  async function settle(intent: Intent): Promise<void> {
+    const result = await session.settle(intent, within);
+    if (result.kind === 'acquired') await release(result.grant);
+    else if (result.kind === 'unclear') unproven.push(intent);
+  }
+
+  await inParallel(acquired, release);
+  await inParallel(unclear, settle);
+  return { releases, unproven };
+}
+
+/** What may be there still, and is to be given back later. */
+export const owedAfter = ({
+  releases,
+}: GiveBackResult): readonly { readonly grant: Grant; readonly error: ServiceError }[] =>
+  releases.flatMap(({ grant, result }) =>
+    result.kind === 'failed' || result.kind === 'unclear' ? [{ grant, error: result.error }] : [],
+  );
+
+/** What is not settled by then is left to the post-step. */
+export const giveBackMs = 10_000;
+
+type GiveBackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
+
+export async function giveBackInTime(
+  { clock, session, signal }: GiveBackContext,
+  taken: Taken,
+): Promise<GiveBackResult> {
+  const limits = cleanupLimits(clock, giveBackMs, signal);
+  return giveBack(session, taken, limits).finally(limits.lift);
+}
+
+/**
+ * Keeps what was granted. What may have been granted besides is one too many and goes back; if that cannot be done, all of
+ * it goes back: the step would end with more than it knows of.
+ */
+export async function keepOrGiveBack(
+  { clock, session, signal }: GiveBackContext,
+  { acquired, unclear }: Taken,
+): Promise<{ readonly kept: boolean; readonly back: GiveBackResult }> {
+  const limits = cleanupLimits(clock, giveBackMs, signal);
+  try {
+    const excess = await giveBack(session, { acquired: [], unclear }, limits);
+    if (owedAfter(excess).length === 0 && !signal.aborted) return { kept: true, back: excess };
+    const rest = await giveBack(session, { acquired, unclear: [] }, limits);
+    const releases = [...excess.releases, ...rest.releases];
+    return { kept: false, back: { releases, unproven: excess.unproven } };
+  } finally {
+    limits.lift();
+  }
+}

@@ -1,0 +1,365 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createVirtualTime, type VirtualTime } from '../../../bench/simulate/virtual-time.ts';
+import type { Grant } from '../../../src/action/ledger/entry.ts';
+import { acquireLocks, type WaitResult } from '../../../src/action/locks/acquire.ts';
+import type { AcquireResult, LockSession } from '../../../src/action/locks/session.ts';
+import type { Client } from '../../../src/client/client.ts';
+import type { LockPath } from '../../../src/interface/lock-path.ts';
+import { game, lockPath, ttl } from '../../client/test-client.ts';
+import { runs } from '../../support/runs.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, start } from '../samples.ts';
+
+const second = 1_000;
+const requestMs = 20;
+const nothing = (): void => undefined;
+
+/** What happens to a request: it fails at once, or after it was done or was not, or it is like the 409 of a repetition. */
+type Trouble = 'none' | 'busy' | 'refused' | 'unclear' | 'granted-unclear' | 'granted-held';
+type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
+
+/** Who holds what, and who waits to be told. */
+function createTable(time: VirtualTime) {
+  const holders = new Map<LockPath, string>();
+  const waiting = new Set<{ readonly path: LockPath; readonly tell: () => void }>();
+  return {
+    holders,
+    release(path: LockPath): void {
+      holders.delete(path);
+      const first = [...waiting].find((one) => one.path === path);
+      first?.tell();
+    },
+    listen: (path: LockPath, seconds: number, signal: AbortSignal | undefined): Promise<'free' | 'held' | 'gone'> =>
+      new Promise((resolve) => {
+        const end = (how: 'free' | 'held' | 'gone'): void => {
+          waiting.delete(waiter);
+          cancel();
+          time.fulfil(resolve, how);
+        };
+        const waiter = { path, tell: () => end('free') };
+        const cancel = time.after(holders.has(path) ? seconds * second : 0, () =>
+          end(holders.has(path) ? 'held' : 'free'),
+        );
+        waiting.add(waiter);
+        signal?.addEventListener('abort', () => end('gone'));
+      }),
+  };
+}
+
+type Table = ReturnType<typeof createTable>;
+
+interface Step {
+  readonly name: string;
+  readonly paths: readonly LockPath[];
+  readonly count: number;
+  readonly waitSeconds: number;
+  readonly random: () => number;
+  readonly troubles?: readonly Trouble[];
+  readonly releaseTroubles?: readonly ReleaseTrouble[];
+  readonly listens?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+const busy = errorOf(refused(503));
+
+/** A step of the action at the table, and what it did. */
+function openStep(time: VirtualTime, table: Table, step: Step) {
+  const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [], listens = true } = step;
+  const { signal = new AbortController().signal } = step;
+  const left = [...troubles];
+  const leftForReleases = [...releaseTroubles];
+  const lines: string[] = [];
+  /** How many of its paths it had, at the most and whenever it paused. */
+  let max = 0;
+  const whilePausing: number[] = [];
+  let requests = 0;
+  const isOurs = (path: LockPath): boolean => table.holders.get(path) === name;
+  const mine = (): readonly LockPath[] => paths.filter(isOurs);
+  /** Taken without its knowing, or not given back in vain: by no fault of its own. */
+  const excused = new Set<LockPath>();
+  const pause = (): void => void whilePausing.push(mine().filter((path) => !excused.has(path)).length);
+
+  const take = (path: LockPath): boolean => {
+    if (table.holders.has(path)) return false;
+    table.holders.set(path, name);
+    max = Math.max(max, mine().filter((one) => !excused.has(one)).length);
+    return true;
+  };
+  const granted = (path: LockPath): AcquireResult => {
+    const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
+    return { kind: 'acquired', grant, isNew: true };
+  };
+  const held = (path: LockPath): AcquireResult => ({
+    kind: 'held',
+    path,
+    holder: knownLock(path, { owner: table.holders.get(path) }),
+    retryAfterMs: undefined,
+    error: errorOf(refused(409)),
+  });
+
+  const session: LockSession = {
+    async acquire(path) {
+      requests += 1;
+      await time.sleep(requestMs);
+      const trouble = left.shift() ?? 'none';
+      if (trouble === 'busy') return { kind: 'failed', error: busy };
+      if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)) };
+      const isFree = trouble === 'unclear' ? !table.holders.has(path) : take(path);
+      if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
+      if (trouble !== 'unclear') excused.add(path);
+      const conflict = { path, holder: undefined, retryAfterMs: undefined, error: busy };
+      const intent = intentOf(path, { key: `${path} ${requests}` });
+      return { kind: 'unclear', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
+    },
+    async settle(intent) {
+      await time.sleep(requestMs);
+      const path = lockPath(intent.path);
+      return isOurs(path) ? granted(path) : held(path);
+    },
+    async release({ path: text }) {
+      await time.sleep(requestMs);
+      const path = lockPath(text);
+      const trouble = leftForReleases.shift() ?? 'none';
+      if (trouble === 'busy') {
+        excused.add(path);
+        return { kind: 'failed', error: busy };
+      }
+      excused.delete(path);
+      if (isOurs(path)) table.release(path);
+      return trouble === 'none' ? { kind: 'released' } : { kind: 'unclear', error: busy };
+    },
+  };
+  const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
+    serverNow: time.now,
+    async waitForRelease({ path, seconds }, within) {
+      if (!listens) return { kind: 'unsupported' };
+      pause();
+      requests += 1;
+      const how = await table.listen(path, seconds, within.signal);
+      if (how === 'gone') return { kind: 'failed' };
+      return how === 'free' ? { kind: 'free' } : { kind: 'held', holder: knownLock(path) };
+    },
+  };
+  const finished: Promise<WaitResult> = acquireLocks(
+    {
+      // A wait asks it for nothing else.
+      client: client as Client,
+      terms: { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') },
+      clock: time.now,
+      random,
+      signal,
+      connection: { requestTimeout: { seconds: 30 } },
+      log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
+      sleep(ms) {
+        pause();
+        return time.sleep(ms);
+      },
+      session,
+    },
+    { paths, count },
+    { seconds: waitSeconds },
+  );
+  return { finished, mine, excused, max: () => max, requests: () => requests, whilePausing, lines };
+}
+
+const pathsOf = (count: number): readonly LockPath[] =>
+  Array.from({ length: count }, (_, index) => lockPath(`seat/${index}`));
+
+/** From 0 up to 1, and the same again for the same seed. */
+function createDraws(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const mostly = <T>(usual: T, ...others: readonly T[]) =>
+  fc.array(fc.oneof({ weight: 4, arbitrary: fc.constant(usual) }, ...others.map((one) => fc.constant(one))), {
+    maxLength: 12,
+  });
+
+const never = 1_000;
+
+const steps = fc.integer({ min: 1, max: 12 }).chain((of) =>
+  fc.record({
+    of: fc.constant(of),
+    count: fc.integer({ min: 1, max: of }),
+    /** When others let go of each path: they never had it, or do so in a while, or never. */
+    freeAfter: fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 90 }), fc.constant(never)), {
+      minLength: of,
+      maxLength: of,
+    }),
+    waitSeconds: fc.constantFrom(0, 5, 120),
+    seed: fc.integer({ min: 1 }),
+    listens: fc.boolean(),
+    troubles: mostly<Trouble>('none', 'busy', 'refused', 'unclear', 'granted-unclear', 'granted-held'),
+    releaseTroubles: mostly<ReleaseTrouble>('none', 'busy', 'done-busy'),
+  }),
+);
+
+interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'releaseTroubles' | 'listens'> {
+  readonly of: number;
+  readonly freeAfter: readonly number[];
+  readonly seed: number;
+}
+
+async function playing({ of, freeAfter, seed, ...given }: Played) {
+  const time = createVirtualTime(start);
+  const table = createTable(time);
+  const paths = pathsOf(of);
+  for (const [index, path] of paths.entries()) {
+    const seconds = freeAfter[index] ?? 0;
+    if (seconds === 0) continue;
+    table.holders.set(path, 'grace');
+    if (seconds < never) time.after(seconds * second, () => table.release(path));
+  }
+  const step = openStep(time, table, { name: 'us', paths, random: createDraws(seed), ...given });
+  let result: WaitResult | undefined;
+  let endedAt = 0;
+  void step.finished.then((its) => {
+    result = its;
+    endedAt = time.now();
+  });
+  await time.runUntil(start + 3_600 * second);
+  if (result === undefined) throw new Error('The step has not ended.');
+  return { ...step, result, tookMs: endedAt - start, table };
+}
+
+describe('any so many of some paths', () => {
+  test('are so many or none, whatever others hold and whatever happens to the requests', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (given) => {
+        const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
+        const { round } = result;
+        const owed = round.back.releases.filter(({ result: { kind } }) => kind === 'failed' || kind === 'unclear');
+        if (round.kind === 'acquired') {
+          const taken = round.grants.map(({ path }) => path);
+          expect(new Set(taken).size).toBe(given.count);
+          expect(taken).toHaveLength(given.count);
+          expect(mine().toSorted()).toEqual(taken.toSorted());
+        } else {
+          // What could not be given back is known, and is the post-step's.
+          const known = new Set<string>(owed.map(({ grant }) => grant.path));
+          expect(mine().filter((path) => !known.has(path))).toEqual([]);
+        }
+        expect(max()).toBeLessThanOrEqual(given.count);
+        expect(Math.max(0, ...whilePausing)).toBe(0);
+        expect(tookMs).toBeLessThanOrEqual(given.waitSeconds * second + (given.of + 2) * 3 * requestMs);
+        if (owed.length === 0 && round.kind !== 'acquired') expect(excused.size).toBe(0);
+      }),
+      { numRuns: runs(300, 20_000) },
+    );
+  });
+
+  test('are had by a wait as soon as enough are free, with a service that tells and with one that does not', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (given) => {
+        const { result, tookMs } = await playing({ ...given, waitSeconds: 120, troubles: [], releaseTroubles: [] });
+        const enoughAfter = given.freeAfter.toSorted((one, other) => one - other)[given.count - 1] ?? 0;
+        expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
+        const slack = (given.of + 2) * 4 * requestMs;
+        // Between two looks there is a pause, and some listening where there is more to listen to than it may.
+        const longestPause = (given.listens && given.of - given.count < 8 ? 0 : 15) * second;
+        if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
+      }),
+      { numRuns: runs(300, 10_000) },
+    );
+  });
+
+  test('are asked for in an order of its own by each step, and by who wants all in one order', async () => {
+    const firstOf = async (count: number, seed: number): Promise<string> => {
+      const time = createVirtualTime(start);
+      const table = createTable(time);
+      const step = openStep(time, table, {
+        name: 'us',
+        paths: pathsOf(6),
+        count,
+        waitSeconds: 0,
+        random: createDraws(seed),
+      });
+      const asked = step.finished.then(({ round }) => (round.kind === 'acquired' ? (round.grants[0]?.path ?? '') : ''));
+      await time.runUntil(start + second);
+      return asked;
+    };
+    const seeds = Array.from({ length: 60 }, (_, seed) => seed * 7_919 + 1);
+    expect(new Set(await Promise.all(seeds.map((seed) => firstOf(1, seed)))).size).toBe(6);
+    expect(new Set(await Promise.all(seeds.map((seed) => firstOf(6, seed))))).toEqual(new Set(['seat/0']));
+  });
+
+  test('that are held are not asked for again and again: a wait pauses', async () => {
+    const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
+    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, listens: false });
+    expect(requests()).toBeLessThan(6 * 25);
+    expect(lines.length).toBeLessThan(25);
+    const told = await playing({ ...paused, waitSeconds: 120, listens: true });
+    expect(told.requests()).toBeLessThan(6 * 8);
+    for (const line of told.lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
+  });
+});
+
+describe('any one of some paths', () => {
+  const plain = { count: 1, seed: 1, listens: true, troubles: [], releaseTroubles: [] };
+
+  test('that are more than a step listens to is found within some seconds, whichever it is', async () => {
+    for (let freed = 0; freed < 12; freed += 1) {
+      const freeAfter = Array.from({ length: 12 }, (_, index) => (index === freed ? 8 : never));
+      const { result, tookMs } = await playing({ ...plain, of: 12, freeAfter, waitSeconds: 120 });
+      expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: `seat/${freed}` }] });
+      expect(tookMs).toBeLessThan(8 * second + 15 * second);
+    }
+  });
+
+  test('are none as long as one too many, of which nobody knew, cannot be given back', async () => {
+    const unlucky = { ...plain, of: 3, freeAfter: [0, 0, 0], troubles: ['granted-held'] as const };
+    const given = await playing({ ...unlucky, waitSeconds: 0 });
+    expect(given.result.round.kind).toBe('acquired');
+    expect(given.mine()).toHaveLength(1);
+    const stuck = { ...unlucky, releaseTroubles: ['busy'] as const };
+    const ended = await playing({ ...stuck, waitSeconds: 0 });
+    expect(ended.result.round).toMatchObject({ kind: 'failed', error: busy });
+    // The post-step has it in the ledger.
+    expect(ended.mine()).toHaveLength(1);
+    const waited = await playing({ ...stuck, waitSeconds: 60 });
+    expect(waited.result.round.kind).toBe('acquired');
+    expect(waited.mine()).toHaveLength(1);
+  });
+});
+
+const crowds = fc.record({
+  of: fc.integer({ min: 1, max: 8 }),
+  /** How many each job wants, as a part of the paths there are. */
+  wants: fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 2, maxLength: 12 }),
+  holdMs: fc.integer({ min: 0, max: 30_000 }),
+  listens: fc.boolean(),
+  seed: fc.integer({ min: 1 }),
+});
+
+test('jobs that want different numbers of the same seats are all served, and no seat has two', async () => {
+  await fc.assert(
+    fc.asyncProperty(crowds, async ({ of, wants, holdMs, listens, seed }) => {
+      const time = createVirtualTime(start);
+      const table = createTable(time);
+      const paths = pathsOf(of);
+      let served = 0;
+      for (const [index, part] of wants.entries()) {
+        const name = `job ${index}`;
+        const count = 1 + Math.floor(part * of);
+        const random = createDraws(seed + index * 104_729);
+        const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random, listens });
+        void step.finished.then(async ({ round }) => {
+          expect(round.kind).toBe('acquired');
+          expect(step.mine()).toHaveLength(count);
+          await time.sleep(holdMs);
+          expect(step.mine()).toHaveLength(count);
+          served += 1;
+          for (const path of step.mine()) table.release(path);
+        });
+      }
+      await time.runUntil(start + 7_200 * second);
+      expect(served).toBe(wants.length);
+      expect(table.holders.size).toBe(0);
+    }),
+    { numRuns: runs(100, 5_000) },
+  );
+});

@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import { type FaultProxy, isLocking, isReleasing, type Manner, type Passing } from '../../support/fault-proxy.ts';
+import { fasterTime } from '../../support/preload.ts';
+import type { Job } from '../../support/runner/job.ts';
+import type { StepResult } from '../../support/runner/step.ts';
+import { everyForm } from '../../support/runs.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { checkOut } from '../scene.ts';
+import { locking } from './place.ts';
+import { openStage, useService } from './stage.ts';
+import { atEveryRequest, manners, meetAt, troubles } from './trouble.ts';
+
+useService();
+
+const seat = (number: number): string => `licenses/unity/${number}`;
+const seats = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => seat(index + 1));
+
+const takingAny = (any: number, paths: readonly string[], inputs: Readonly<Record<string, string>> = {}) =>
+  locking(paths, { any: String(any), ...inputs });
+
+const takenBy = ({ outputs }: StepResult): readonly string[] =>
+  JSON.parse(outputs['locks'] ?? '').map(({ path }: { readonly path: string }) => path);
+
+/** The most locks that the jobs of one run can have had at a time, by what passed. */
+function maxHeldByOne(proxy: FaultProxy): number {
+  const changes = proxy.passed.flatMap(({ method, path, status, headers, at, answeredAt }) => {
+    if (path === undefined) return [];
+    if (method === 'POST' && status === 201) return [{ run: headers.referer, at: answeredAt ?? at, change: 1 }];
+    return method === 'DELETE' && status === 204 ? [{ run: headers.referer, at: answeredAt ?? at, change: -1 }] : [];
+  });
+  const held = new Map<string | undefined, number>();
+  let max = 0;
+  for (const { run, change } of changes.toSorted((one, other) => one.at - other.at)) {
+    const now = (held.get(run) ?? 0) + change;
+    held.set(run, now);
+    max = Math.max(max, now);
+  }
+  return max;
+}
+
+const crowds = everyForm
+  ? [
+      { jobCount: 20, seatCount: 6, any: 1 },
+      { jobCount: 8, seatCount: 5, any: 2 },
+    ]
+  : [
+      { jobCount: 8, seatCount: 3, any: 1 },
+      { jobCount: 4, seatCount: 3, any: 2 },
+    ];
+
+test.each(crowds)(
+  '$jobCount jobs that each want $any of $seatCount seats are all served, and no seat has two',
+  {
+    timeout: 300_000,
+  },
+  async ({ jobCount, seatCount, any }) => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const holders = new Map<string, string>();
+    const shared: string[] = [];
+    let served = 0;
+    const serve = async (job: Job, name: string): Promise<void> => {
+      const step = takingAny(any, seats(seatCount), { wait: '2h', ttl: '3h' });
+      const result = await job.run({ ...step, env: { NODE_OPTIONS: fasterTime(8) } });
+      expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { count: String(any) } });
+      const mine: readonly { readonly path: string; readonly id: string }[] = JSON.parse(result.outputs['locks'] ?? '');
+      expect(new Set(mine.map(({ path }) => path)).size).toBe(any);
+      for (const { path } of mine) {
+        const other = holders.get(path);
+        if (other !== undefined) shared.push(`${path} is held by ${other} and ${name}.`);
+        holders.set(path, name);
+      }
+      const there = await stage.locks();
+      expect(there).toEqual(expect.arrayContaining(mine.map(({ path, id }) => expect.objectContaining({ path, id }))));
+      for (const { path } of mine) holders.delete(path);
+      await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+      served += 1;
+    };
+    const jobs = await Promise.all(Array.from({ length: jobCount }, () => stage.job({ patienceMs: 300_000 })));
+    await Promise.all(jobs.map((job, number) => serve(job, `job ${number}`)));
+    measured('of the jobs that wanted some of several seats, not served', jobCount - served);
+    measured('seats that two held at a time', shared.length, shared);
+    expect(served).toBe(jobCount);
+    expect(shared).toEqual([]);
+    expect(maxHeldByOne(proxy)).toBe(any);
+    expect(await stage.locks()).toEqual([]);
+  },
+);
+
+describe('two of three paths', () => {
+  test('are those that are free, in the order of the input, and are released at the end of the job', async () => {
+    const stage = await openStage();
+    const theirs = await stage.takenByGrace('a');
+    const job = await stage.job();
+    const result = await job.run(takingAny(2, ['c', 'a', 'b']));
+    expect(result, result.log).toMatchObject({
+      conclusion: 'success',
+      annotations: [],
+      outputs: { status: 'acquired', acquired: 'true', count: '2', holder: '' },
+    });
+    expect(takenBy(result)).toEqual(['c', 'b']);
+    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'b', 'c']);
+    const [post] = await job.post();
+    expect(post?.log).toContain('Released 2 locks at the end of the job.');
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('of which somebody holds two are not taken at all: the step says how many could be free, and who holds the others', async () => {
+    const stage = await openStage();
+    const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];
+    const job = await stage.job();
+    const result = await job.run(takingAny(2, ['a', 'b', 'c']));
+    expect(result).toMatchObject({
+      conclusion: 'failure',
+      outputs: { status: 'held', acquired: 'false', count: '0', locks: '[]', holder: 'grace' },
+    });
+    const held = (path: string) =>
+      `${path} is held by grace until \\d\\d:\\d\\d UTC \\(in 1 h\\), taken by https:\\S+/7`;
+    expect(result.annotations[0]?.message).toMatch(
+      new RegExp(
+        `^At most 1 of the 3 paths can be free, and \`any\` asks for 2: ${held('[ab]')}; ${held('[ab]')}\\. Set \`wait: .*\` to wait for one of them\\.$`,
+      ),
+    );
+    expect(await stage.locks()).toEqual(theirs);
+  });
+
+  test('without one that this job holds already are the other two; one that it holds is not waited for', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run({ ...locking('b'), id: 'take-b' });
+    expect(takenBy(await job.run(takingAny(2, ['a', 'b', 'c'])))).toEqual(['a', 'c']);
+    const result = await job.run(takingAny(2, ['b', 'd'], { wait: '10m' }));
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', waited_seconds: '0' } });
+    expect(result.annotations[0]?.message).toMatch(
+      /^This job already holds b: the step `take-b` locked it, .*\. Name only the other paths in this step, or release/,
+    );
+    const fewer = await job.run(takingAny(2, ['a', 'b', 'd'], { wait: '10m' }));
+    expect(fewer.annotations[0]?.message).toMatch(
+      /^This job already holds a, b: .*\. That leaves 1 of the 2 paths that `any` asks for: name more paths, or release/,
+    );
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+test.each([
+  ['paths', ['a', 'b', './a', 'a'], 'a, b'],
+  ['patterns', ['Maps/*.umap', 'Maps/Cave.*'], 'Maps/Arena.umap, Maps/Cave.umap'],
+])('more than the %s stand for is a wrong input, and nothing is asked for', async (_, path, named) => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  const job = await stage.job();
+  await checkOut(job, 'Maps/Arena.umap', 'Maps/Cave.umap');
+  const result = await job.run({ with: { operation: 'lock', path: path.join('\n'), any: '3' } });
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+  expect(result.annotations.map(({ message }) => message)).toEqual([
+    `Input \`any\` is 3, but \`path\` stands for only 2 paths: ${named}. Name more, or ask for fewer.`,
+  ]);
+  expect(proxy.passed).toEqual([]);
+});
+
+describe('a wait for any of several', () => {
+  test('ends as soon as one of them comes free, whichever that is', async () => {
+    const stage = await openStage();
+    for (const path of ['a', 'b', 'c']) await stage.takenByGrace(path);
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    const step = await job.step(takingAny(1, ['a', 'b', 'c'], { wait: '10m' }));
+    await step.waitForLog(
+      /^None of the 3 paths is free: . is held by grace until .*, since .*; . is held .*; . is held .*\. Waiting, 10 min left\.$/m,
+    );
+    const listening = ({ headers }: Passing): boolean => headers['prefer'] !== undefined;
+    await expect.poll(() => proxy.passed.filter(listening).length).toBe(3);
+    const before = proxy.passed.length;
+    await stage.release('b');
+    const result = await step.finished;
+    expect(takenBy(result)).toEqual(['b']);
+    // It was told, and asked for nothing else.
+    expect(proxy.passed.slice(before).map(({ method, path }) => [method, path])).toEqual([['POST', 'b']]);
+    await job.post();
+    expect((await stage.locks()).map(({ path }) => path)).toEqual(['a', 'c']);
+  });
+
+  test('asks again now and then where the service does not tell, and takes nothing in vain meanwhile', async () => {
+    const stage = await openStage();
+    for (const path of ['a', 'b']) await stage.takenByGrace(path);
+    const proxy = await stage.proxy({ waitsForNothing: true, retryAfter: null });
+    const job = await stage.job();
+    const waiting = takingAny(2, ['a', 'b', 'c'], { wait: '10m' });
+    const step = await job.step({ ...waiting, env: { NODE_OPTIONS: fasterTime(4) } });
+    const polls = () => proxy.passed.filter((one) => isLocking(one) && one.path === 'a').length;
+    await expect.poll(polls, { timeout: 20_000 }).toBeGreaterThan(3);
+    expect(proxy.passed.filter((one) => isLocking(one) && one.path === 'c').length).toBeLessThanOrEqual(1);
+    await stage.release('a');
+    expect(takenBy(await step.finished)).toEqual(['a', 'c']);
+    await job.post();
+    expect((await stage.locks()).map(({ path }) => path)).toEqual(['b']);
+  });
+
+  test.each([
+    ['cancelled', (step: Awaited<ReturnType<Job['step']>>) => step.cancel()],
+    ['killed', (step: Awaited<ReturnType<Job['step']>>) => step.kill()],
+  ])('that is %s while a request is on its way gives back what it took, and leaves nothing', async (_, end) => {
+    const stage = await openStage();
+    const theirs = await stage.takenByGrace('a');
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    let taken = 0;
+    const second = Promise.withResolvers<void>();
+    proxy.meet((passing) => {
+      if (!isLocking(passing) || passing.path === 'a') return undefined;
+      taken += 1;
+      if (taken < 2) return undefined;
+      second.resolve();
+      return { kind: 'silence' };
+    });
+    const step = await job.step(takingAny(2, ['a', 'b', 'c'], { wait: '10m' }));
+    await second.promise;
+    await expect.poll(() => stage.locks()).toHaveLength(2);
+    proxy.meet(() => undefined);
+    await end(step);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+
+  test('that is cancelled while it waits holds nothing, and takes nothing from others', async () => {
+    const stage = await openStage();
+    const theirs = [await stage.takenByGrace('a'), await stage.takenByGrace('b')];
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    const step = await job.step(takingAny(2, ['a', 'b', 'c'], { wait: '10m' }));
+    await step.waitForLog('Waiting, 10 min left');
+    await expect(step.cancel()).resolves.toMatchObject({ conclusion: 'cancelled' });
+    expect(await stage.locks()).toEqual(theirs);
+    expect(proxy.passed.filter(isReleasing).every(({ path }) => path === 'c')).toBe(true);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ log: 'Nothing was left to release at the end of the job.', annotations: [] });
+  });
+});
+
+const plain: Manner = { knowsNoKeys: true, givesNoProof: true, waitsForNothing: true };
+
+describe.each([...manners, ['knows the interface alone', plain] as const])(
+  'two of three at a service that %s',
+  (_, manner) => {
+    test.each(troubles)('are two or none, whichever of the requests %s', { timeout: 120_000 }, async (__, fault) => {
+      const stage = await openStage();
+      const proxy = await stage.proxy(manner);
+      const theirs = await stage.takenByGrace('b');
+      const requests = await atEveryRequest(async (number) => {
+        const job = await stage.job();
+        const met = meetAt(proxy, number, fault, async () => undefined);
+        const result = await job.run({ ...takingAny(2, ['a', 'b', 'c']), env: { NODE_OPTIONS: fasterTime(4) } });
+        await met.done();
+        proxy.meet(() => undefined);
+        const ours = (await stage.locks()).filter(({ id }) => id !== theirs.id).map(({ path }) => path);
+        // Without keys, nobody can tell what became of a request without an answer: the log names its path.
+        const unknown = ['a', 'c'].filter((path) => result.log.includes(`whether this step locked ${path}:`));
+        if (result.conclusion === 'success') expect(takenBy(result)).toEqual(['a', 'c']);
+        expect(ours.filter((path) => !unknown.includes(path))).toEqual(
+          result.conclusion === 'success' ? ['a', 'c'] : [],
+        );
+        if (manner.knowsNoKeys !== true) expect(result, result.log).toMatchObject({ conclusion: 'success' });
+        await job.post();
+        for (const { path, id } of await stage.locks()) {
+          if (id === theirs.id) continue;
+          expect(unknown).toContain(path);
+          await stage.release(path);
+        }
+        return met;
+      });
+      expect(requests).toBeGreaterThanOrEqual(2);
+    });
+  },
+);
