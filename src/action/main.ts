@@ -23,6 +23,8 @@ async function run(context: Context, task: Task): Promise<Outcome> {
       return (await import('./operations/list-named.ts')).listWorkspaces(context);
     case 'list-branches':
       return (await import('./operations/list-named.ts')).listBranches(context, task);
+    case 'check':
+      return (await import('./operations/check.ts')).check(context, task);
   }
 }
 

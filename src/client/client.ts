@@ -17,7 +17,7 @@ export type { TakenLock } from './acquire-lock.ts';
 export type { Retry, Within } from './call.ts';
 export { type Clock, steadyClock } from './clock.ts';
 export type { KnownLock } from './known-lock.ts';
-export type { NamedEntry } from './lists.ts';
+export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export { isTransientStatus } from './retry.ts';
 export { ServiceError } from './service-error.ts';

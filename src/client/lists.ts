@@ -28,7 +28,19 @@ const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 interface LockListRequest {
   readonly workspace: WorkspaceId;
   /** Only the lock on this path; only locks whose path starts so. */
-  readonly filter?: { readonly path?: LockPath | undefined; readonly prefix?: string | undefined } | undefined;
+  readonly filter?: LockFilter | undefined;
+  /** More are not read: the list is incomplete then. */
+  readonly maxPages?: number | undefined;
+}
+
+export interface LockFilter {
+  readonly path?: LockPath | undefined;
+  readonly prefix?: string | undefined;
+}
+
+interface LockList extends List<KnownLock> {
+  /** False where the service has listed locks that were not asked for: it does not know the filter. */
+  readonly isFiltered: boolean;
 }
 
 const pageSize = 1_000;
@@ -41,7 +53,7 @@ export const createLists = (context: ClientContext) => ({
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: Within): Promise<List<NamedEntry>> =>
     readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
 
-  async listLocks({ workspace, filter = {} }: LockListRequest, within: Within): Promise<List<KnownLock>> {
+  async listLocks({ workspace, filter = {}, maxPages }: LockListRequest, within: Within): Promise<LockList> {
     const { path, prefix } = filter;
     const plainTarget = context.addresses.locks(workspace);
     const query = new URLSearchParams({
@@ -49,12 +61,13 @@ export const createLists = (context: ClientContext) => ({
       ...(prefix !== undefined && { prefix }),
       limit: String(pageSize),
     });
-    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks' };
+    const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages };
     const { items, incomplete } = await readPages(context, listing, readListedLock, within);
     // A service that knows no such parameters has listed all of them.
     const isWanted = (lock: KnownLock): boolean =>
       (path === undefined || lock.path === path) &&
       (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
-    return { items: items.filter(isWanted), incomplete };
+    const wanted = items.filter(isWanted);
+    return { items: wanted, incomplete, isFiltered: wanted.length === items.length };
   },
 });

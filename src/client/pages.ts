@@ -12,7 +12,7 @@ export interface List<Item> {
   readonly incomplete: string | undefined;
 }
 
-const maxPages = 1_000;
+const defaultMaxPages = 1_000;
 
 /** As JSON: read, it takes many times the room. A workspace of our service has at most a fifth as many locks. */
 const maxListBytes = 64 * 1_024 * 1_024;
@@ -44,12 +44,14 @@ interface Listing {
   readonly plainTarget?: string;
   /** What is listed, as the service names the array of it. */
   readonly name: string;
+  /** More are not read: the list is incomplete then. */
+  readonly maxPages?: number | undefined;
 }
 
 /** Reads a list page by page, and each of its entries. */
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
-  { target: firstTarget, plainTarget, name }: Listing,
+  { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages }: Listing,
   readEntry: (entry: Json, texts: ServiceText) => Item | undefined,
   within: Within,
 ): Promise<List<Item>> {
@@ -105,7 +107,7 @@ export async function readPages<Item>(
       throw answered.fail(notUnderstood(answer, texts, why));
     }
     if (isLoop) return list('the service names a page as the next that was there before');
-    if (page === maxPages) return list(`it has more than ${maxPages} pages`);
+    if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);
     target = next.target;
   }
 }

@@ -134,9 +134,15 @@ test.each([
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${why}`]);
 });
 
+test('a check is told its locks in one way only', () => {
+  expect(problemsOf(rightStep('check', { locks: '[]', 'locks-file': '/tmp/l.json' }))).toEqual([
+    'Input `locks-file` is "/tmp/l.json". Give one of `locks` and `locks-file`, not both.',
+  ]);
+});
+
 test('an operation that there is not is told together with what else is wrong', () => {
   expect(problemsOf({ operation: 'look', retries: 'x', token: 't' })).toEqual([
-    'Input `operation` is "look". It has to be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches.',
+    'Input `operation` is "look". It has to be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
     `Input \`base-url\` is missing. ${address}`,
     `Input \`retries\` is "x". ${outOfRange}`,
   ]);
@@ -153,6 +159,7 @@ const wrongIn: Readonly<Record<OperationName, Given>> = {
   'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },
   'list-workspaces': {},
   'list-branches': { workspace: '/' },
+  check: { workspace: '/', locks: 'x' },
 };
 
 test.each(operations)('%s is told of all that is wrong at once', (operation) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Entry, readEntry } from '../../src/action/ledger/entry.ts';
-import { historyOf } from '../../src/action/ledger/history.ts';
+import { historyOf, readJobLocks } from '../../src/action/ledger/history.ts';
 import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
 import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
@@ -206,6 +206,18 @@ describe('what a step has to answer for', () => {
     expect(doubts(one, two, releasing('a'))).toEqual([true, true]);
     expect(doubts(one, two, releasing('b'))).toEqual([false, false]);
     expect(doubts(releasing('a'), one, two)).toEqual([false, false]);
+  });
+
+  test('names the other workspaces in which the job relies on locks', () => {
+    const othersOf = (...entries: readonly Entry[]): readonly string[] => {
+      const ledger = freshLedger();
+      ledger.append(...entries);
+      return readJobLocks(ledger, place.service, place.workspace).otherWorkspaces;
+    };
+    const film = { ...grant('b', '3'), workspace: 'film' };
+    expect(othersOf(one)).toEqual([]);
+    expect(othersOf(one, film, { ...two, service: 'https://other.example/v1' })).toEqual(['film', place.workspace]);
+    expect(othersOf(film, { kind: 'releasing', ...place, workspace: 'film', path: 'b', at })).toEqual([]);
   });
 
   test('is never both held and unclear, and never more than was asked for', () => {

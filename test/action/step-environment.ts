@@ -35,6 +35,7 @@ const needed: Readonly<Record<OperationName, Given>> = {
   'register-hook': { workspace: 'game', 'hook-url': 'https://ci.example.com/hook' },
   'list-workspaces': {},
   'list-branches': { workspace: 'game' },
+  check: { workspace: 'game' },
 };
 
 export const rightStep = (operation: OperationName, given: Given = {}): Given => ({

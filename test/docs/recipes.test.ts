@@ -98,6 +98,24 @@ describe('"Lock an asset while a job runs"', () => {
   });
 });
 
+/** A script that takes a lock away from the job. */
+const releasing = (baseUrl: string, token: string, path: string): string => `#!/usr/bin/env node
+const address = '${baseUrl}/v1/workspaces/game/locks/${encodeURIComponent(path)}?force=true';
+fetch(address, { method: 'DELETE', headers: { authorization: 'Bearer ${token}' } });
+`;
+
+test.each(['Lock an asset while a job runs', 'Lock during a release'])(
+  '"%s" uploads nothing if a lock is lost by then',
+  async (name) => {
+    const { secret } = await scene.service.token({ scopes: ['locks:admin'] });
+    const result = await run(name, await given(releasing(scene.service.baseUrl, secret, hero)));
+    expect(result.result).toBe('failure');
+    expect(result.step('Run ./release.sh').outcome).toBe('success');
+    expect(result.log).toContain(`This job has lost its lock on ${hero}. Somebody had released it before its end.`);
+    expect(result.step('Run ./upload.sh').outcome).toBe('skipped');
+  },
+);
+
 describe('"Lock during a release"', () => {
   test('holds all paths for the release, and releases some before the upload', async () => {
     const result = await run('Lock during a release', { event: tagEvent('v1.0') });

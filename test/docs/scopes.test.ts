@@ -32,6 +32,11 @@ const trials: Readonly<Record<string, Trial>> = {
   'list-branches': { with: { operation: 'list-branches' } },
   sync: { with: { operation: 'sync', branch: 'main', wait: '1m' } },
   'list-locks': { with: { operation: 'list-locks' } },
+  // Another's lock, by nothing that tells it from the job's own.
+  check: {
+    with: { operation: 'check', locks: JSON.stringify([{ path, expires_at: '2999-01-01T00:00:00Z' }]) },
+    holder: 'another',
+  },
   lock: { with: { operation: 'lock', path } },
   unlock: { with: { operation: 'unlock', path }, holder: 'itself' },
   'unlock force: true': { with: { operation: 'unlock', path, force: 'true' }, holder: 'another' },

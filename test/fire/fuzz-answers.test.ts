@@ -38,6 +38,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
       { INPUT_OPERATION: 'list-branches' },
       list,
       { ...list, 'INPUT_FAIL-IF-LOCKED': 'true', INPUT_PATH: 'a\nb' },
+      { INPUT_OPERATION: 'check', INPUT_LOCKS: '[{"path":"a","etag":"\\"1\\""},{"path":"b/c"},{"path":"b/d"}]' },
     ],
     mostly(
       answer(

@@ -109,7 +109,7 @@ const environment = () => ({
 // An environment has no text with a NUL in it.
 const inEnvironment = (given: string): string => given.replaceAll('\0', '').slice(0, 100_000);
 
-test('whatever stands in the ledger and in what the runner has kept, an unlock and a post-step end with a reason, and do no harm', {
+test('whatever stands in the ledger and in what the runner has kept, an unlock, a check and a post-step end with a reason, and do no harm', {
   timeout: 3_600_000,
 }, async () => {
   const record = fc.record({
@@ -125,6 +125,7 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
       undefined,
       { INPUT_OPERATION: 'unlock', INPUT_PATH: 'a\nb/c' },
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
+      { INPUT_OPERATION: 'check' },
     ),
   });
   await triedFromSeed(
@@ -146,7 +147,7 @@ test('whatever stands in the ledger and in what the runner has kept, an unlock a
   );
 });
 
-test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock ends with a reason, and does no harm', {
+test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock or a check ends with a reason, and does no harm', {
   timeout: 3_600_000,
 }, async () => {
   const handed = fc.oneof(
@@ -154,14 +155,15 @@ test('whatever is handed on as `locks`, or stands in a `locks-file`, an unlock e
     { weight: 1, arbitrary: text },
     { weight: 1, arbitrary: fc.constantFrom('['.repeat(50_000), '[null]', '[[]]', '{"path":"a"}', '1e999') },
   );
+  const operation = fc.constantFrom('unlock', 'check');
   await triedFromSeed(
     'any locks that are handed on',
-    fc.asyncProperty(handed, answers, fc.boolean(), async (locks, sent, asFile) => {
+    fc.asyncProperty(handed, answers, fc.boolean(), operation, async (locks, sent, asFile, name) => {
       steps.answerWith(sent);
       const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };
       const result = await steps.run({
         stage: 'main',
-        env: { ...environment(), INPUT_OPERATION: 'unlock', ...given },
+        env: { ...environment(), INPUT_OPERATION: name, ...given },
         files: { '../workspace/locks.json': locks },
       });
       expectHarmless(result, 'main');

@@ -21,6 +21,11 @@ const step = (operation: string, given: Given, check: Operation['check']): Opera
 
 const takeThem = { operation: 'lock', path: paths.join('\n') };
 
+async function handOn(player: Player): Promise<Given> {
+  const { outputs } = await player.run({ ...takeThem, 'auto-release': 'false' });
+  return { locks: outputs['locks'] ?? '' };
+}
+
 async function checkLock(ground: Ground, { conclusion, outputs }: Ended, { origin }: Player): Promise<void> {
   const { acquired, locks = '[]', status } = outputs;
   const told: readonly { readonly path: string; readonly id: string }[] = JSON.parse(locks);
@@ -36,6 +41,13 @@ async function checkUnlock(ground: Ground, { conclusion, outputs }: Ended): Prom
   const there = await ground.locks();
   for (const { path } of there) expect(released).not.toContain(path);
   if (conclusion === 'success') expect(there).toEqual([]);
+}
+
+/** Nobody takes a lock away: they are kept, or nothing is claimed. */
+async function checkCheck(ground: Ground, { conclusion, outputs }: Ended): Promise<void> {
+  const there = await ground.locks();
+  expect(outputs['status']).toBe(conclusion === 'success' ? 'kept' : undefined);
+  if (conclusion === 'success') expect(outputs['count']).toBe(String(there.length));
 }
 
 /** Whatever is left is named, with how to release it by hand. */
@@ -60,13 +72,8 @@ export const operations: readonly Operation[] = [
     if (id !== undefined) expect(await ground.hasSync(id)).toBe(true);
   }),
   step('lock', { path: paths.join('\n') }, checkLock),
-  {
-    ...step('unlock', {}, checkUnlock),
-    async prepare(player) {
-      const { outputs } = await player.run({ ...takeThem, 'auto-release': 'false' });
-      return { locks: outputs['locks'] ?? '' };
-    },
-  },
+  { ...step('unlock', {}, checkUnlock), prepare: handOn },
+  { ...step('check', {}, checkCheck), prepare: handOn },
   step('list-locks', {}, async (_, ended) => countOf(ended, 0)),
   step('register-hook', { 'hook-url': 'https://ci.example.com/hook' }, async (ground, { conclusion, outputs }) => {
     const hooks = await ground.hooks();

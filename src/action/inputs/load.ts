@@ -36,11 +36,16 @@ export interface Connection {
   readonly retries: number;
 }
 
-/** What `unlock` is to release: paths, or exactly the locks that a lock step gave out. */
-type UnlockSelection =
-  | { readonly kind: 'paths'; readonly paths: readonly PathLine[] }
+/** Exactly the locks that a lock step gave out. */
+export type HandoffSelection =
   | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
   | { readonly kind: 'locks-file'; readonly file: string };
+
+/** What `unlock` is to release. */
+type UnlockSelection = { readonly kind: 'paths'; readonly paths: readonly PathLine[] } | HandoffSelection;
+
+/** What `check` asks about: all that the job has locked in the workspace, unless it is told which locks. */
+type CheckSelection = { readonly kind: 'job' } | HandoffSelection;
 
 /** Whose locks `list-locks` lists. */
 export type LockScope =
@@ -107,18 +112,8 @@ function readLock(reader: Reader) {
   });
 }
 
-function readUnlockSelection(reader: Reader): Read<UnlockSelection> {
-  const { read, raw, complain } = reader;
-  const paths = readPathLines(reader);
-  const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  if (name === undefined) {
-    complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
-    return undefined;
-  }
-  if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+function readHandoffSelection({ read, raw }: Reader, name: HandoffSelection['kind']): Read<HandoffSelection> {
   switch (name) {
-    case 'path':
-      return paths && { kind: 'paths', paths };
     case 'locks': {
       const locks = read('locks', parseHandoff);
       return locks && { kind: 'locks', locks };
@@ -127,6 +122,32 @@ function readUnlockSelection(reader: Reader): Read<UnlockSelection> {
       return { kind: 'locks-file', file: raw['locks-file'] };
   }
 }
+
+function readUnlockSelection(reader: Reader): Read<UnlockSelection> {
+  const { raw, complain } = reader;
+  const paths = readPathLines(reader);
+  const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
+  if (name === undefined) {
+    complain('path', 'Name what to release: with `path`, `locks` or `locks-file`.');
+    return undefined;
+  }
+  if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+  if (name === 'path') return paths && { kind: 'paths', paths };
+  return readHandoffSelection(reader, name);
+}
+
+function readCheckSelection(reader: Reader): Read<CheckSelection> {
+  const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
+  if (another !== undefined) reader.complain(another, 'Give one of `locks` and `locks-file`, not both.');
+  return name === undefined ? { kind: 'job' } : readHandoffSelection(reader, name);
+}
+
+const readCheck = (reader: Reader) =>
+  complete({
+    operation: 'check' as const,
+    workspace: readWorkspace(reader),
+    selection: readCheckSelection(reader),
+  });
 
 const readUnlock = (reader: Reader) =>
   complete({
@@ -199,6 +220,7 @@ const taskReaders = {
   'list-workspaces': () => ({ operation: 'list-workspaces' as const }),
   'list-branches': (reader: Reader) =>
     complete({ operation: 'list-branches' as const, workspace: readWorkspace(reader) }),
+  check: readCheck,
 } satisfies { readonly [Name in OperationName]: (...given: never) => Read<{ readonly operation: Name }> };
 
 /** What a step of an operation is asked to do: what its reader makes of the inputs. */

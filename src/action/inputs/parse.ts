@@ -127,14 +127,19 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
 /** A lock of another step, or of another job, as its output `locks` has it. */
 export interface HandoffLock {
   readonly path: LockPath;
+  readonly type: string | undefined;
   readonly id: string | undefined;
   readonly etag: string | undefined;
   readonly owner: string | undefined;
   readonly acquired_at: string | undefined;
+  readonly fence: number | undefined;
   readonly expires_at: string | undefined;
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
 function readHandoffLock(entry: unknown): HandoffLock | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
@@ -144,10 +149,12 @@ function readHandoffLock(entry: unknown): HandoffLock | undefined {
   if (!path.ok) return undefined;
   return {
     path: path.value,
+    type: textOf(fields['type']),
     id: textOf(fields['id']),
     etag: textOf(fields['etag']),
     owner: textOf(fields['owner']),
     acquired_at: textOf(fields['acquired_at']),
+    fence: numberOf(fields['fence']),
     expires_at: textOf(fields['expires_at']),
   };
 }

@@ -8,6 +8,7 @@ export const operations = [
   'register-hook',
   'list-workspaces',
   'list-branches',
+  'check',
 ] as const;
 
 export type OperationName = (typeof operations)[number];
@@ -40,8 +41,8 @@ export const inputTable = {
   'auto-release': { fallback: 'true', usedBy: ['lock'] },
   renew: { fallback: 'false', usedBy: ['lock'] },
   'on-lost': { fallback: 'fail', usedBy: ['lock'] },
-  locks: { fallback: '', usedBy: ['unlock'] },
-  'locks-file': { fallback: '', usedBy: ['unlock'] },
+  locks: { fallback: '', usedBy: ['unlock', 'check'] },
+  'locks-file': { fallback: '', usedBy: ['unlock', 'check'] },
   force: { fallback: 'false', usedBy: ['unlock'] },
   'changed-files': { fallback: 'false', usedBy: ['list-locks'] },
   'fail-if-locked': { fallback: 'false', usedBy: ['list-locks'] },

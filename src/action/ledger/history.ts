@@ -172,6 +172,8 @@ export function historyOf(entries: readonly Entry[]): History {
 /** What the ledger of a job knows of the locks in one workspace. */
 export interface JobLocks {
   readonly held: ReadonlyMap<LockPath, HeldLock>;
+  /** Other workspaces, also of other services, in which the job holds locks. */
+  readonly otherWorkspaces: readonly string[];
   /** Those of them that the service has refused to renew. */
   readonly lost: readonly Loss[];
   /** Every path that a step of the job meant to lock. */
@@ -202,8 +204,10 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
     const path = parseLockPath(lock.grant.path);
     if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);
   }
+  const elsewhere = held.filter(({ grant, releaseBegun }) => !releaseBegun && !isHere(grant));
   return {
     held: byPath,
+    otherWorkspaces: [...new Set(elsewhere.map(({ grant }) => grant.workspace))],
     lost: held.flatMap(({ grant, loss }) => (loss !== undefined && isHere(grant) ? [loss] : [])),
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     stepNames,

@@ -2,14 +2,16 @@ import {
   type Client,
   type KnownLock,
   type List,
+  type LockFilter,
   ServiceError,
   type Within,
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { inParallel } from './in-parallel.ts';
 
-/** For more paths than this, one list takes less time than one request each. */
-const maxSingleRequests = 8;
+/** As many requests for single paths, side by side, take the time of one page of a list. */
+const singleRequestsPerPage = 8;
 
 /** The innermost common folder, with its slash; empty if there is none. */
 export function commonFolder(paths: readonly string[]): string {
@@ -35,19 +37,89 @@ export async function listTogether(
   return { items: items.filter(({ path }) => wanted.has(path)), incomplete };
 }
 
+/** One list that tells of these paths: of a single path, of the folder they share, or of the workspace. */
+export interface LockQuery {
+  readonly paths: readonly LockPath[];
+  /** Empty for the paths of a whole workspace. */
+  readonly folder: string;
+  readonly filter: LockFilter;
+  /** Beyond it, asking in another way takes less time. */
+  readonly maxPages: number;
+}
+
+function queryOn(paths: readonly LockPath[]): LockQuery {
+  const folder = commonFolder(paths);
+  const [path, ...others] = paths;
+  if (others.length === 0) return { paths, folder, filter: { path }, maxPages: 1 };
+  const maxPages = Math.max(1, Math.floor(paths.length / singleRequestsPerPage));
+  return { paths, folder, filter: folder === '' ? {} : { prefix: folder }, maxPages };
+}
+
+/** The same by the folders right below this one; a path with none of the others in its folder is asked for alone. */
+export function queriesBelow(folder: string, paths: readonly LockPath[]): readonly LockQuery[] {
+  const groups = Map.groupBy(paths, (path) => {
+    const slash = path.indexOf('/', folder.length);
+    return slash === -1 ? path : path.slice(0, slash + 1);
+  });
+  return [...groups.values()].map(queryOn);
+}
+
+/**
+ * What to ask first: for paths that share a folder one list of that folder, in pages of a thousand locks. So 5,000 locks
+ * in one folder are asked for in five pages, and 50 locks in 50 folders of one folder in a single one, as long as others
+ * hold little there. How much they hold shows only on the way: a list may have as many pages as take the time of a
+ * request for each path, and what it has not told by then is asked for below.
+ */
+export function queriesOn(paths: readonly LockPath[]): readonly LockQuery[] {
+  const distinct = [...new Set(paths)];
+  if (distinct.length === 0) return [];
+  const query = queryOn(distinct);
+  // A list of the whole workspace is not worth it for a few.
+  return query.folder === '' && distinct.length <= singleRequestsPerPage ? queriesBelow('', distinct) : [query];
+}
+
 /** The locks on these paths, with as few requests as that takes. */
 export async function listOnPaths(
-  client: Client,
+  client: Pick<Client, 'listLocks'>,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
   within: Within,
 ): Promise<List<KnownLock>> {
-  if (paths.length > maxSingleRequests) return listTogether(client, workspace, paths, within);
-  const lists = await Promise.all(paths.map((path) => client.listLocks({ workspace, filter: { path } }, within)));
-  return {
-    items: lists.flatMap(({ items }) => items),
-    incomplete: lists.find(({ incomplete }) => incomplete !== undefined)?.incomplete,
-  };
+  const items: KnownLock[] = [];
+  let incomplete: string | undefined;
+  /** Of a service that knows no filters: asking it for less would give the same again. */
+  let wholeList: Promise<List<KnownLock>> | undefined;
+  let next: readonly LockQuery[] = [];
+
+  function take(asked: readonly LockPath[], list: List<KnownLock>): void {
+    const wanted: ReadonlySet<string> = new Set(asked);
+    for (const lock of list.items) if (wanted.has(lock.path)) items.push(lock);
+    incomplete ??= list.incomplete;
+  }
+
+  async function ask({ paths: asked, folder, filter, maxPages }: LockQuery): Promise<void> {
+    if (wholeList !== undefined) return take(asked, await wholeList);
+    const list = await client.listLocks({ workspace, filter, maxPages }, within);
+    if (list.incomplete === undefined) return take(asked, list);
+    if (!list.isFiltered) {
+      wholeList ??= client.listLocks({ workspace }, within);
+      return take(asked, await wholeList);
+    }
+    if (filter.path !== undefined) return take(asked, await client.listLocks({ workspace, filter }, within));
+    const found: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
+    const told = asked.filter((path) => found.has(path));
+    take(told, { items: list.items, incomplete: undefined });
+    const untold = asked.filter((path) => !found.has(path));
+    next = [...next, ...queriesBelow(folder, untold)];
+  }
+
+  let queries = queriesOn(paths);
+  while (queries.length > 0) {
+    next = [];
+    await inParallel(queries, ask);
+    queries = next;
+  }
+  return { items, incomplete };
 }
 
 /** What a list says of a path. */
@@ -55,7 +127,7 @@ export type LookupResult =
   | { readonly kind: 'locked'; readonly lock: KnownLock }
   | { readonly kind: 'absent' }
   /** The token may not list, or the list is not whole. */
-  | { readonly kind: 'unknown' }
+  | { readonly kind: 'unknown'; readonly why: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** A service may let a token take and release locks and not list them. */
@@ -69,11 +141,13 @@ export async function lookupIn(list: Promise<List<KnownLock>>): Promise<(path: L
     return (path) => {
       const lock = locks.get(path);
       if (lock !== undefined) return { kind: 'locked', lock };
-      return { kind: incomplete === undefined ? 'absent' : 'unknown' };
+      return incomplete === undefined ? { kind: 'absent' } : { kind: 'unknown', why: incomplete };
     };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const result: LookupResult = refusesLists(error) ? { kind: 'unknown' } : { kind: 'failed', error };
+    const result: LookupResult = refusesLists(error)
+      ? { kind: 'unknown', why: error.message }
+      : { kind: 'failed', error };
     return () => result;
   }
 }

@@ -5,7 +5,7 @@ import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
 import { grouped, listed, moment } from '../report/words.ts';
 import type { AlreadyHeld } from './already-held.ts';
-import { answerClockMs } from './ownership.ts';
+import { answerClockMs, type OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */
@@ -20,6 +20,25 @@ export function heldText(path: string, holder: KnownLock | undefined, now: numbe
   if (withStart && holder?.acquired_at !== undefined)
     parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
   return parts.join('');
+}
+
+interface LostLock {
+  readonly path: string;
+  /** As it was while the job had it. */
+  readonly lock: OwnLock;
+  /** Undefined where nobody holds the path. */
+  readonly holder: KnownLock | undefined;
+}
+
+/** When a lock of this job was lost, as far as that is known, and who has the path now. */
+export function lostText({ path, lock, holder }: LostLock, now: number): string {
+  const end = Date.parse(lock.expires_at ?? '');
+  const isOver = end <= now + answerClockMs || end <= Date.parse(holder?.acquired_at ?? '');
+  const parts = [`This job has lost its lock on ${path}.`];
+  if (isOver) parts.push(`It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`);
+  else if (!Number.isNaN(end)) parts.push('Somebody had released it before its end.');
+  parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
+  return parts.join(' ');
 }
 
 /** When a lock was lost, and who has the path by now; undefined where that is not known. */

@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Context } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
-import { type HandoffLock, parseHandoff } from '../inputs/parse.ts';
+import type { HandoffLock } from '../inputs/parse.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
+import { loadHandoff } from '../locks/handoff.ts';
 import type { OwnLock } from '../locks/ownership.ts';
-import { InputError } from '../outcome.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 
 /** What an unlock means by a path. */
@@ -49,14 +47,6 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
-function readText(file: string): Parsed<string> {
-  try {
-    return accepted(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-}
-
 /** Everything that the inputs name, before the first request. */
 export async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<readonly UnlockTarget[]> {
   const { ledger, connection, runner } = context;
@@ -70,13 +60,7 @@ export async function unlockTargets(context: Context, task: TaskOf<'unlock'>): P
       return resolved.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks)));
     }
     case 'locks':
-      return selection.locks.map(fromHandoff);
-    case 'locks-file': {
-      const { file } = selection;
-      const text = readText(file);
-      const locks = text.ok ? parseHandoff(text.value) : text;
-      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
-      return locks.value.map(fromHandoff);
-    }
+    case 'locks-file':
+      return loadHandoff(selection).map(fromHandoff);
   }
 }

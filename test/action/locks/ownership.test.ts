@@ -31,3 +31,14 @@ test('a time that was cut to seconds neither shows that a lock is ours nor that 
     { numRuns: runs(100, 1_000) },
   );
 });
+
+test.each([
+  ['the same id, whatever its ETag says now', { id: 'l1', etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'ours'],
+  ['another id, even with the same ETag', { id: 'l1', etag: '"v1"' }, { id: 'l2', etag: '"v1"' }, 'lost'],
+  ['the same ETag, where there is no id', { etag: '"v1"' }, { etag: '"v1"' }, 'ours'],
+  ['another ETag, where there is no id', { etag: '"v1"' }, { etag: '"v2"' }, 'lost'],
+  ['another ETag, where only one has an id', { etag: '"v1"' }, { id: 'l1', etag: '"v2"' }, 'lost'],
+  ['an ETag that is not in the list', { etag: '"v1"' }, {}, 'unknown'],
+] as const)('a lock with %s', (_, own, other, expected) => {
+  expect(compare(own, knownLock('a.psd', other))).toBe(expected);
+});

@@ -27,7 +27,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
     async listLocks() {
       events.push('look');
       const lock = lists[Math.min(looks++, lists.length - 1)];
-      return { items: lock === undefined ? [] : [lock], incomplete: undefined };
+      return { items: lock === undefined ? [] : [lock], incomplete: undefined, isFiltered: true };
     },
     async releaseLock({ proof, attempts }) {
       events.push(proof === undefined ? `send ${attempts}` : `send ${proof.id}`);

@@ -7,7 +7,14 @@ import { at, end, grantOf, knownLock, start } from '../samples.ts';
 
 describe('a path of an unlock', () => {
   const grant = grantOf(path);
-  const empty: JobLocks = { held: new Map(), lost: [], planned: new Set(), stepNames: new Map(), damaged: false };
+  const empty: JobLocks = {
+    held: new Map(),
+    lost: [],
+    otherWorkspaces: [],
+    planned: new Set(),
+    stepNames: new Map(),
+    damaged: false,
+  };
   const holding = (releaseBegun: boolean): JobLocks => ({
     ...empty,
     held: new Map([[path, { grant, releaseBegun }]]),
@@ -48,7 +55,15 @@ describe('a path of an unlock', () => {
   });
 
   test('of a lock that was handed on means that lock, by what it was handed on with', () => {
-    const lock = { id: 'l1', etag: '"l1"', owner: 'ada', acquired_at: at, expires_at: end };
+    const lock = {
+      type: 'exclusive',
+      id: 'l1',
+      etag: '"l1"',
+      owner: 'ada',
+      acquired_at: at,
+      fence: 7,
+      expires_at: end,
+    };
     expect(fromHandoff({ path, ...lock })).toEqual({ kind: 'lock', path, lock, doubtful: false, asked: 'by-name' });
   });
 });

@@ -1,0 +1,224 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { json } from '../support/other-servers/answers.ts';
+import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { stable, stableAll } from '../support/stable.ts';
+import { errorsOf, jobAt, openScene, type SceneJob } from './scene.ts';
+
+const scene = openScene();
+
+const check = (inputs: Readonly<Record<string, string>> = {}) => ({ with: { operation: 'check', ...inputs } });
+
+async function lockedJob(path: string, inputs: Readonly<Record<string, string>> = {}) {
+  const workspace = await scene.service.workspace();
+  const job = await scene.job({ workspace, name: 'build-bot', scopes: ['locks:write'] });
+  const { outputs } = await job.run({ with: { operation: 'lock', path, ...inputs } });
+  return { workspace, job, locks: outputs['locks'] ?? '', file: outputs['locks_file'] ?? '' };
+}
+
+/** A job that goes on with the token of another. */
+const nextJob = (workspace: string, { token }: SceneJob) => scene.job({ workspace, env: { WORKSPACE_TOKEN: token } });
+
+test('the locks of a job that still has all of them are kept, whichever step took them', async () => {
+  const { job, locks } = await lockedJob('Content/Hero.uasset');
+  await job.run({ with: { operation: 'lock', path: 'Content/Other.uasset\nContent/Third.uasset', ttl: '2h' } });
+  await job.run({ with: { operation: 'unlock', path: 'Content/Third.uasset' } });
+  const result = await job.run(check());
+  expect(result).toMatchObject({ conclusion: 'success', annotations: [], state: {} });
+  expect(result.outputs).toMatchObject({ status: 'kept', count: '2' });
+  const [hero] = JSON.parse(locks);
+  expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([hero, { path: 'Content/Other.uasset', fence: 2 }]);
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]All 2 locks in <workspace> are still held, until <clock> (<distance>).
+      Content/Hero.uasset: kept until <clock> (<distance>)
+      Content/Other.uasset: kept until <clock> (<distance>)
+    ##[endgroup]"
+  `);
+  expect(stable(result.summary)).toMatchInlineSnapshot(`
+    "<h3>Workspace: check</h3>
+    <p>All 2 locks in <workspace> are still held, until <clock> (<distance>).</p>
+    <table>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th><th></th></tr>
+    <tr><td>Content/Hero.uasset</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
+    <tr><td>Content/Other.uasset</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
+    </table>
+
+    "
+  `);
+});
+
+test('a lock that was lost fails the step, with an annotation that names who has the path now; the others are in the output', async () => {
+  const { workspace, job } = await lockedJob('a\nb\nc');
+  await scene.release(workspace, 'b');
+  await scene.lock(workspace, 'b');
+  await scene.release(workspace, 'c');
+  const result = await job.run(check());
+  expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
+  expect(stableAll(result.outputs)).toMatchInlineSnapshot(`
+    {
+      "count": "1",
+      "locks": "[{"path":"a","type":"exclusive","id":"<lock>","etag":"\\"<lock>\\"","owner":"build-bot","acquired_at":"<time>","fence":1,"expires_at":"<time>"}]",
+      "status": "lost",
+    }
+  `);
+  expect(stable(result.log)).toMatchInlineSnapshot(`
+    "##[group]2 of 3 locks in <workspace> are lost.
+      a: kept until <clock> (<distance>)
+      b: lost, held by grace until <clock> (<distance>)
+      c: lost, held by nobody
+    ##[endgroup]
+    ##[error]This job has lost its lock on b. Somebody had released it before its end. b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
+    ##[error]This job has lost its lock on c. Somebody had released it before its end. Nobody holds the path now."
+  `);
+  expect(stable(result.summary)).toMatchInlineSnapshot(`
+    "<h3>Workspace: check</h3>
+    <p>2 of 3 locks in <workspace> are lost.</p>
+    <table>
+    <tr><th>Path</th><th>Result</th><th>Held by</th><th>Until</th><th></th></tr>
+    <tr><td>a</td><td>kept</td><td>this job</td><td><clock></td><td><distance></td></tr>
+    <tr><td>b</td><td>lost</td><td>grace</td><td><clock></td><td><distance></td></tr>
+    <tr><td>c</td><td>lost</td><td>nobody</td><td></td><td></td></tr>
+    </table>
+
+    "
+  `);
+  expect(await scene.locked(workspace)).toEqual(['a', 'b']);
+});
+
+describe('the locks of another job', () => {
+  test('are kept by its output, which can then release them, and lost with it', async () => {
+    const { workspace, job, locks } = await lockedJob('a\nb', { 'auto-release': 'false' });
+    const second = await nextJob(workspace, job);
+    const kept = await second.run(check({ locks }));
+    expect(kept).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '2' } });
+    await expect(
+      second.run({ with: { operation: 'unlock', locks: kept.outputs['locks'] ?? '' } }),
+    ).resolves.toMatchObject({ outputs: { released: '["a","b"]' } });
+    await expect(second.run(check({ locks }))).resolves.toMatchObject({
+      conclusion: 'failure',
+      outputs: { status: 'lost', count: '0', locks: '[]' },
+    });
+  });
+
+  test('are kept by its file of locks', async () => {
+    const { workspace, job, file } = await lockedJob('a\nb', { 'auto-release': 'false' });
+    const second = await nextJob(workspace, job);
+    expect(await second.run(check({ 'locks-file': file }))).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'kept', count: '2' },
+    });
+    await scene.release(workspace, 'a');
+    await scene.lock(workspace, 'a');
+    const lost = await second.run(check({ 'locks-file': file }));
+    expect(lost).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
+    expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job has lost its lock on a\. .* a is held by grace/)]);
+  });
+});
+
+describe('without any lock', () => {
+  test.each([
+    ['of a job that has locked nothing', []],
+    ['of a job that has released all it had locked', ['lock', 'unlock']],
+  ])('a check fails: %s', async (_, before) => {
+    const job = await scene.job({ workspace: await scene.service.workspace() });
+    for (const operation of before) await job.run({ with: { operation, path: 'a' } });
+    const result = await job.run(check());
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { count: '0', locks: '[]' } });
+    expect(result.outputs['status']).toBeUndefined();
+    expect(errorsOf(result)).toEqual([
+      'This job holds no lock in <workspace>, so there is nothing to check. Lock before this step, or name locks of another job with `locks` or `locks-file`.',
+    ]);
+  });
+
+  test('a list that is empty is kept', async () => {
+    const job = await scene.job({ workspace: await scene.service.workspace() });
+    const file = join(job.folders.temp, 'locks.json');
+    await writeFile(file, '[]');
+    for (const inputs of [{ locks: '[]' }, { 'locks-file': file }]) {
+      const result = await job.run(check(inputs));
+      expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '0', locks: '[]' } });
+      expect(stable(result.log)).toBe('There is nothing to check in <workspace>: the list of locks is empty.');
+    }
+  });
+
+  test('here, those in another workspace are named, and a check fails', async () => {
+    const { workspace, job } = await lockedJob('a');
+    const here = await scene.service.workspace();
+    const result = await job.run(check({ workspace: here }));
+    expect(result.conclusion).toBe('failure');
+    expect(result.log).toContain(`The locks of this job in ${workspace} are not checked`);
+  });
+});
+
+test('a ledger of which a part cannot be read claims nothing of a job, but by its list of locks', async () => {
+  const { job, locks } = await lockedJob('a');
+  await writeFile(join(job.folders.temp, 'workspace-automation', 'ledger.jsonl'), '\n{"kind":"gra', { flag: 'a' });
+  const result = await job.run(check());
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+  expect(errorsOf(result)).toEqual([expect.stringMatching(/^Part of the ledger in .* cannot be read/)]);
+  expect(await job.run(check({ locks }))).toMatchObject({ conclusion: 'success', outputs: { status: 'kept' } });
+});
+
+test('a lock that the ledger knows to be lost is lost, with when that was noticed and who has the path now', async () => {
+  const { workspace, job } = await lockedJob('a\nb');
+  await scene.release(workspace, 'a');
+  await scene.lock(workspace, 'a');
+  const at = '2026-03-01T12:00:00.000Z';
+  const service = `${scene.service.baseUrl}/v1`;
+  const ledger = join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
+  const entries = (await readFile(ledger, 'utf8')).split('\n').flatMap((line) => (line === '' ? [] : JSON.parse(line)));
+  const { step, key } = entries.find(({ kind, path }) => kind === 'granted' && path === 'a');
+  const noticed = JSON.stringify({ kind: 'lost', service, workspace, path: 'a', step, key, at });
+  await writeFile(ledger, `\n${noticed}\n`, { flag: 'a' });
+  const result = await job.run(check());
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
+  expect(errorsOf(result)).toEqual([
+    expect.stringMatching(
+      /^The lock on a was lost at .*, when the service refused to renew it\. a is held by grace until /,
+    ),
+  ]);
+});
+
+test('a token that may not list proves nothing', async () => {
+  const { workspace, locks } = await lockedJob('a');
+  const job = await scene.job({ workspace, scopes: ['sync'] });
+  const result = await job.run(check({ locks }));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
+  expect(errorsOf(result)[0]).toMatch(/^It is not known whether this job still holds a\. .*locks:read/);
+});
+
+/** A service that lists all it has, whatever it is asked, and says no more of a lock than its path and owner. */
+const plainService = (locks: readonly object[], pageSize: number) =>
+  startOtherServer((response, request) => {
+    if (request.method === 'POST') return json(201, {})(response, request);
+    const from = Number(new URL(request.url, 'http://service').searchParams.get('cursor') ?? 0);
+    const next = from + pageSize < locks.length ? from + pageSize : null;
+    json(200, { locks: locks.slice(from, from + pageSize), next_cursor: next })(response, request);
+  });
+
+const numbered = (count: number, folder: string) =>
+  Array.from({ length: count }, (_, index) => `${folder}${String(index).padStart(4, '0')}.umap`);
+
+describe('a service that knows neither filters nor ids', () => {
+  const mine = numbered(40, 'Content/');
+  const others = numbered(500, 'Art/').map((path) => ({ path, owner: 'ada' }));
+  const end = '2999-01-01T00:00:00Z';
+  const handed = (lock: object) => JSON.stringify(mine.map((path) => ({ path, ...lock })));
+
+  test.each([
+    ['kept within their lifetime', 'kept', 'build-bot', { expires_at: end }],
+    ['kept, where the owner is the same', 'kept', 'build-bot', { owner: 'build-bot', expires_at: end }],
+    ['lost, where the owner is another', 'lost', 'grace', { owner: 'build-bot', expires_at: end }],
+    ['lost past their lifetime', 'lost', 'build-bot', { expires_at: '2001-01-01T00:00:00Z' }],
+    ['not known to be either without their lifetime', undefined, 'build-bot', {}],
+  ])('has the locks %s, and is read to its end once', async (_, status, owner, lock) => {
+    const server = await plainService([...others, ...mine.map((path) => ({ path, owner }))], 50);
+    const job = await jobAt(server.baseUrl);
+    const result = await job.run(check({ locks: handed(lock) }));
+    expect(result.outputs['status']).toBe(status);
+    expect(result.conclusion).toBe(status === 'kept' ? 'success' : 'failure');
+    // Five pages of a folder take the time of 40 requests; then the whole list is read, in eleven pages.
+    expect(server.requests).toHaveLength(5 + 11);
+  });
+});
