@@ -15,6 +15,7 @@ const shipped = useShippedService();
 
 const hero = 'Content/Hero.uasset';
 const renewing = { ttl: '3s', renew: 'true' };
+const checking = { with: { operation: 'check' } };
 
 interface Stage extends Pick<TestContext, 'expect'> {
   readonly place: Place;
@@ -65,12 +66,14 @@ test('a lock with a short ttl is kept for as long as the job lives, and released
   expect(job.leftProcesses()).toEqual([]);
 });
 
-test('the locks end with their ttl when what renews them is killed', async ({ expect, place }) => {
+test('the locks end with their ttl when what renews them is killed, and a check says so', async ({ expect, place }) => {
   const job = await place.job();
   await job.run(locking(hero, renewing));
+  await expect(job.run(checking)).resolves.toMatchObject({ outputs: { status: 'kept', count: '1' } });
   process.kill(onlyProcessOf(job), 'SIGKILL');
   await expect.poll(() => place.locks(), patiently).toEqual([]);
-  const [post] = await job.post();
+  await expect(job.run(checking)).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
+  const post = (await job.post()).at(-1);
   expect(post?.annotations, post?.log).toMatchObject([
     { level: 'warning', message: expect.stringContaining(`The lock on ${hero} had ended at `) },
   ]);
