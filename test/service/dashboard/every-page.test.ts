@@ -3,6 +3,7 @@ import { recordAudit } from '../../../src/service/audit/audit.ts';
 import { wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
 import { expectedPages } from './expected-pages.ts';
 import { storeDelivery } from './hooks/stored-delivery.ts';
@@ -62,15 +63,10 @@ test('no page has markup, an order or a gap that a name, an error or an answer m
       const actor = { name: text, tokenId: text, address: text };
       const detail = { path: text, owner: text, reason: text, workspace: text, [text]: text };
       await recordAudit(db, storage.now, { actor, action: 'lock.force-released', detail });
-      const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
-      const names = { workspace_id: workspace, branch: text, requested_by: text, error: text };
-      const state = { status: 'failed', created_at: 1, started_at: 2, finished_at: 3 };
-      const counts = { estimated_objects: 0, received_objects: 0, attempts: 1 };
-      await db
-        .insertInto('syncs')
-        .values({ id, ...names, ...state, ...counts })
-        .execute();
     });
+    const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
+    const told = { branch: text, requested_by: text, error: text };
+    await storeSyncs(storage, { id, workspace_id: workspace, status: 'failed', ...told });
   }
 
   const typed = encodeURIComponent(hostileName);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { duration } from '../../../src/service/dashboard/elements/text.ts';
 import { chartSentence } from '../../../src/service/dashboard/pages/duration-chart.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
@@ -21,27 +22,21 @@ interface Past {
 }
 
 const insert = (syncs: readonly Past[], where = workspace) =>
-  service().storage.commit('global', (db) =>
-    db
-      .insertInto('syncs')
-      .values(
-        syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
-          id: idOf(index),
-          workspace_id: where,
-          branch,
-          status: error === null ? 'succeeded' : 'failed',
-          estimated_objects: 10,
-          received_objects: 1_234,
-          head: error === null ? 'c0ffee' : null,
-          error,
-          attempts: 1,
-          created_at: index * 1_000,
-          started_at: index * 1_000,
-          finished_at: index * 1_000 + 65_000,
-          requested_by: requestedBy,
-        })),
-      )
-      .execute(),
+  storeSyncs(
+    service().storage,
+    ...syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
+      id: idOf(index),
+      workspace_id: where,
+      branch,
+      status: error === null ? 'succeeded' : 'failed',
+      received_objects: 1_234,
+      head: error === null ? 'c0ffee' : null,
+      error,
+      created_at: index * 1_000,
+      started_at: index * 1_000,
+      finished_at: index * 1_000 + 65_000,
+      requested_by: requestedBy,
+    })),
   );
 
 const linked = (page: string): readonly string[] =>

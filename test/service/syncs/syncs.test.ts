@@ -7,6 +7,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 
 describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   let service: RunningService;
@@ -165,10 +166,8 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
     const id = `sync_00000000-0000-4000-8000-00000000000${attempts}`;
-    const left = { status: 'running', lease_owner: 'somebody who is no more', lease_until: 1, attempts };
-    const counts = { estimated_objects: 1, received_objects: 0, created_at: 1, started_at: 1 };
-    const sync = { id, workspace_id: workspace, branch: 'main', ...left, ...counts };
-    await service.storage.commit('global', (db) => db.insertInto('syncs').values(sync).execute());
+    const left = { status: 'running', lease_owner: 'somebody who is no more', lease_until: 1, finished_at: null };
+    await storeSyncs(service.storage, { id, workspace_id: workspace, ...left, attempts });
     await expect
       .poll(async () => (await service.ask('GET', `/v1/workspaces/${workspace}/syncs/${id}`, { token })).body, {
         timeout: 20_000,
