@@ -1,7 +1,6 @@
 import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import { checkTarget } from '../../../src/service/webhooks/target.ts';
 import { always, checking, deliverTo, failed, nowhere, receiver, statusOnly } from './delivering.ts';
 
 test('a name that does not resolve is a failure, and one that takes too long as well', async () => {
@@ -28,17 +27,6 @@ test('an IPv6 address is reached', async ({ skip }) => {
   const to = await receiver({ host: '::1' });
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', answer: statusOnly(204) });
   expect((await to.nextDelivery()).headers.host).toBe(`[::1]:${to.port}`);
-});
-
-test('a name that led to a public address when it was registered is refused once it leads inside', async () => {
-  const to = await receiver();
-  const answers = [['1.1.1.1'], ['127.0.0.1']];
-  const check = checking(async () => answers.shift() ?? [], []);
-  const url = `https://rebound.example.com:${to.port}/`;
-  expect((await checkTarget(url, check)).ok).toBe(true);
-  const why = expect.stringContaining('leads to a loopback address');
-  expect(await deliverTo(url, { check })).toEqual({ kind: 'refused-target', why });
-  expect(to.connections()).toBe(0);
 });
 
 test('a name is asked for once an attempt, so that no second answer slips past the check', async () => {

@@ -61,7 +61,6 @@ const longHead = `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`;
 const upgrade = 'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
 
 test.each<[string, Behaviour, string, number?]>([
-  ['fails', { does: 'answer', status: 500, body: 's3cret' }, 'answered with the status 500.'],
   ['never answers', { does: 'hang' }, 'accepted a connection, but did not answer within 0.3 s.', 300],
   ['answers a byte at a time', { does: 'drip', part: 'head' }, 'did not answer within 0.3 s.', 300],
   ['resets the connection', { does: 'reset' }, 'closed the connection without an answer (ECONNRESET)'],

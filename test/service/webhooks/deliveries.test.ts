@@ -103,20 +103,6 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
   });
 
-  test('a hook that is registered again is told in its new format, with its new headers, under its old secret', async () => {
-    const events = ['lock.acquired'];
-    const { id, register, lock, receiver, next } = await hooked({ events, headers: { 'x-old': 'an-old-header' } });
-    const url = receiver.url('/hook?key=the-key-of-the-url');
-    await register({ url, events, format: 'github', headers: { 'X-New': 'a-new-header' } });
-    const { body: taken } = await lock('a');
-    const delivery = await next();
-    expect(delivery.said).toMatchObject({
-      event_type: 'lock.acquired',
-      client_payload: { id: idOf(delivery), data: { workspace: id, lock: taken } },
-    });
-    expect([delivery.headers['x-old'], delivery.headers['x-new']]).toEqual([undefined, 'a-new-header']);
-  });
-
   test('a delivery that failed is tried again, and the log says why', async () => {
     const headers = { authorization: 'Bearer the-credential' };
     const { id, lock, receiver, next } = await hooked({ events: ['lock.acquired'], headers });

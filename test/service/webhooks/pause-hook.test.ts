@@ -91,20 +91,6 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
     }
   });
 
-  test('registering it again wakes it', async () => {
-    const { hook, acquire, pause, claim, storage } = hooked();
-    const id = await hook(url);
-    await acquire('a');
-    await pause(id);
-    expect(await hook(url)).toBe(id);
-    expect(await stateOf(id)).toMatchObject({ active: 1, why: null });
-    expect((await claim()).hook.id).toBe(id);
-    expect((await auditOf(storage, id)).at(-1)).toMatchObject({
-      action: 'hook.replaced',
-      detail: { was_inactive: 'paused', new_secret: true },
-    });
-  });
-
   test('a hook that an earlier version has put to sleep, without a reason, was ended by its receiver', async () => {
     const { hook, storage, setHooks } = hooked();
     const id = await hook(url);

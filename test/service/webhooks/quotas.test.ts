@@ -79,15 +79,6 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     expect((await overview(id)).pending_deliveries).toBe(1);
   });
 
-  test('a workspace has no more hooks than it may have; what it has can be registered again', async () => {
-    const { hook, storage } = hooked();
-    await setHookQuotas(storage, { ...defaultHookQuotas, maxHooks: 2 });
-    const first = await hook(url);
-    await hook('https://b.example.com/');
-    await expect(hook('https://c.example.com/')).rejects.toThrow('There are 2 hooks.');
-    expect(await hook(url)).toBe(first);
-  });
-
   test('without a service that has set them, they are the defaults', async () => {
     const { hook, storage } = hooked();
     await storage.commit('global', (db) => db.deleteFrom('quotas').execute());

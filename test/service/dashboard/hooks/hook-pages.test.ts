@@ -52,9 +52,13 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
 
   test('list deliveries page by page, the newest first, and those of one state alone', async () => {
     const { page, stored, show } = await hooked();
-    const paths = Array.from({ length: 56 }, (_, index) => `file-${index}`);
-    for (const path of paths) await stored({ path, status: path === 'file-7' ? 'failed' : 'delivered' });
+    expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
+    const paths = Array.from({ length: 57 }, (_, index) => `file-${index}`);
+    const others: Readonly<Record<string, string>> = { 'file-7': 'failed', 'file-8': 'dropped' };
+    for (const path of paths) await stored({ path, status: others[path] ?? 'delivered' });
     await stored({ path: 'open', status: 'pending', finished_at: null, next_attempt_at: null });
+    // It was delivered, and is sent again: it is not over.
+    await stored({ path: 'open2', status: 'again', finished_at: null });
     const pathsOn = (text: string) =>
       [...text.matchAll(/<code><bdi>((?:file-|open)\d*)<\/bdi>/g)].map(([, path]) => path);
     const twoPages = async (address: string) => {
@@ -65,12 +69,12 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       expect(second).toContain(`<a href="${address}">Newest</a>`);
       return [...pathsOn(first), ...pathsOn(second)];
     };
-    expect(await twoPages(page)).toEqual(['open', ...paths.toReversed()]);
-    const delivered = paths.filter((path) => path !== 'file-7').toReversed();
+    expect(await twoPages(page)).toEqual(['open2', 'open', ...paths.toReversed()]);
+    const delivered = paths.filter((path) => others[path] === undefined).toReversed();
     expect(await twoPages(`${page}?state=delivered`)).toEqual(delivered);
     expect(pathsOn(await show(`${page}?state=failed`))).toEqual(['file-7']);
-    expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open']);
-    expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
+    expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open2', 'open']);
+    expect(pathsOn(await show(`${page}?state=dropped`))).toEqual(['file-8']);
     expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older deliveries.');
     for (const before of ['x', '-1', '1e3', '9'.repeat(16)])
       expect(await show(`${page}?before=${before}`)).toContain('There is no such page');

@@ -164,15 +164,11 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect(service().log()).not.toContain(given);
     const first = await visitor.register(id, { url: `${url}/2`, secret: given });
     expect(first.headers.get('location')).toMatch(/\?notice=registered$/);
-    const acts = (await auditOf(service().storage, hook?.id ?? '')).map(({ action, detail }) => [
-      action,
-      detail['new_secret'],
-    ]);
-    expect(acts).toEqual([
-      ['hook.registered', undefined],
-      ['hook.paused', undefined],
-      ['hook.replaced', false],
-      ['hook.replaced', true],
+    expect(await auditOf(service().storage, hook?.id ?? '')).toMatchObject([
+      { action: 'hook.registered' },
+      { action: 'hook.paused' },
+      { action: 'hook.replaced', detail: { new_secret: false, was_inactive: 'paused' } },
+      { action: 'hook.replaced', detail: { new_secret: true, was_inactive: null } },
     ]);
   });
 });
