@@ -63,9 +63,3 @@ test('hook remove removes a hook for the running service at once; the audit has 
   const detail = { workspace: 'sample', hook: hook.id, origin: 'https://hooks.example.com' };
   expect(entries).toEqual([expect.objectContaining({ ...operator, detail })]);
 });
-
-test('hook remove does not repeat a secret that is given for an id', async () => {
-  const { code, stderr } = await run('hook', 'remove', 'sample', secret);
-  expect(code).toBe(2);
-  expect(stderr).toContain('ID is "whsec_***"');
-});

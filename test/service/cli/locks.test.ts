@@ -1,10 +1,7 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { valueIn } from '../webhooks/samples.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
 
@@ -49,19 +46,8 @@ describe('lock list', () => {
 
   test('reads all pages', async () => {
     // Far more locks than a page holds.
-    const bearer = { id: 'tok_many', name: 'many', scopes: [], workspaces: null };
-    const request = {
-      workspace: 'sample',
-      type: 'exclusive',
-      ttl: valueIn(parseTtl('1h')),
-      bearer,
-      origin: null,
-    } as const;
-    const requests = Array.from({ length: 1_203 }, (_, n) => ({
-      ...request,
-      path: valueIn(parseLockPath(`Many/${n}`)),
-    }));
-    await inDatabase(({ commit, now }) => commit('global', (db) => acquireLocks(db, now, requests)));
+    const many = Array.from({ length: 1_203 }, (_, n) => ({ workspace_id: 'sample', path: `Many/${n}` }));
+    await inDatabase((storage) => storeLocks(storage, ...many));
     expect((await json('lock', 'list', 'sample')).locks).toHaveLength(1_203);
     expect((await run('lock', 'list', 'sample')).stdout.trimEnd().split('\n')).toHaveLength(1_204);
   });

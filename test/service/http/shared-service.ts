@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, sqlite } from '../../support/databases.ts';
 import {
   type Ask,
   type Reply,
@@ -18,15 +18,8 @@ export interface SharedService extends RunningService {
 /** The words of a table, which is easier to read so than as an array with a line for each. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** For tests in which the database has no part. */
-export function anyDatabaseKind(): DatabaseKind {
-  const [kind] = databaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  return kind;
-}
-
 /** One service for the tests of a file, from before the first until after the last. */
-export function sharedService(kind = anyDatabaseKind(), options: RunningServiceOptions = {}): SharedService {
+export function sharedService(kind: DatabaseKind = sqlite, options: RunningServiceOptions = {}): SharedService {
   // Nobody looks at it before it is started.
   const shared = {} as SharedService;
   beforeAll(async () => {
