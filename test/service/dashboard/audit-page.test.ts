@@ -73,8 +73,8 @@ describe('the page of the audit', () => {
   const service = serviceOfTests();
   let visitor: SignedIn;
   beforeAll(async () => {
-    visitor = await signedIn(service(), { name: 'root', scopes: ['admin'] });
-    const { commit, now } = service().storage;
+    visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
+    const { commit, now } = service.storage;
     await commit('global', async (db) => {
       const actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
       for (let index = 0; index < 60; index += 1) {
@@ -127,7 +127,7 @@ describe('the page of the audit', () => {
     const answer = await visitor.get(`/audit?actor=${secret}`);
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('This is the secret of a token.');
-    expect(answer.text + service().log()).not.toContain(secret);
+    expect(answer.text + service.log()).not.toContain(secret);
   });
 
   test.each([

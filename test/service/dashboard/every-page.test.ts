@@ -33,19 +33,19 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
 }
 
 test('no page has markup, an order or a gap that a name, an error or an answer makes, nor any secret; links lead to each', async () => {
-  const { storage, ask, token } = service();
-  const admin = await signedIn(service());
+  const { storage, ask, token } = service;
+  const admin = await signedIn(service);
   const remote = createRepository(await temporaryFolder(), 'remote.git');
   remote.commit({ branch: 'main', files: { a: '1' } });
   // Git allows no spaces in a name, and not every length.
   const branches = hostileTexts.slice(0, 4).map((text) => text.replaceAll(' ', '/'));
   remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: '1' } })));
-  const workspace = await service().workspace(remote.path);
-  await service().workspace('https://ada:remote-s3cret@127.0.0.1:1/assets.git');
+  const workspace = await service.workspace(remote.path);
+  await service.workspace('https://ada:remote-s3cret@127.0.0.1:1/assets.git');
   await admin.get(`/workspaces/${workspace}/summary?awaited=true`);
   const holder = await token({ name: hostileName });
   const origin = 'https://evil.example/"><script>alert(1)</script>';
-  await takeLock(service(), workspace, holder.secret, hostilePath, { origin });
+  await takeLock(service, workspace, holder.secret, hostilePath, { origin });
   const json = {
     url: 'https://ci.example.com/?key=query-s3cret',
     headers: { 'x-key': 'header-s3cret' },
@@ -88,7 +88,7 @@ test('no page has markup, an order or a gap that a name, an error or an answer m
   }
   const isLinked = (path: string) => {
     const pattern = new URLPattern({ pathname: path });
-    return [...pages.keys()].some((address) => pattern.test(address, service().baseUrl));
+    return [...pages.keys()].some((address) => pattern.test(address, service.baseUrl));
   };
   const guarded = expectedPages.filter(({ method, need }) => method === 'GET' && need !== 'anyone');
   const unlinked = guarded.map(({ path }) => path).filter((path) => !isLinked(path));

@@ -7,7 +7,7 @@ import { storeSyncs } from '../../support/stored-rows.ts';
 import { serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
-const listFor = async (options: TokenOptions) => (await (await signedIn(service(), options)).get('/')).text;
+const listFor = async (options: TokenOptions) => (await (await signedIn(service, options)).get('/')).text;
 
 test('says what to do where there is no workspace, and who to ask where a token sees none', async () => {
   expect(await listFor({})).toContain('workspace-service workspace add');
@@ -15,9 +15,9 @@ test('says what to do where there is no workspace, and who to ask where a token 
 });
 
 test('shows of a workspace what the token may see', async () => {
-  const workspace = await service().workspace('https://127.0.0.1:1/assets.git');
-  await service().workspace();
-  await storeSyncs(service().storage, { id: 'sync_1', workspace_id: workspace });
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
+  await service.workspace();
+  await storeSyncs(service.storage, { id: 'sync_1', workspace_id: workspace });
   const seen = async (...scopes: readonly Scope[]) => {
     const page = await listFor({ scopes, workspaces: [workspace] });
     expect(page.match(/<th scope="row">/g)).toHaveLength(1);
@@ -32,8 +32,8 @@ test('shows of a workspace what the token may see', async () => {
 });
 
 test('does not wait for remotes: what they have answered is there the next time', async () => {
-  const workspace = await service().workspace('https://127.0.0.1:1/assets.git');
-  const visitor = await signedIn(service(), { workspaces: [workspace] });
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
+  const visitor = await signedIn(service, { workspaces: [workspace] });
   expect((await visitor.get('/')).text).toContain('asking');
   // Nobody has asked for it but the page.
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');

@@ -10,9 +10,7 @@ import { hookedStorage } from '../webhooks/hooked-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
-  const hooked = hookedStorage(kind);
-  const take = (path: string) => hooked().acquire(path);
-  const release = (path: string) => hooked().release(path);
+  const { acquire: take, release, storage: given } = hookedStorage(kind);
   let storage: Storage;
   let queries: number;
   let watch: LockWatch;
@@ -32,7 +30,6 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     queries = 0;
     errors = [];
     leaving = new AbortController();
-    const { storage: given } = hooked();
     storage = { ...given, read: given.read.withPlugin(counting) };
     watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
   });

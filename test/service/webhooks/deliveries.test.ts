@@ -27,8 +27,8 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   /** A workspace with one webhook, whose secret was given or made. */
   async function hooked(registration: Readonly<Record<string, unknown>>, remoteOfWorkspace?: string) {
-    const workspace = await service().hooks(remoteOfWorkspace);
-    const receiver = await service().receiver();
+    const workspace = await service.hooks(remoteOfWorkspace);
+    const receiver = await service.receiver();
     const { body } = await workspace.register({ url: receiver.url('/hook?key=the-key-of-the-url'), ...registration });
     const secret: string = body.secret;
     const next = async () => {
@@ -59,8 +59,8 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
     await lock('a');
     await next();
-    const admin = (await service().token({ name: 'grace', scopes: ['locks:admin'] })).secret;
-    await service().call('DELETE', `/v1/workspaces/${id}/locks/a?force=true`, { token: admin });
+    const admin = (await service.token({ name: 'grace', scopes: ['locks:admin'] })).secret;
+    await service.call('DELETE', `/v1/workspaces/${id}/locks/a?force=true`, { token: admin });
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
@@ -77,11 +77,11 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   test('syncs are told of as they end, only of the branches that a hook names', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const [main, secret] = [await service().receiver(), newSecret()];
+    const [main, secret] = [await service.receiver(), newSecret()];
     await register({ url: main.url(), branches: ['main'], secret });
     const outcome = async (branch: string) => {
       const location = (await sync(branch)).headers.get('location') ?? '';
-      return [(await nextOfAll()).said, (await service().call('GET', location)).body];
+      return [(await nextOfAll()).said, (await service.call('GET', location)).body];
     };
     const [art, artSync] = await outcome('art/änderung');
     expect(artSync).toMatchObject({ status: 'succeeded', head: heads.get('art/änderung') });
@@ -110,7 +110,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     await lock('a');
     const first = await next();
     // The first step of the schedule is 5 s; the test has no time to lose.
-    const { storage, log } = service();
+    const { storage, log } = service;
     const hurry = () =>
       storage.commit('global', (db) =>
         db
@@ -128,7 +128,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   /** Makes a statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
-    const { storage } = service();
+    const { storage } = service;
     await storage.commit('global', (db) => sql`create unique index only_once on ${rule}`.execute(db));
     try {
       return await work();
@@ -138,8 +138,8 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   }
 
   const eventsOf = async (workspace: string) => {
-    const rows = await service()
-      .storage.read.selectFrom('deliveries')
+    const rows = await service.storage.read
+      .selectFrom('deliveries')
       .innerJoin('hooks', 'hooks.id', 'deliveries.hook_id')
       .select('event')
       .where('workspace_id', '=', workspace)
@@ -151,11 +151,11 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   test('a lock whose answer cannot be remembered is not taken, and nobody is told of it', async () => {
     const { id } = await hooked({ events: ['lock.acquired'] });
     const lock = (path: string) =>
-      service().call('POST', `/v1/workspaces/${id}/locks`, {
+      service.call('POST', `/v1/workspaces/${id}/locks`, {
         json: { path, type: 'exclusive', ttl: '1h' },
         headers: { 'idempotency-key': `${id}-${path}` },
       });
-    const locked = async () => (await service().call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
+    const locked = async () => (await service.call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
     await whileUnique(sql`remembered_answers (token_id, status)`, async () => {
       const replies = [await lock('a'), await lock('b')];
       expect(replies.map(({ status }) => status)).toEqual([201, 500]);
@@ -167,7 +167,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   test('a sync whose end cannot be told of has not ended', async () => {
     const { id, sync } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const { storage, call, log } = service();
+    const { storage, call, log } = service;
     const begin = async () => {
       const location = (await sync('main')).headers.get('location') ?? '';
       return async () => (await call('GET', location)).body.status;

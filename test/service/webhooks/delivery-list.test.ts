@@ -19,21 +19,21 @@ const whole: ReceiverAnswer = {
 };
 
 describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { hook, acquire, storage, deliveries, release, pause, claim, setDeliveries, settle } = hookedStorage(kind);
 
   async function rowOf(id: string): Promise<HookRow> {
-    const row = await findHook(hooked().storage.read, 'game', id);
+    const row = await findHook(storage.read, 'game', id);
     if (row === undefined) throw new Error('There is no such hook.');
     return row;
   }
   const settleNext = async (end: DeliveryEnd, answer: ReceiverAnswer | null = null, durationMs = 1) =>
-    hooked().settle(await hooked().claim(), end, { durationMs, answer });
+    settle(await claim(), end, { durationMs, answer });
 
   /** All of them, page by page; before each page after the first, something may happen. */
   async function listed(id: string, limit: number, meanwhile: () => Promise<unknown>) {
     const found: string[] = [];
     for (let before: number | undefined; ; await meanwhile()) {
-      const { deliveries, next } = await listDeliveries(hooked().storage, await rowOf(id), { limit, before });
+      const { deliveries, next } = await listDeliveries(storage, await rowOf(id), { limit, before });
       expect(deliveries.length).toBeLessThanOrEqual(limit);
       found.push(...deliveries.map((delivery) => delivery.id));
       if (next === undefined) return found;
@@ -41,10 +41,9 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
     }
   }
   const oldestFirst = async (id: string): Promise<DeliveryOverview[]> =>
-    (await listDeliveries(hooked().storage, await rowOf(id), { limit: 100 })).deliveries.toReversed();
+    (await listDeliveries(storage, await rowOf(id), { limit: 100 })).deliveries.toReversed();
 
   test('are listed page by page, the newest first, each once, also while more come', async () => {
-    const { hook, acquire, storage, deliveries } = hooked();
     const [id] = [await hook(url), await hook(otherUrl)];
     const paths = Array.from({ length: 9 }, (_, index) => `file-${index}`);
     for (const path of paths) await acquire(path);
@@ -66,7 +65,6 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
   });
 
   test('say how far they are, and what came of their last attempt', async () => {
-    const { hook, acquire, release, pause, claim, setDeliveries } = hooked();
     const id = await hook(url);
     const lock = await acquire('a');
     await settleNext({ kind: 'delivered' }, { kept: 'status', status: 204 });
@@ -111,7 +109,6 @@ describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => 
   });
 
   test('tell when their last attempt began, how long it took and what was answered, whatever came of it', async () => {
-    const { hook, acquire, storage } = hooked();
     const id = await hook(url);
     const clock = async () => (await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow()).at;
     const ends: [DeliveryEnd, ReceiverAnswer | null][] = [

@@ -77,16 +77,12 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
 export type HookedService = Awaited<ReturnType<typeof startHookedService>>;
 
 /** The whole service, for the tests of hooks of a file. */
-export function hookedService(kind: DatabaseKind, options: RunningServiceOptions = {}): () => HookedService {
-  let started: HookedService | undefined;
-  beforeAll(async () => {
-    started = await startHookedService(kind, options);
-  });
-  afterAll(() => started?.stop());
-  return () => {
-    if (started === undefined) throw new Error('The service runs only while tests do.');
-    return started;
-  };
+export function hookedService(kind: DatabaseKind, options: RunningServiceOptions = {}): HookedService {
+  // Nobody looks at it before it is started.
+  const shared = {} as HookedService;
+  beforeAll(async () => void Object.assign(shared, await startHookedService(kind, options)));
+  afterAll(() => shared.stop());
+  return shared;
 }
 
 /** What a delivery says, once the standardwebhooks package has verified it. */

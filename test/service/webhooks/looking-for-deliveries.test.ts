@@ -5,10 +5,9 @@ import { startDeliveryWorkers } from './delivery-workers.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
 describe.each(databaseKinds)('looking for deliveries on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, acquire, hook } = hookedStorage(kind);
 
   test('does not happen at events while no webhook is registered', async () => {
-    const { storage, acquire, hook } = hooked();
     const queries: RecordedQuery[] = [];
     const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
     await expect.poll(() => queries.length).toBe(1);

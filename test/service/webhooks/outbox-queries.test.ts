@@ -26,10 +26,9 @@ const recorded = (storage: Storage, queries: RecordedQuery[]): Storage => ({
 const url = 'https://a.example.com/';
 
 describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, hook, pause } = hookedStorage(kind);
 
   test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
-    const { storage } = hooked();
     const queries: RecordedQuery[] = [];
     await recorded(storage, queries).commit('global', (db) => acquireIn(db, storage, 'a'));
     await recorded(storage, queries).commit('global', (db) => releaseIn(db, storage, 'a'));
@@ -42,7 +41,6 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
   });
 
   test('however many deliveries there are, no query of the work looks at all of them', async () => {
-    const { hook, storage, pause } = hooked();
     const alive = await hook(url);
     const dead = await hook('https://dead.example.com/');
     const paused = await hook('https://paused.example.com/');

@@ -22,10 +22,10 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   const service = hookedService(kind, { resolve });
 
   const hooksIn = (workspace: string) =>
-    service().storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
+    service.storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
 
   test('with an address alone: it is told of syncs that succeeded, and the answer has a secret made for it', async () => {
-    const { register } = await service().hooks();
+    const { register } = await service.hooks();
     const { status, body } = await register({ url, colour: 'an unknown field' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -45,7 +45,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('a secret that was given is not shown; of headers only the names are, and an event that is named twice once', async () => {
-    const { register } = await service().hooks();
+    const { register } = await service.hooks();
     const { status, body } = await register({
       url,
       secret: newSecret(),
@@ -57,7 +57,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('the audit tells who registered and who replaced it, once however often the request is repeated, which gets the same answer', async () => {
-    const { id: workspace, register } = await service().hooks();
+    const { id: workspace, register } = await service.hooks();
     const key = randomUUID();
     const given = { url, headers: { Authorization: 'Bearer a-credential' } };
     const first = await register(given, key);
@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
     const { id } = first.body;
     await register({ ...given, events: ['lock.released'], secret: newSecret() });
-    const acts = await auditOf(service().storage, id);
+    const acts = await auditOf(service.storage, id);
     const registered = {
       workspace,
       hook: id,
@@ -82,12 +82,12 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
       expect(act).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });
       expect(JSON.stringify(act)).not.toMatch(/the-key-of-the-url|a-credential|whsec_|\/hooks/);
     }
-    const addresses = await service().storage.read.selectFrom('audit').select('address').distinct().execute();
+    const addresses = await service.storage.read.selectFrom('audit').select('address').distinct().execute();
     expect(addresses).toEqual([{ address: '127.0.0.1' }]);
   });
 
   test('the same address again replaces everything but the id and the secret, and shows no secret', async () => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const { body: first } = await register({
       url,
       events: [...hookEvents],
@@ -115,7 +115,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('another spelling of an address is the same address, and one of another workspace is another hook', async () => {
-    const [one, other] = [await service().hooks(), await service().hooks()];
+    const [one, other] = [await service.hooks(), await service.hooks()];
     const { body: first } = await one.register({ url: 'https://93.184.216.34/a/../hooks' });
     const { status, body } = await one.register({ url: 'HTTPS://93.184.216.34:443/hooks' });
     expect([status, body.id, body.url]).toEqual([200, first.id, 'https://93.184.216.34/hooks']);
@@ -127,7 +127,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   test.each(['https://public.example.com/', 'https://not-known-yet.example.com/', 'http://allowed.example.com/'])(
     'the address may be %s',
     async (address) => {
-      const { register } = await service().hooks();
+      const { register } = await service.hooks();
       expect((await register({ url: `${address}?key=the-key-of-the-url` })).status).toBe(201);
     },
   );
@@ -145,7 +145,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
     ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
   ])('refuses %s, and says where', async (_, pointer, fields) => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const { status, body } = await register({ url, ...fields });
     expect(status).toBe(422);
     expect(body.errors).toEqual([{ pointer, detail: expect.stringMatching(/^([A-Z]|https?:).*[.?]$/) }]);
@@ -154,7 +154,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('two registrations of one address at the same moment are one hook', async () => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const replies = await Promise.all(Array.from({ length: 8 }, () => register({ url })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1);

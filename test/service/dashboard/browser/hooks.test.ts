@@ -17,14 +17,14 @@ let receiver: WebhookReceiver;
 let token: string;
 beforeAll(async () => {
   receiver = await startWebhookReceiver();
-  token = (await service().token()).secret;
+  token = (await service.token()).secret;
 });
 afterAll(() => receiver.close());
 
-const lock = (workspace: string, path: string) => takeLock(service(), workspace, token, path);
+const lock = (workspace: string, path: string) => takeLock(service, workspace, token, path);
 
 const attemptsAt = async (id: string): Promise<number | undefined> =>
-  (await service().storage.read.selectFrom('deliveries').select('attempts').where('id', '=', id).executeTakeFirst())
+  (await service.storage.read.selectFrom('deliveries').select('attempts').where('id', '=', id).executeTakeFirst())
     ?.attempts;
 
 /**
@@ -36,7 +36,7 @@ async function firstAttemptAt(id: string): Promise<void> {
   const headers = { 'content-type': 'text/html', server: script };
   const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
   const changes = { next_attempt_at: Date.now() + 3_600_000, last_answer: JSON.stringify(answer) };
-  await service().storage.commit('global', (db) =>
+  await service.storage.commit('global', (db) =>
     db.updateTable('deliveries').set(changes).where('id', '=', id).execute(),
   );
 }
@@ -44,9 +44,9 @@ async function firstAttemptAt(id: string): Promise<void> {
 test('a webhook is added, fails, is looked at, mended and sent again, paused, resumed and removed', async ({
   openPage,
 }) => {
-  const workspace = await service().workspace();
+  const workspace = await service.workspace();
   const page = await openPage();
-  await signIn(page, service(), token, `/workspaces/${workspace}/hooks`);
+  await signIn(page, service, token, `/workspaces/${workspace}/hooks`);
   await page.getByText('This workspace has no webhooks yet.').waitFor();
   await page.getByRole('link', { name: 'Add one' }).click();
   await page.getByLabel('Address').fill('not an address');
@@ -60,7 +60,7 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
   await page.getByLabel('Extra headers').fill('x-key: header-s3cret');
   await page.getByRole('button', { name: 'Register webhook' }).click();
 
-  const secret = await copySecret(page, service());
+  const secret = await copySecret(page, service);
   await expectAccessible(page);
   await page.reload();
   await page.getByText('The form was sent twice. The second time changed nothing.').waitFor();
@@ -115,9 +115,9 @@ test('a webhook is added, fails, is looked at, mended and sent again, paused, re
 });
 
 test('all of it works on a phone without JavaScript', async ({ openPage }) => {
-  const workspace = await service().workspace();
+  const workspace = await service.workspace();
   const page = await openPage({ viewport: phone, javaScript: false });
-  await signIn(page, service(), token, `/workspaces/${workspace}/hooks/new`);
+  await signIn(page, service, token, `/workspaces/${workspace}/hooks/new`);
   await expectNoSidewaysScrolling(page);
   await page.getByLabel('Address').fill(receiver.url(`/${'long'.repeat(100)}`));
   await page.getByLabel('lock.acquired').check();
@@ -145,7 +145,7 @@ test('all of it works on a phone without JavaScript', async ({ openPage }) => {
   receiver.behave({ does: 'answer', status: 204 });
   await page.getByRole('button', { name: 'Send again' }).click();
   expect(idOf(await receiver.nextDelivery())).toBe(id);
-  await page.goto(`${service().baseUrl}/workspaces/${workspace}/hooks`);
+  await page.goto(`${service.baseUrl}/workspaces/${workspace}/hooks`);
   await page.getByRole('rowheader').getByText('Standard Webhooks').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);

@@ -13,8 +13,8 @@ const service = serviceOfTests();
 
 /** Before the other test, which makes an administrator: from then on there is no link. */
 test('an administrator makes a token, a workflow uses it, and it is revoked', async ({ openPage }) => {
-  const { baseUrl, storage } = service();
-  const workspace = await service().workspace();
+  const { baseUrl, storage } = service;
+  const workspace = await service.workspace();
   const page = await openPage();
   await page.goto(`${baseUrl}/sign-in?link=${await offerSignInLink(storage)}`);
   await page.getByRole('button', { name: 'Sign in as administrator' }).click();
@@ -30,7 +30,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByLabel(workspace).check();
   await page.getByRole('button', { name: 'Create token' }).click();
 
-  const secret = await copySecret(page, service());
+  const secret = await copySecret(page, service);
   expect(secret).toMatch(/^wsa_[\w-]{43}$/);
   await expectAccessible(page);
 
@@ -86,7 +86,7 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
 });
 
 test('all of it works on a phone without JavaScript, with hostile names', async ({ openPage }) => {
-  const { storage, token } = service();
+  const { storage, token } = service;
   const { secret } = await token({ name: 'Ada', scopes: ['admin'] });
   for (const text of hostileTexts) await token({ name: text, workspaces: ['x'.repeat(64), 'game'] });
   await storage.commit('global', async (db) => {
@@ -97,7 +97,7 @@ test('all of it works on a phone without JavaScript, with hostile names', async 
     }
   });
   const page = await openPage({ viewport: phone, javaScript: false });
-  await signIn(page, service(), secret, '/tokens');
+  await signIn(page, service, secret, '/tokens');
   await page.getByRole('rowheader').getByText('<script>alert(1)</script>').waitFor();
   await expectNoSidewaysScrolling(page);
   await expectAccessible(page);

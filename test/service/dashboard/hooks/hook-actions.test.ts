@@ -10,14 +10,14 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
   const service = hookedService(kind);
 
   async function hooked() {
-    const { id: workspace, register } = await service().hooks();
-    const receiver = await service().receiver();
-    const visitor = await hookVisitor(service());
+    const { id: workspace, register } = await service.hooks();
+    const receiver = await service.receiver();
+    const visitor = await hookVisitor(service);
     const { body } = await register({ url: receiver.url(), events: ['lock.acquired'] });
     const hook = String(body.id);
     const page = `/workspaces/${workspace}/hooks/${hook}`;
     const { form_token = '' } = await visitor.newForm(workspace);
-    const { storage } = service();
+    const { storage } = service;
     return {
       ...{ receiver, visitor, hook, page },
       send: (path: string) => visitor.post(page + path, { form_token }),
@@ -44,7 +44,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await act('/resume')).toContain('The webhook is active again.');
     expect(idOf(await receiver.nextDelivery())).toBe(waiting);
     expect(await act('/resume')).toContain('Nothing was changed: the webhook was already active.');
-    await service().storage.commit('global', (db) =>
+    await service.storage.commit('global', (db) =>
       db.updateTable('hooks').set({ active: 0, inactive_why: 'gone' }).where('id', '=', hook).execute(),
     );
     expect(await act('/pause')).toContain('the receiver ended the webhook with 410');

@@ -14,21 +14,21 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
 
   /** A workspace with one webhook, and somebody who looks at it. */
   async function hooked(more: Readonly<Record<string, unknown>> = {}) {
-    const { id: workspace, register } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id: workspace, register } = await service.hooks();
+    const visitor = await hookVisitor(service);
     const { body } = await register({ url, events: ['lock.acquired'], headers: { 'x-key': 'header-s3cret' }, ...more });
     const list = `/workspaces/${workspace}/hooks`;
     const page = `${list}/${body.id}`;
-    const stored = (given: Parameters<typeof storeDelivery>[2]) => storeDelivery(service().storage, body.id, given);
+    const stored = (given: Parameters<typeof storeDelivery>[2]) => storeDelivery(service.storage, body.id, given);
     const show = async (path: string) => (await visitor.get(path)).text;
     return { workspace, register, visitor, hook: String(body.id), list, page, stored, show };
   }
   const change = (hook: string, columns: Readonly<Record<string, string | number | null>>) =>
-    service().storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
+    service.storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
 
   test('list each with its address but for the query, what it is told, its state and how its deliveries fare', async () => {
-    const { id: other } = await service().hooks();
-    const { text: empty } = await (await hookVisitor(service())).get(`/workspaces/${other}/hooks`);
+    const { id: other } = await service.hooks();
+    const { text: empty } = await (await hookVisitor(service)).get(`/workspaces/${other}/hooks`);
     expect(empty).toContain('This workspace has no webhooks yet.');
     expect(empty).toContain(`<a href="/workspaces/${other}/hooks/new">Add one</a>`);
     const { register, hook, list, stored, show } = await hooked();
@@ -83,7 +83,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
   test('say how far each delivery is, and when it is tried next', async () => {
     const { workspace, hook, page, stored, show } = await hooked();
     const open = { status: 'pending', finished_at: null, attempts: 3 };
-    const { storage } = service();
+    const { storage } = service;
     const now = Date.now();
     const later = await stored({ ...open, path: 'later', next_attempt_at: now + 3_600_000 * 5 });
     const behind = await stored({ ...open, path: 'behind', next_attempt_at: null, attempts: 0 });
@@ -134,7 +134,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const { page, stored, visitor } = await hooked();
     const event = JSON.stringify({ ...succeeded, workspace: 'game', data: { sync: { ...sync, branch: 'main' } } });
     const path = `${page}/deliveries/${await stored({ event })}`;
-    const { text } = await (await signedIn(service())).get(path);
+    const { text } = await (await signedIn(service)).get(path);
     expect(text).toContain(`<a href="/workspaces/game/syncs/${sync.sync_id}">`);
     expect(text).toMatch(/<dt>Branch<\/dt><dd><code><bdi>main</);
     expect((await visitor.get(path)).text).not.toContain('/syncs/');
@@ -184,10 +184,10 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     }
     await expectNothing(one.visitor, await formTokenOf(one.visitor, one.workspace), hooks, deliveries);
     // Whoever does not see the workspace is told the same of what is there.
-    const stranger = await hookVisitor(service(), [other.workspace]);
+    const stranger = await hookVisitor(service, [other.workspace]);
     const form_token = await formTokenOf(stranger, other.workspace);
     await expectNothing(stranger, form_token, [one.page], [`${one.page}/deliveries/${delivery}`]);
-    const { read } = service().storage;
+    const { read } = service.storage;
     const active = await read.selectFrom('hooks').select('active').where('id', 'in', [one.hook, other.hook]).execute();
     expect(active).toEqual([{ active: 1 }, { active: 1 }]);
   });
