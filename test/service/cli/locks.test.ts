@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { besideService } from './in-service.ts';
-import { runMain } from './run-main.ts';
 
 const { inDatabase, run, json, ask, lock } = besideService();
 
@@ -11,13 +10,6 @@ const run42 = 'https://github.com/studio/game/actions/runs/42/attempts/1';
 const operator = `operator:${userInfo().username}`;
 
 describe('lock list', () => {
-  test('says what to expect where nothing is locked', async () => {
-    const { code, stdout } = await run('lock', 'list', 'sample');
-    expect(code).toBe(0);
-    expect(stdout).toContain('No path of the workspace "sample" is locked.');
-    expect(await json('lock', 'list', 'sample')).toEqual({ locks: [] });
-  });
-
   test('shows who holds what, since when, until when and from which run', async () => {
     const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42 });
     const { stdout } = await run('lock', 'list', 'sample');
@@ -93,17 +85,5 @@ describe('lock release', () => {
     } finally {
       await receiver.close();
     }
-  });
-
-  test('fails where there is no lock', async () => {
-    const { code, stderr } = await run('lock', 'release', 'sample', 'Content/Free.uasset', '--force');
-    expect(code).toBe(1);
-    expect(stderr).toContain('There is no lock on Content/Free.uasset in the workspace "sample".');
-  });
-
-  test.each(['../x', '/etc/passwd', 'C:\\x', 'x/'])('refuses the path %s', async (path) => {
-    const { code, stderr } = await runMain(['lock', 'release', 'sample', path, '--force']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('PATH is ');
   });
 });
