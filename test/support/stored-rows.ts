@@ -1,4 +1,4 @@
-import type { InsertObject } from 'kysely';
+import { type InsertObject, type Selectable, sql, type Updateable } from 'kysely';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 
@@ -24,4 +24,16 @@ export async function storeLocks(
   const times = { acquired_at: 1, expires_at: 8_000_000_000_000 };
   const rows = locks.map((lock) => ({ id: `lock_${lock.workspace_id}_${lock.path}`, ...held, ...times, ...lock }));
   await commit('global', (db) => db.insertInto('locks').values(rows).execute());
+}
+
+/** Changes what has these values, as time, an earlier version or somebody with a hand in the database would. */
+export async function changeRows<Table extends keyof Tables>(
+  { commit }: Pick<Storage, 'commit'>,
+  table: Table,
+  columns: Updateable<Tables[Table]>,
+  having: Partial<Selectable<Tables[Table]>> = {},
+): Promise<void> {
+  const equals = (values: object) => Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
+  const [changed, those] = [sql.join(equals(columns)), sql.join([sql`true`, ...equals(having)], sql` and `)];
+  await commit('global', (db) => sql`update ${sql.table(table)} set ${changed} where ${those}`.execute(db));
 }

@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 export interface InService {
-  folder(): string;
+  readonly folder: string;
   /** Runs a command on the folder of the running service. */
   run(...args: readonly string[]): Promise<CommandResult>;
   /** The JSON document of a command that succeeds. */
@@ -26,19 +25,14 @@ export interface InService {
 export function besideService(): InService {
   let service: ReturnType<typeof startMain>;
   let listening: { readonly base_url: string; readonly token: string };
-  let parent: string;
   // A space, as in the names of many people's folders.
-  const folder = () => join(parent, 'the data');
+  const folder = join(folderOfTests(), 'the data');
   beforeAll(async () => {
-    parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-    service = startMain(['serve', '--dev', '--json', '--port=0'], commandEnvironment(folder()));
+    service = startMain(['serve', '--dev', '--json', '--port=0'], commandEnvironment(folder));
     listening = JSON.parse(await service.printed('listening'));
   });
-  afterAll(async () => {
-    await service.stop();
-    await rm(parent, { recursive: true, force: true, maxRetries: 3 });
-  });
-  const run = (...args: readonly string[]) => runMain(args, commandEnvironment(folder()));
+  afterAll(async () => void (await service.stop()));
+  const run = (...args: readonly string[]) => runMain(args, commandEnvironment(folder));
   const asAdmin: InService['ask'] = (method, path, given) =>
     ask(listening.base_url, method, path, { token: listening.token, ...given });
   return {
@@ -56,7 +50,7 @@ export function besideService(): InService {
         ...(origin !== undefined && { headers: { referer: origin } }),
       }),
     async inDatabase(work) {
-      const storage = await openSqlite({ folder: folder() });
+      const storage = await openSqlite({ folder: folder });
       return work(storage).finally(storage.close);
     },
   };

@@ -57,7 +57,7 @@ describe('workspace remove', () => {
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
     const state = async () => (await ask('GET', path)).body.status;
     await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
-    const mirror = join(folder(), 'mirrors', 'short%2elived.git');
+    const mirror = join(folder, 'mirrors', 'short%2elived.git');
     expect(await exists(mirror)).toBe(true);
 
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });

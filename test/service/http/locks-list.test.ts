@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { locksOf, pathsIn, sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
@@ -15,9 +16,7 @@ describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   test('has locks on paths that are refused by now, page by page, and they can be released', async () => {
     const { id, take, list, paths, release } = await workspaceWith('a', 'b', 'c');
     const old = 'a\u202egnp.exe';
-    await service.storage.commit('global', (db) =>
-      db.updateTable('locks').set({ path: old }).where('workspace_id', '=', id).where('path', '=', 'b').execute(),
-    );
+    await changeRows(service.storage, 'locks', { path: old }, { workspace_id: id, path: 'b' });
     const first = await list('?limit=2');
     expect(pathsIn(first)).toEqual(['a', old]);
     expect(await paths(`?limit=2&cursor=${first.body.next_cursor}`)).toEqual(['c']);

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
-import { realDatabaseKinds, sqlite, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
@@ -17,18 +18,17 @@ const elsewhere = [429, 503];
 describe.each(realDatabaseKinds)('the answers on $name are what the document describes', (kind) => {
   let resolve: Resolve = () => Promise.reject(new Error('No name resolves here.'));
   const service = sharedService(kind, { resolve: (hostname) => resolve(hostname) });
+  const folder = folderOfTests();
   let limited: string;
   let other: string;
   let workspace: string;
 
   beforeAll(async () => {
-    const { folder, remove } = await temporaryDataFolder();
     const repository = createRepository(folder);
     repository.commit({ branch: 'main', files: { 'a.txt': 'a' } }, { branch: 'art', files: { 'b.txt': 'b' } });
     other = (await service.token({ name: 'other' })).secret;
     limited = (await service.token({ scopes: [] })).secret;
     workspace = await service.workspace(`file://${repository.path}`);
-    return remove;
   });
 
   const lock = (path: string = randomUUID()) => ({ path, type: 'exclusive', ttl: '1h' });

@@ -6,6 +6,7 @@ import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type LockNews, type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
@@ -67,9 +68,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     await take('short');
     expect(await told(news)).toEqual({ held: ['short'], free: [] });
     // Nobody removes its row here: it is over by the clock of the database alone.
-    await storage.commit('global', (db) =>
-      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
-    );
+    await changeRows(storage, 'locks', { expires_at: 1 }, { path: 'short' });
     expect(await told(news)).toEqual({ held: [], free: ['short'] });
     const later = follow();
     expect(await told(later)).toEqual({ all: ['second'] });

@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 
 test('on a full disk nothing is promised: 503 with a reason; reading goes on, and writing when there is room again', async () => {
-  const [kind] = databaseKinds;
-  if (kind?.name !== 'SQLite') throw new Error('The first database is SQLite.');
-  const service = await startTestService(kind);
+  const service = await startTestService(sqlite);
   onTestFinished(service.stop);
   const { secret: token } = await service.token();
   const workspace = await service.workspace();

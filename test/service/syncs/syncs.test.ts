@@ -1,29 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
+import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { folderOfTests, temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
-import { storeSyncs } from '../../support/stored-rows.ts';
+import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 
 describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   let service: RunningService;
   let token: string;
-  let folder: string;
+  const folder = folderOfTests();
   let repositories = 0;
 
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'workspace-syncs-'));
     service = await startTestService(kind);
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
-  afterAll(async () => {
-    await service.stop();
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-  });
+  afterAll(() => service.stop());
 
   async function workspaceWithRepository(): Promise<{ readonly workspace: string; readonly remote: Repository }> {
     repositories += 1;
@@ -132,9 +125,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit(...manyCommits(30));
     const { received_objects } = await ended(await trigger(workspace, 'main'));
-    await service.storage.commit('global', (db) =>
-      db.updateTable('workspaces').set({ remote: '/nowhere/at-all.git' }).where('id', '=', workspace).execute(),
-    );
+    await changeRows(service.storage, 'workspaces', { remote: '/nowhere/at-all.git' }, { id: workspace });
     const queued = await trigger(workspace, 'main');
     expect([queued.status, queued.body.estimated_objects]).toEqual([202, received_objects]);
     expect((await ended(queued)).status).toBe('failed');
@@ -187,9 +178,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
 });
 
 test('a file remote is not fetched unless the operator allows it', async () => {
-  const [kind] = realDatabaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  const service = await startTestService(kind, { allowFileRemotes: false });
+  const service = await startTestService(sqlite, { allowFileRemotes: false });
   onTestFinished(service.stop);
   const remote = createRepository(await temporaryFolder());
   remote.commit({ branch: 'main', files: { a: '1' } });

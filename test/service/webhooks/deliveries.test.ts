@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { hookedService, idOf, verified } from './hooked-service.ts';
 import { patient } from './patience.ts';
 
@@ -11,19 +13,17 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 
 describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
-  let data: Awaited<ReturnType<typeof temporaryDataFolder>>;
+  const folder = folderOfTests();
   let remote: string;
   const heads = new Map<string, string>();
 
   // Beforehand, because making a repository holds up everything else in this process.
   beforeAll(async () => {
-    data = await temporaryDataFolder();
-    const repository = createRepository(data.folder);
+    const repository = createRepository(folder);
     repository.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art/änderung', files: { b: '2' } });
     for (const branch of ['main', 'art/änderung']) heads.set(branch, repository.head(branch));
     remote = repository.path;
   });
-  afterAll(() => data.remove());
 
   /** A workspace with one webhook, whose secret was given or made. */
   async function hooked(registration: Readonly<Record<string, unknown>>, remoteOfWorkspace?: string) {
@@ -97,7 +97,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('a sync that fails is told of with its error', async () => {
-    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${data.folder}/nothing-here.git`);
+    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${folder}/nothing-here.git`);
     const { sync_id } = (await sync('main')).body;
     const failed = { sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) };
     expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
@@ -181,9 +181,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
       return status;
     });
     expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
-    await storage.commit('global', (db) =>
-      db.updateTable('syncs').set({ lease_until: 0 }).where('workspace_id', '=', id).execute(),
-    );
+    await changeRows(storage, 'syncs', { lease_until: 0 }, { workspace_id: id });
     await expect.poll(second, patient).toBe('succeeded');
     expect(await eventsOf(id)).toEqual(['sync.succeeded', 'sync.succeeded']);
   });

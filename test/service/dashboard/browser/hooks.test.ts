@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import { wholeAnswer } from '../../../../src/service/webhooks/receiver-answer.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts';
 import { idOf, verified } from '../../webhooks/hooked-service.ts';
 import { patient } from '../../webhooks/patience.ts';
@@ -35,9 +36,7 @@ async function firstAttemptAt(id: string): Promise<void> {
   const headers = { 'content-type': 'text/html', server: script };
   const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(script), isCut: false }, []);
   const changes = { next_attempt_at: Date.now() + 3_600_000, last_answer: JSON.stringify(answer) };
-  await service.storage.commit('global', (db) =>
-    db.updateTable('deliveries').set(changes).where('id', '=', id).execute(),
-  );
+  await changeRows(service.storage, 'deliveries', changes, { id });
 }
 
 test('a webhook is added, fails, is looked at, mended and sent again, paused, resumed and removed', async ({

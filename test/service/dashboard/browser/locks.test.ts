@@ -4,6 +4,7 @@ import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { serviceOfTests } from '../browser-like.ts';
 import { hostileName, hostilePath, releaseAsApi, seedManyLocks, takeLock } from '../locked-service.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
@@ -56,9 +57,7 @@ describe('the page of locks', () => {
 
     await takeLock(service, workspace, bot.secret, 'short');
     await rowOf(page, 'short').waitFor();
-    await service.storage.commit('global', (db) =>
-      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
-    );
+    await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'short' });
     await gone(page, 'short');
     const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
     await rowOf(page, 'renewed').waitFor();

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
-import { realDatabaseKinds } from '../../../support/databases.ts';
+import { sqlite } from '../../../support/databases.ts';
 import { temporaryFolder } from '../../../support/git-folders.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
@@ -16,7 +16,7 @@ async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
   const folder = await temporaryFolder();
   const remote = createRepository(folder, 'assets.git');
   const server = await startGitHttpsServer({ folder, ...behaviour });
-  const service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'), {
+  const service = await startTestService(sqlite, {
     environment: { ...process.env, GIT_SSL_CAINFO: server.certificate },
   });
   onTestFinished(() => service.stop());

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../../support/databases.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { auditOf } from '../../webhooks/audited.ts';
 import { hookedService, idOf } from '../../webhooks/hooked-service.ts';
 import { patient } from '../../webhooks/patience.ts';
@@ -44,9 +45,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await act('/resume')).toContain('The webhook is active again.');
     expect(idOf(await receiver.nextDelivery())).toBe(waiting);
     expect(await act('/resume')).toContain('Nothing was changed: the webhook was already active.');
-    await service.storage.commit('global', (db) =>
-      db.updateTable('hooks').set({ active: 0, inactive_why: 'gone' }).where('id', '=', hook).execute(),
-    );
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'gone' }, { id: hook });
     expect(await act('/pause')).toContain('the receiver ended the webhook with 410');
     expect(await isActive()).toBe(0);
     expect(await act('/resume')).toContain('Another 410 from its receiver');

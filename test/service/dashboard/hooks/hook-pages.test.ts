@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recountBacklogs } from '../../../../src/service/webhooks/backlog.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
 import { succeeded, sync } from '../../webhooks/samples.ts';
 import { addressIn, signedIn } from '../browser-like.ts';
@@ -23,9 +24,6 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const show = async (path: string) => (await visitor.get(path)).text;
     return { workspace, register, visitor, hook: String(body.id), list, page, stored, show };
   }
-  const change = (hook: string, columns: Readonly<Record<string, string | number | null>>) =>
-    service.storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
-
   test('list each with its address but for the query, what it is told, its state and how its deliveries fare', async () => {
     const { id: other } = await service.hooks();
     const { text: empty } = await (await hookVisitor(service)).get(`/workspaces/${other}/hooks`);
@@ -35,8 +33,8 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const syncs = { events: ['sync.failed', 'sync.succeeded'], branches: ['main', 'dev'], format: 'buildkite' };
     const { body } = await register({ ...syncs, url: 'https://b.example.com/' });
     const { body: gone } = await register({ url: 'https://c.example.com/' });
-    await change(body.id, { active: 0, inactive_why: 'paused' });
-    await change(gone.id, { active: 0, inactive_why: 'gone' });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'paused' }, { id: body.id });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'gone' }, { id: gone.id });
     for (const path of ['a', 'b']) await stored({ path, status: 'failed', last_error: `It failed for ${path}.` });
     for (const path of ['c', 'd', 'e']) await stored({ path, status: 'pending', finished_at: null });
     const [first = '', second = '', third = ''] = (await show(list)).split('<tr>').slice(2);
@@ -101,7 +99,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await of(behind)).toContain('No attempt yet.');
     expect(await of(behind)).toContain('It waits for an earlier delivery for the same path');
     expect(await of(underWay)).toContain('It is being sent now.');
-    await change(hook, { active: 0, inactive_why: 'paused' });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'paused' }, { id: hook });
     expect(await of(later)).toContain('when the webhook is resumed');
     for (const id of [later, behind, underWay, again])
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
