@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { locksOf, pathsIn, sharedService } from './shared-service.ts';
+import { pathsIn, sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   const service = sharedService(kind);
 
   async function workspaceWith(...locked: readonly string[]) {
-    const id = await service.workspace();
-    const locks = locksOf(service, id, service.secret);
+    const locks = await service.newWorkspace();
     for (const { status } of await Promise.all(locked.map((path) => locks.take(path)))) expect(status).toBe(201);
-    return { id, ...locks };
+    return locks;
   }
 
   test('has locks on paths that are refused by now, page by page, and they can be released', async () => {

@@ -13,6 +13,8 @@ export interface SharedService extends RunningService {
   readonly secret: string;
   /** A workspace, for tests that need no empty one. */
   readonly home: string;
+  /** An empty workspace, and the locks of the one who may do everything. */
+  newWorkspace(): Promise<{ readonly id: string } & Locks>;
 }
 
 /** The words of a table, which is easier to read so than as an array with a line for each. */
@@ -26,7 +28,12 @@ export function sharedService(kind: DatabaseKind = sqlite, options: RunningServi
     const service = await startTestService(kind, options);
     // No git process is started for a remote that is none.
     const home = await service.workspace('not a remote');
-    Object.assign(shared, service, { secret: (await service.token()).secret, home });
+    const { secret } = await service.token();
+    async function newWorkspace() {
+      const id = await service.workspace();
+      return { id, ...locksOf(service, id, secret) };
+    }
+    Object.assign(shared, service, { secret, home, newWorkspace });
   });
   afterAll(() => shared.stop());
   return shared;

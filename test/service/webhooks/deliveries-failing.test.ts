@@ -4,9 +4,8 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { checking, receiver, statusOnly } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
-import { idOf, verified } from './hooked-service.ts';
+import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
-import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };

@@ -4,8 +4,8 @@ import { activeHooks, type ClaimedDelivery, type DeliveryEnd } from '../../../sr
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
+import { patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
-import { patient } from './patience.ts';
 
 describe.each(realDatabaseKinds)('deliveries of several instances on $name', (kind) => {
   const { storage, deliveries, due, release, claim, settle, statuses, setDeliveries } = hookedStorage(kind);

@@ -6,8 +6,7 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { hookedService, idOf, verified } from './hooked-service.ts';
-import { patient } from './patience.ts';
+import { hookedService, idOf, patient, verified } from './hooked-service.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 

@@ -4,6 +4,9 @@ import type { DatabaseKind } from '../../support/databases.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
+/** Only ends a wait that would have no end: what is waited for comes in a moment, on a busy machine too. */
+export const patient = { timeout: 30_000 };
+
 /** What a test gave that must not come back: the secret, the values of the headers, the query of the address. */
 function secretsIn({ url, secret, headers }: Readonly<Record<string, unknown>>): string[] {
   const query = typeof url === 'string' && URL.canParse(url) ? new URL(url).search.slice(1) : '';

@@ -10,9 +10,8 @@ import { runs } from '../../support/runs.ts';
 import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
-import { idOf } from './hooked-service.ts';
+import { idOf, patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
-import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookVisitor, problemBeside } from '../dashboard/hooks/hook-visitor.ts';
-import { hookedService } from './hooked-service.ts';
-import { patient } from './patience.ts';
+import { hookedService, patient } from './hooked-service.ts';
 
 const urls = ['a', 'b', 'c'].map((name) => `https://ci.example.com/${name}?key=of-the-receiver`);
 const [first = '', second = '', third = ''] = urls;

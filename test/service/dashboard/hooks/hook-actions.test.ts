@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { auditOf } from '../../webhooks/audited.ts';
-import { hookedService, idOf } from '../../webhooks/hooked-service.ts';
-import { patient } from '../../webhooks/patience.ts';
+import { hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
 import { hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
