@@ -168,10 +168,7 @@ describe('a client that sends many requests at once', () => {
   test('of a client that does not read no more than a few requests are begun', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 1_000);
-    const socket = connect({ port: service.port, host: '127.0.0.1' });
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
+    const socket = await hold(service.port, '');
     // Nobody listens for data, and so nothing is read.
     const target = `/v1/workspaces/${workspace}/locks`;
     const { promise: isStuck, resolve } = Promise.withResolvers<void>();
