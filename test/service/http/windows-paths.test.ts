@@ -29,19 +29,6 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
     expect((await take('art/hero.psd')).status).toBe(201);
   });
 
-  test('lets one of many spellings through that are asked for at once', async () => {
-    const { take, paths } = await service.newWorkspace();
-    const spellings = Array.from({ length: 32 }, (_, bits) =>
-      [...'scene'].map((letter, index) => ((bits >> index) % 2 === 0 ? letter : letter.toUpperCase())).join(''),
-    );
-    const answers = await Promise.all(spellings.map((path) => take(path)));
-    const [granted, ...more] = answers.filter(({ status }) => status === 201);
-    expect([await paths(), more]).toEqual([[granted?.body.path], []]);
-    for (const refused of answers.filter((answer) => answer !== granted)) {
-      expect(expectProblem(refused, 'locked').lock).toEqual(granted?.body);
-    }
-  });
-
   test('answers who waits for another spelling when the lock is released, or names it in the end', async () => {
     const { take, release, list } = await service.newWorkspace();
     const { body } = await take('Hero');

@@ -41,7 +41,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
       { does: 'hang' },
     ];
     const { target, lock } = await told(failing, ...ways, ok);
-    const { attempts } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
+    const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
     await expect.poll(statuses, patient).toEqual(['delivered']);
 
     expect(target.deliveries).toHaveLength(ways.length + 2);
@@ -51,6 +51,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     }
     expect(elsewhere.connections()).toBe(0);
     expect(await attempts()).toEqual({ delivered: 1, retry: ways.length + 1 });
+    expect(log()).toContain(`${new URL(target.url()).origin} answered with the status 500.`);
     expect(await deliveries()).toMatchObject([{ attempts: ways.length + 2, last_error: null }]);
   });
 

@@ -102,29 +102,6 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
   });
 
-  test('a delivery that failed is tried again, and the log says why', async () => {
-    const headers = { authorization: 'Bearer the-credential' };
-    const { id, lock, receiver, next } = await hooked({ events: ['lock.acquired'], headers });
-    receiver.behave({ does: 'answer', status: 500 }, { does: 'answer', status: 204 });
-    await lock('a');
-    const first = await next();
-    // The first step of the schedule is 5 s; the test has no time to lose.
-    const { storage, log } = service;
-    const hurry = () =>
-      storage.commit('global', (db) =>
-        db
-          .updateTable('deliveries')
-          .set({ next_attempt_at: 0 })
-          .where('hook_id', 'in', db.selectFrom('hooks').select('id').where('workspace_id', '=', id))
-          .where('attempts', '=', 1)
-          .executeTakeFirst(),
-      );
-    await expect.poll(async () => (await hurry()).numUpdatedRows, patient).toBe(1n);
-    const second = await next();
-    expect([idOf(second), second.said]).toEqual([idOf(first), first.said]);
-    expect(log()).toContain(`${new URL(receiver.url()).origin} answered with the status 500.`);
-  });
-
   /** Makes a statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
     const { storage } = service;
