@@ -1,5 +1,6 @@
 import type { RunningService } from '../../support/running-service.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
+import { locksOf } from '../http/shared-service.ts';
 
 export interface TakenLock {
   readonly id: string;
@@ -13,23 +14,16 @@ export interface Taking {
 
 /** Takes a lock as a pipeline does. */
 export async function takeLock(
-  { ask }: RunningService,
+  service: RunningService,
   workspace: string,
   token: string,
   path: string,
   { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1' }: Taking = {},
 ): Promise<TakenLock> {
-  const answer = await ask('POST', `/v1/workspaces/${workspace}/locks`, {
-    token,
-    json: { path, type: 'exclusive', ttl },
-    headers: { referer: origin },
-  });
+  const answer = await locksOf(service, workspace, token).take(path, { ttl, referer: origin });
   if (answer.status !== 201) throw new Error(`The lock on ${path} was not taken: ${answer.text}`);
   return answer.body;
 }
-
-export const releaseAsApi = ({ ask }: RunningService, workspace: string, token: string, path: string) =>
-  ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}`, { token });
 
 /** Puts many locks there at once: to take each would take longer than the test. */
 export async function seedManyLocks({ storage }: RunningService, workspace: string, number: number): Promise<void> {

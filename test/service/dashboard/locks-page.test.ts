@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { locksOf } from '../http/shared-service.ts';
 import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
-import { releaseAsApi, seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
+import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
 
@@ -143,7 +144,7 @@ describe('releasing a lock', () => {
     const workspace = await service.workspace();
     const [first, second] = [await service.token({ name: 'first' }), await service.token({ name: 'second' })];
     const shown = await takeLock(service, workspace, first.secret, 'a');
-    await releaseAsApi(service, workspace, first.secret, 'a');
+    await locksOf(service, workspace, first.secret).release('a');
     const now = await takeLock(service, workspace, second.secret, 'a');
     const admin = await signedIn(service, { scopes: ['locks:admin'] });
     const send = (lock: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { type DatabaseKind, sqlite } from '../../support/databases.ts';
 import {
   type Ask,
@@ -58,3 +58,10 @@ export function locksOf({ ask }: Pick<RunningService, 'ask'>, workspace: string,
 export type Locks = ReturnType<typeof locksOf>;
 
 export const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
+
+/** Asks without end how many wait for a path, until it is so many. */
+export async function untilWaiting({ ask }: Pick<RunningService, 'ask'>, token: string, count: number): Promise<void> {
+  const metrics = async () => (await ask('GET', '/metrics', { token })).text;
+  const waiters = new RegExp(`^workspace_lock_waiters ${count}$`, 'm');
+  await expect.poll(metrics, { timeout: 20_000, interval: 10 }).toMatch(waiters);
+}

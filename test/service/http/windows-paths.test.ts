@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
-import { locksOf, sharedService } from './shared-service.ts';
+import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   const service = sharedService(kind, { windowsPaths: true });
@@ -40,8 +40,7 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
       isAnswered = true;
       return answer;
     });
-    const metrics = async () => (await service.ask('GET', '/metrics', { token: service.secret })).text;
-    await expect.poll(metrics, { timeout: 20_000, interval: 10 }).toMatch(/^workspace_lock_waiters 1$/m);
+    await untilWaiting(service, service.secret, 1);
     expect((await take('HERO')).status).toBe(409);
     expect(isAnswered).toBe(false);
     await release('Hero');

@@ -5,8 +5,9 @@ import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
+import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { serviceOfTests } from '../browser-like.ts';
-import { hostileName, hostilePath, releaseAsApi, seedManyLocks, takeLock } from '../locked-service.ts';
+import { hostileName, hostilePath, seedManyLocks, takeLock } from '../locked-service.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
@@ -61,14 +62,11 @@ describe('the page of locks', () => {
     await gone(page, 'short');
     const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
     await rowOf(page, 'renewed').waitFor();
-    const answer = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
-      token: bot.secret,
-      json: { path: 'renewed', type: 'exclusive', ttl: '3h' },
-      headers: { 'if-match': `"${renewed.id}"` },
-    });
+    const { take, release } = locksAsApi(service, workspace, bot.secret);
+    const answer = await take('renewed', { ttl: '3h', 'if-match': `"${renewed.id}"` });
     expect(answer.status).toBe(200);
     await rowOf(page, 'renewed').getByText('2 h 59 min').waitFor();
-    await releaseAsApi(service, workspace, bot.secret, 'Content/Hero.uasset');
+    await release('Content/Hero.uasset');
     await gone(page, 'Content/Hero.uasset');
     expect(await page.locator('#lock-count').textContent()).toBe('1 lock');
   });
