@@ -112,21 +112,6 @@ describe('those who wait for a path', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('are told one after the other as it is released, each when it is free again', async () => {
-    const world = await worldWith('first', 'second', 'third');
-    await pass(10_000);
-    expect(world.told).toEqual([]);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['first']);
-    world.hold('a');
-    await pass(10 * graceMs);
-    expect(world.told).toEqual(['first']);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['first', 'second']);
-  });
-
   test('do not wait for the grace where whoever was told has been and gone', async () => {
     const world = await worldWith('first', 'second');
     world.release('a');

@@ -14,6 +14,7 @@ import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { startDeliveryWorkers } from './delivery-workers.ts';
 import { acquireIn, actor, claimNext, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
 const recorded = (storage: Storage, queries: RecordedQuery[]): Storage => ({
@@ -26,7 +27,7 @@ const recorded = (storage: Storage, queries: RecordedQuery[]): Storage => ({
 const url = 'https://a.example.com/';
 
 describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
-  const { storage, hook, pause } = hookedStorage(kind);
+  const { storage, hook, pause, acquire } = hookedStorage(kind);
 
   test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
     const queries: RecordedQuery[] = [];
@@ -38,6 +39,24 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       expect.stringMatching(/^select .* from "hooks"/),
     ]);
     expect(more).toEqual([]);
+  });
+
+  test('nothing looks for deliveries at events while no webhook is registered', async () => {
+    const queries: RecordedQuery[] = [];
+    const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
+    await expect.poll(() => queries.length).toBe(1);
+    for (const path of ['a', 'b']) {
+      await acquire(path);
+      worker.wake();
+    }
+    expect(queries).toHaveLength(1);
+
+    await hook('https://receiver.example.com/');
+    worker.hooksChanged();
+    await expect.poll(() => queries.length).toBe(2);
+    await acquire('c');
+    worker.wake();
+    await expect.poll(() => queries.length).toBeGreaterThan(2);
   });
 
   test('however many deliveries there are, no query of the work looks at all of them', async () => {
