@@ -115,6 +115,7 @@ describe('the page of the audit', () => {
 
   test('finds what one token did by its id, keeps what was asked for, and says where there is nothing', async () => {
     expect(await rows(`?actor=${visitor.id}`)).toHaveLength(1);
+    expect(await rows('?actor=ada&action=planet.moved')).toHaveLength(1);
     const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
     expect(text).toContain('value="nobody"');
     expect(text).toContain('<option value="hook.paused" selected>');

@@ -144,6 +144,7 @@ describe('what cannot be a token', () => {
     ['hostile markup', { name: hostileTexts[1], scope: [hostileTexts[0]] }, 'scopes', 'unknown'],
     ['a name that hides something', { name: 'a\u202Eb' }, 'name', 'invisible characters'],
     ['a name that is too long', { name: 'x'.repeat(101) }, 'name', 'at most 100 characters'],
+    ['a name that is far too long', { name: 'x'.repeat(1_000) }, 'name', 'at most 100 characters'],
     ['no scope', { scope: [] }, 'scopes', 'Choose at least one scope'],
     ['no end', { expires: '' }, 'expires', 'Choose when the token expires'],
     ['an end of another form', { expires: '31d' }, 'expires', 'Choose when the token expires'],
