@@ -103,6 +103,22 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     expect(await again(first.id)).toEqual(atOnce);
   });
 
+  test('of several that are sent again the order stays that of their events', async () => {
+    const { again } = await due();
+    const acquired = await claim();
+    await settle(acquired, delivered);
+    await release('a');
+    const released = await claim();
+    await settle(released, delivered);
+    expect(await again(acquired.id)).toEqual(atOnce);
+    expect(await again(released.id)).toEqual({ kind: 'sent-again', due: 'after-another' });
+    const first = await claim();
+    expect(first.id).toBe(acquired.id);
+    expect(await claimNext(storage)).toBeUndefined();
+    await settle(first, { kind: 'given-up', why: 'no' });
+    expect((await claim()).id).toBe(released.id);
+  });
+
   test('the audit tells who did it, not of what was refused, and nothing secret', async () => {
     const { id, again } = await due({
       url: 'https://a.example.com/p4th-secret?key=s3cret',
