@@ -133,23 +133,6 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
     expect([branches.status, branches.body.type]).toEqual([503, 'urn:workspace-automation:problem:unavailable']);
   });
 
-  test('the credentials of a remote are in no answer, no error and no log', async () => {
-    // Nothing listens on port 1.
-    const workspace = await service.workspace('https://ada:s3cr3t-p4ss@127.0.0.1:1/assets.git');
-    const queued = await trigger(workspace, 'main');
-    const sync = await ended(queued);
-    expect(sync.status).toBe('failed');
-    const everything = [
-      queued.text,
-      JSON.stringify(sync),
-      (await service.ask('GET', '/v1/workspaces', { token })).text,
-      (await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token })).text,
-      service.log(),
-    ].join('\n');
-    expect(everything).toContain('127.0.0.1:1/assets.git');
-    expect(everything).not.toContain('s3cr3t-p4ss');
-  });
-
   test.each([
     ['run again', 1, { status: 'succeeded' }],
     ['given up where it never survives its instance', 5, { error: expect.stringContaining('interrupted too often') }],

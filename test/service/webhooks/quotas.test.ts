@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { changeBacklogs, recountBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import { changeBacklogs } from '../../../src/service/webhooks/backlog.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -66,14 +66,6 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     expect(await overview(full)).toMatchObject({ pending_deliveries: many, dropped_events: { count: 100 } });
     expect(await overview(other)).toMatchObject({ pending_deliveries: 100, dropped_events: null });
     measured('a lock, beside a webhook for which as many deliveries wait as may', took / 100);
-  });
-
-  test('a count that an earlier version of the service has made wrong is put right', async () => {
-    const id = await hook(url);
-    await acquire('a');
-    await storage.commit('global', (db) => db.updateTable('hook_backlogs').set({ waiting: 100_000 }).execute());
-    await recountBacklogs(storage);
-    expect((await overview(id)).pending_deliveries).toBe(1);
   });
 
   test('without a service that has set them, they are the defaults', async () => {
