@@ -1,5 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { type RecordedEntry, readAudit } from '../../../src/service/audit/read-audit.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
@@ -93,3 +95,7 @@ export const verified = (secret: string, { body, headers }: Delivery): unknown =
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
 export const idOf = ({ headers }: Delivery): string => String(headers['webhook-id']);
+
+/** What the audit has of one hook, the oldest first: no test can empty it for the next. */
+export const auditOf = async (storage: Storage, hook: string): Promise<readonly RecordedEntry[]> =>
+  (await readAudit(storage, { limit: 1_000 })).entries.filter(({ detail }) => detail['hook'] === hook).toReversed();

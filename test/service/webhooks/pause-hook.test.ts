@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { auditOf } from './audited.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
+import { auditOf } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];

@@ -4,9 +4,8 @@ import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { auditOf } from './audited.ts';
 import { nowhere } from './delivering.ts';
-import { hookedService } from './hooked-service.ts';
+import { auditOf, hookedService } from './hooked-service.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../../support/databases.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
-import { auditOf } from '../../webhooks/audited.ts';
-import { hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
+import { auditOf, hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
 import { hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newSecret } from '../../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
-import { auditOf } from '../../webhooks/audited.ts';
-import { hookedService } from '../../webhooks/hooked-service.ts';
+import { auditOf, hookedService } from '../../webhooks/hooked-service.ts';
 import { type HookForm, hookVisitor, problemBeside, secretIn } from './hook-visitor.ts';
 
 const url = 'https://ci.example.com/hook';
