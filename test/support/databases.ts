@@ -28,7 +28,8 @@ export async function temporaryDataFolder(): Promise<{ readonly folder: string; 
   return { folder, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-const sqlite: DatabaseKind = {
+/** For tests in which the database has no part. */
+export const sqlite: DatabaseKind = {
   name: 'SQLite',
   async open(onCommit = () => undefined) {
     const { folder, remove } = await temporaryDataFolder();

@@ -1,11 +1,13 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { type BranchName, parseBranchName } from '../../src/service/git/branch-name.ts';
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
 import type { MinTransferSpeed } from '../../src/service/git/transfer-speed.ts';
 import { temporaryFolder } from './git-folders.ts';
-import { createRepository } from './git-repository.ts';
+import { createRepository, gitAt } from './git-repository.ts';
 
 /** What an operator's environment has at the least, and nothing of the one the tests run in but the path. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
@@ -59,3 +61,11 @@ export async function failureOf(work: Promise<unknown>): Promise<GitError> {
 }
 
 export const enoughTime = { timeoutMs: 30_000 };
+
+/** Everything the branch needs is there, by git's own judgement, and nothing of a work in progress. */
+export async function expectSound(mirror: string, data: string): Promise<void> {
+  expect(gitAt(mirror, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress')).toBe('');
+  const files = await readdir(mirror, { recursive: true });
+  expect(files.filter((file) => /\.lock$|tmp_|\.tmp-|\.keep$/.test(file))).toEqual([]);
+  expect(await readdir(join(data, 'scratch'))).toEqual([]);
+}

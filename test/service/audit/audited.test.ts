@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../../src/service/tokens/audited.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import {
@@ -11,25 +10,21 @@ import {
   listWorkspaces,
   removeWorkspaceAudited,
 } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 
 const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 const ci = { name: 'ci', scopes: ['sync'], workspaces: ['game'], lifetime: { seconds: 3_600 } } as const;
 const game = { id: 'game', remote: 'https://ada:s3cret-word@git.example.com/game.git' };
 
 describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
+  const storage = sharedStorage(kind);
   /** The last entry before the test. */
   let last = 0;
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-  });
   beforeEach(async () => {
     last = (await readAudit(storage, { limit: 1 })).entries[0]?.sequence ?? 0;
   });
-  afterAll(() => database.remove());
 
   const told = async () => {
     const { entries } = await readAudit(storage, { limit: 10 });
@@ -69,23 +64,8 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
   });
 
   test('nothing of a workspace that stays, because it has a lock', async () => {
-    const lock = {
-      workspace_id: 'game',
-      path: 'a',
-      id: 'lock_1',
-      type: 'exclusive',
-      token_id: 't',
-      owner: 'o',
-      fence: 1,
-    };
-    const times = { acquired_at: 0, expires_at: Date.now() + 3_600_000 };
-    await storage.commit('global', async (db) => {
-      await addWorkspace(db, storage.now, game);
-      await db
-        .insertInto('locks')
-        .values({ ...lock, ...times })
-        .execute();
-    });
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, game));
+    await storeLocks(storage, { workspace_id: 'game', path: 'a' });
     const removal = await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, actor, 'game'));
     expect(removal).toEqual({ kind: 'locked', locks: 1 });
     expect(await told()).toEqual([]);

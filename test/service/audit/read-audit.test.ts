@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { type Actor, type AuditAction, recordAudit } from '../../../src/service/audit/audit.ts';
 import { type AuditQuery, type RecordedEntry, readAudit } from '../../../src/service/audit/read-audit.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
 const ada: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 /** Another token of the same name. */
@@ -15,13 +15,10 @@ const actors = [ada, otherAda, operator];
 const actions: readonly AuditAction[] = ['token.created', 'lock.force-released', 'hook.removed'];
 
 describe.each(databaseKinds)('the audit on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
+  const storage = sharedStorage(kind);
   const recorded: RecordedEntry[] = [];
 
   beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
     for (let n = 0; n < 60; n += 1) {
       const actor = actors[n % actors.length] ?? ada;
       const action = actions[(n * 7) % actions.length] ?? 'token.created';
@@ -32,7 +29,6 @@ describe.each(databaseKinds)('the audit on $name', (kind) => {
     const { entries } = await readAudit(storage, { limit: 100 });
     recorded.push(...entries);
   });
-  afterAll(() => database.remove());
 
   test('is read from the newest to the oldest, with all that was recorded', () => {
     expect(recorded.map(({ detail }) => detail)).toEqual(

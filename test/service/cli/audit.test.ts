@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { besideService } from './in-service.ts';
-import { runMain } from './run-main.ts';
 
 const { inDatabase, run, json, ask, lock } = besideService();
 
@@ -107,22 +106,5 @@ describe('audit', () => {
     const machine = (await run('audit', '--limit', '1', '--json')).stdout;
     expect(machine).not.toContain('\u202e');
     expect(JSON.parse(machine).entries[0]).toMatchObject({ actor: evil, address: evil, detail: { path: evil } });
-  });
-
-  test('says so where nothing is of the kind that was asked for', async () => {
-    const { code, stdout } = await run('audit', '--actor', 'nobody');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No entry matches.\n' });
-    expect(await json('audit', '--actor', 'nobody')).toEqual({ entries: [], next: null });
-  });
-
-  test.each([
-    [['--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
-    [['--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
-    [['--since', '1w'], '--since is "1w". '],
-    [['--actor', `wsa_${'s'.repeat(43)}`], '--actor is "wsa_***". This is the secret of a token.'],
-  ])('refuses %j', async (args, sentence) => {
-    const { code, stdout, stderr } = await runMain(['audit', ...args]);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(sentence);
   });
 });

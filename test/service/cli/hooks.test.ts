@@ -7,13 +7,6 @@ const { run, json, ask, lock } = besideService();
 
 const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
-test('hook list says how to make one where there is none', async () => {
-  const { code, stdout } = await run('hook', 'list', 'sample');
-  expect(code).toBe(0);
-  expect(stdout).toContain('The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks');
-  expect(await json('hook', 'list', 'sample')).toEqual({ hooks: [] });
-});
-
 test('hook list shows how deliveries fare, and nothing secret', async () => {
   const receiver = await startWebhookReceiver();
   receiver.behave({ does: 'answer', status: 204 }, { does: 'answer', status: 500 });
@@ -55,17 +48,8 @@ test('hook remove removes a hook for the running service at once; the audit has 
   expect(await json('hook', 'remove', 'sample', hook.id)).toEqual({ removed: hook.id });
   const { hooks } = await json('hook', 'list', 'sample');
   expect(hooks.map(({ id }: { id: string }) => id)).not.toContain(hook.id);
-  const again = await run('hook', 'remove', 'sample', hook.id);
-  expect(again.code).toBe(1);
-  expect(again.stderr).toContain(`The workspace "sample" has no hook ${hook.id}.`);
   const { entries } = await json('audit', '--action', 'hook.removed');
   const operator = { actor: `operator:${userInfo().username}`, token_id: null, address: null };
   const detail = { workspace: 'sample', hook: hook.id, origin: 'https://hooks.example.com' };
   expect(entries).toEqual([expect.objectContaining({ ...operator, detail })]);
-});
-
-test('hook remove does not repeat a secret that is given for an id', async () => {
-  const { code, stderr } = await run('hook', 'remove', 'sample', secret);
-  expect(code).toBe(2);
-  expect(stderr).toContain('ID is "whsec_***"');
 });

@@ -1,12 +1,8 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { parseTtl } from '../../../src/interface/ttl.ts';
-import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
-import { valueIn } from '../webhooks/samples.ts';
 import { besideService } from './in-service.ts';
-import { runMain } from './run-main.ts';
 
 const { inDatabase, run, json, ask, lock } = besideService();
 
@@ -14,13 +10,6 @@ const run42 = 'https://github.com/studio/game/actions/runs/42/attempts/1';
 const operator = `operator:${userInfo().username}`;
 
 describe('lock list', () => {
-  test('says what to expect where nothing is locked', async () => {
-    const { code, stdout } = await run('lock', 'list', 'sample');
-    expect(code).toBe(0);
-    expect(stdout).toContain('No path of the workspace "sample" is locked.');
-    expect(await json('lock', 'list', 'sample')).toEqual({ locks: [] });
-  });
-
   test('shows who holds what, since when, until when and from which run', async () => {
     const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42 });
     const { stdout } = await run('lock', 'list', 'sample');
@@ -49,19 +38,8 @@ describe('lock list', () => {
 
   test('reads all pages', async () => {
     // Far more locks than a page holds.
-    const bearer = { id: 'tok_many', name: 'many', scopes: [], workspaces: null };
-    const request = {
-      workspace: 'sample',
-      type: 'exclusive',
-      ttl: valueIn(parseTtl('1h')),
-      bearer,
-      origin: null,
-    } as const;
-    const requests = Array.from({ length: 1_203 }, (_, n) => ({
-      ...request,
-      path: valueIn(parseLockPath(`Many/${n}`)),
-    }));
-    await inDatabase(({ commit, now }) => commit('global', (db) => acquireLocks(db, now, requests)));
+    const many = Array.from({ length: 1_203 }, (_, n) => ({ workspace_id: 'sample', path: `Many/${n}` }));
+    await inDatabase((storage) => storeLocks(storage, ...many));
     expect((await json('lock', 'list', 'sample')).locks).toHaveLength(1_203);
     expect((await run('lock', 'list', 'sample')).stdout.trimEnd().split('\n')).toHaveLength(1_204);
   });
@@ -107,17 +85,5 @@ describe('lock release', () => {
     } finally {
       await receiver.close();
     }
-  });
-
-  test('fails where there is no lock', async () => {
-    const { code, stderr } = await run('lock', 'release', 'sample', 'Content/Free.uasset', '--force');
-    expect(code).toBe(1);
-    expect(stderr).toContain('There is no lock on Content/Free.uasset in the workspace "sample".');
-  });
-
-  test.each(['../x', '/etc/passwd', 'C:\\x', 'x/'])('refuses the path %s', async (path) => {
-    const { code, stderr } = await runMain(['lock', 'release', 'sample', path, '--force']);
-    expect(code).toBe(2);
-    expect(stderr).toContain('PATH is ');
   });
 });

@@ -46,7 +46,7 @@ async function session(folder: string) {
   await request('POST', '/workspaces/sample/hooks', { url, events: ['lock.acquired'], secret: hookSecret, headers });
   const made = await request('POST', '/workspaces/sample/hooks', { url: receiver.url('/other') });
   await request('POST', '/workspaces/sample/hooks', { url: `http://10.0.0.1/?key=${hookQuery}`, secret: hookSecret });
-  await request('POST', '/workspaces/closed/sync', { branch: 'main' });
+  const queued = await request('POST', '/workspaces/closed/sync', { branch: 'main' });
   await request('POST', '/workspaces/sample/locks', { path: 'a', type: 'exclusive', ttl: '1h' });
   await request('GET', `/workspaces/sample/locks?token=${requestQuery}`);
   await ask(baseUrl, 'GET', '/workspaces', { token: wrongToken });
@@ -55,6 +55,9 @@ async function session(folder: string) {
   const log = () => service.written().stderr;
   await expect.poll(log, { timeout: 20_000 }).toContain('a webhook was not delivered');
   await expect.poll(log, { timeout: 20_000 }).toContain('a sync failed');
+  const status = `/workspaces/closed/syncs/${queued.body.sync_id}`;
+  const answers = ['/workspaces', '/workspaces/closed/branches', status].map((path) => request('GET', path));
+  written.push(queued.text, ...(await Promise.all(answers)).map(({ text }) => text));
   await run('hook', 'list', 'sample');
   await run('hook', 'list', 'sample', '--json');
   await run('lock', 'list', 'sample');
@@ -88,6 +91,7 @@ test('no secret is written anywhere but where it is made', async () => {
   // The session did what it was to do.
   expect(commands).toContain('Released a.');
   expect(commands).toContain('a mirror of https://127.0.0.1:1/closed.git.');
+  expect(commands).toMatch(/"status":"failed".*127\.0\.0\.1:1\/closed\.git/);
   expect(log.split('\n').length).toBeGreaterThan(10);
   expect(secrets).not.toContain(undefined);
   for (const secret of secrets) {

@@ -1,20 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
-let parent: string;
-beforeAll(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-});
-afterAll(() => rm(parent, { recursive: true, force: true, maxRetries: 3 }));
-
+const parent = folderOfTests();
 const folderNamed = (name: string): string => join(parent, name);
 
 /** A service that does not start leaves nothing behind, so it needs no process of its own. */

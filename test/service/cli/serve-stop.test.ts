@@ -1,21 +1,14 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { forms } from '../../support/runs.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
-let parent: string;
-beforeAll(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
-});
-afterAll(async () => {
-  await Promise.all(services.map((service) => service.kill()));
-  await rm(parent, { recursive: true, force: true, maxRetries: 3 });
-});
+const parent = folderOfTests();
+afterAll(async () => void (await Promise.all(services.map((service) => service.kill()))));
 
 const services: ServiceProcess[] = [];
 

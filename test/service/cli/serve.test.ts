@@ -8,6 +8,7 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 let folder: string;
@@ -178,15 +179,10 @@ describe('one folder', () => {
     const storage = await openSqlite({ folder });
     await storage.commit('global', async (db) => {
       for (const id of ['sample', 'kept']) await addWorkspace(db, storage.now, { id, remote: `file://${remote.path}` });
-      // As a service leaves it that dies while it fetches: its lease has long to go.
-      const lease = { lease_owner: 'dead', lease_until: Date.now() + 3_600_000 };
-      const sync = { id: `sync_${randomUUID()}`, workspace_id: 'sample', branch: 'main', status: 'running', ...lease };
-      const counts = { estimated_objects: 3, received_objects: 0, attempts: 1, created_at: 1, started_at: 1 };
-      await db
-        .insertInto('syncs')
-        .values({ ...sync, ...counts })
-        .execute();
     });
+    // As a service leaves it that dies while it fetches: its lease has long to go.
+    const lease = { lease_owner: 'dead', lease_until: Date.now() + 3_600_000, finished_at: null };
+    await storeSyncs(storage, { id: `sync_${randomUUID()}`, workspace_id: 'sample', status: 'running', ...lease });
     const status = async () => (await storage.read.selectFrom('syncs').select('status').execute())[0]?.status;
     const service = await startDev();
     const left = (await readdir(mirrors)).filter((name) => name !== 'sample.git');

@@ -73,8 +73,8 @@ describe('the page of the audit', () => {
   const service = serviceOfTests();
   let visitor: SignedIn;
   beforeAll(async () => {
-    visitor = await signedIn(service(), { name: 'root', scopes: ['admin'] });
-    const { commit, now } = service().storage;
+    visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
+    const { commit, now } = service.storage;
     await commit('global', async (db) => {
       const actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
       for (let index = 0; index < 60; index += 1) {
@@ -113,17 +113,9 @@ describe('the page of the audit', () => {
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => String(59 - index)));
   });
 
-  test.each([
-    ['?action=planet.moved', 1],
-    ['?actor=ada', 50],
-    ['?actor=operator%3Agrace&action=workspace.added', 1],
-    ['?actor=operator%3Agrace&action=token.revoked', 0],
-  ])('shows only what %s asks for', async (query, count) => {
-    expect(await rows(query)).toHaveLength(count);
-  });
-
   test('finds what one token did by its id, keeps what was asked for, and says where there is nothing', async () => {
     expect(await rows(`?actor=${visitor.id}`)).toHaveLength(1);
+    expect(await rows('?actor=ada&action=planet.moved')).toHaveLength(1);
     const { text } = await visitor.get('/audit?actor=nobody&action=hook.paused');
     expect(text).toContain('value="nobody"');
     expect(text).toContain('<option value="hook.paused" selected>');
@@ -136,7 +128,7 @@ describe('the page of the audit', () => {
     const answer = await visitor.get(`/audit?actor=${secret}`);
     expect(answer.status).toBe(422);
     expect(answer.text).toContain('This is the secret of a token.');
-    expect(answer.text + service().log()).not.toContain(secret);
+    expect(answer.text + service.log()).not.toContain(secret);
   });
 
   test.each([

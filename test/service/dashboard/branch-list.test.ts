@@ -13,13 +13,13 @@ async function workspaceWith(...branches: readonly string[]): Promise<{ workspac
   if (branches.length > 0) {
     remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: branch } })));
   }
-  return { remote, workspace: await service().workspace(remote.path) };
+  return { remote, workspace: await service.workspace(remote.path) };
 }
 
-const visitorWith = (...scopes: readonly Scope[]) => signedIn(service(), { scopes });
+const visitorWith = (...scopes: readonly Scope[]) => signedIn(service, { scopes });
 
 const synced = (workspace: string, name: string, head: string) =>
-  service().storage.commit('global', (db) =>
+  service.storage.commit('global', (db) =>
     db
       .insertInto('synced_branches')
       .values({ workspace_id: workspace, name, head, synced_at: 1, received_objects: 1 })
@@ -80,7 +80,7 @@ test('a branch that cannot be synced is refused beside its field, with what was 
     expectHarmless(text);
     expect(text).not.toContain('<img/');
   }
-  const { read } = service().storage;
+  const { read } = service.storage;
   expect(await read.selectFrom('syncs').select('id').where('workspace_id', '=', workspace).execute()).toEqual([]);
 });
 
@@ -122,7 +122,7 @@ test('hundreds of branches are filtered and paged, and each is on one page', asy
 });
 
 test('a remote that does not answer hides nothing of what was synced', async () => {
-  const workspace = await service().workspace('https://127.0.0.1:1/assets.git');
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
   await synced(workspace, 'main', '1'.repeat(40));
   const page = await pageOf(await visitorWith('sync'), workspace);
   expect(page).toContain('The remote did not answer.');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, sqlite } from '../../support/databases.ts';
 import { askRaw, writeRequest } from '../../support/raw-http.ts';
 import {
   ask,
@@ -95,16 +95,12 @@ export async function signedIn(service: RunningService, options?: TokenOptions):
 }
 
 /** The service of all tests of a file, or of a group of them. */
-export function serviceOfTests(
-  options?: RunningServiceOptions,
-  kind: DatabaseKind = realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'),
-): () => RunningService {
-  let service: RunningService | undefined;
-  beforeAll(async () => {
-    service = await startTestService(kind, options);
-  });
-  afterAll(() => service?.stop());
-  return () => service ?? expect.fail('The service runs only while tests do.');
+export function serviceOfTests(options?: RunningServiceOptions, kind: DatabaseKind = sqlite): RunningService {
+  // Nobody looks at it before it is started.
+  const shared = {} as RunningService;
+  beforeAll(async () => void Object.assign(shared, await startTestService(kind, options)));
+  afterAll(() => shared.stop());
+  return shared;
 }
 
 /** An address in a page, as a browser reads it; empty where there is none. */

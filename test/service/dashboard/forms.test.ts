@@ -12,10 +12,10 @@ test('the largest form that is taken is read as a whole', () => {
 });
 
 test('a form is refused before it is read: of another site, without a session, above the limit', async () => {
-  const visitor = await signedIn(service());
+  const visitor = await signedIn(service);
   const [own, other] = ['Origin: http://localhost', 'Origin: https://evil.example'];
   const cookie = `Cookie: ${visitor.cookie()}`;
-  const statusOf = async (path: string, ...headers: string[]) => (await sendHeadAlone(service(), path, headers)).status;
+  const statusOf = async (path: string, ...headers: string[]) => (await sendHeadAlone(service, path, headers)).status;
   expect(await statusOf('/sign-in', other)).toBe(403);
   expect(await statusOf('/sign-in/link', 'Origin: null')).toBe(403);
   expect(await statusOf('/sign-out', other, cookie)).toBe(403);
@@ -25,7 +25,7 @@ test('a form is refused before it is read: of another site, without a session, a
 });
 
 test('a form that is larger than forms are is refused with a page that says so', async () => {
-  const visitor = await signedIn(service());
+  const visitor = await signedIn(service);
   const { status, headers, text } = await visitor.post('/sign-out', { form_token: 'x'.repeat(maxFormBytes) });
   expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
   expect(text).toContain('A form must not be larger than 65536 bytes.');

@@ -24,13 +24,13 @@ async function open(url: string, cookie: string): Promise<IncomingMessage> {
 
 test('a page that does not read is sent what fits on the way, and no more', async () => {
   const [eventBytes, events] = [256 * 1024, 400];
-  const visitor = await signedIn(service());
+  const visitor = await signedIn(service);
   let sent = 0;
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: freed, resolve: free } = Promise.withResolvers<void>();
   const app: App = new Hono<Environment>();
   const control = {
-    storage: service().storage,
+    storage: service.storage,
     rateLimiter: createRateLimiter(null, () => 0),
     turns: { identify: () => undefined, measured: () => undefined },
     noteUse: () => undefined,
@@ -89,9 +89,9 @@ test('no session and no workspace has more live pages than its share, and whoeve
 });
 
 test('the seventeenth live page of one sign-in is refused until another is closed', async () => {
-  const greedy = await signedIn(service());
-  const other = await signedIn(service());
-  const url = `${service().baseUrl}/workspaces/${await service().workspace()}/locks/events`;
+  const greedy = await signedIn(service);
+  const other = await signedIn(service);
+  const url = `${service.baseUrl}/workspaces/${await service.workspace()}/locks/events`;
   const pages = await Promise.all(Array.from({ length: 16 }, () => open(url, greedy.cookie())));
   expect(new Set(pages.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
   const refused = await open(url, greedy.cookie());

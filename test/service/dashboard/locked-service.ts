@@ -1,4 +1,6 @@
 import type { RunningService } from '../../support/running-service.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
+import { locksOf } from '../http/shared-service.ts';
 
 export interface TakenLock {
   readonly id: string;
@@ -12,47 +14,35 @@ export interface Taking {
 
 /** Takes a lock as a pipeline does. */
 export async function takeLock(
-  { ask }: RunningService,
+  service: RunningService,
   workspace: string,
   token: string,
   path: string,
   { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1' }: Taking = {},
 ): Promise<TakenLock> {
-  const answer = await ask('POST', `/v1/workspaces/${workspace}/locks`, {
-    token,
-    json: { path, type: 'exclusive', ttl },
-    headers: { referer: origin },
-  });
+  const answer = await locksOf(service, workspace, token).take(path, { ttl, referer: origin });
   if (answer.status !== 201) throw new Error(`The lock on ${path} was not taken: ${answer.text}`);
   return answer.body;
 }
 
-export const releaseAsApi = ({ ask }: RunningService, workspace: string, token: string, path: string) =>
-  ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}`, { token });
-
 /** Puts many locks there at once: to take each would take longer than the test. */
 export async function seedManyLocks({ storage }: RunningService, workspace: string, number: number): Promise<void> {
   const now = Date.now();
-  await storage.commit('global', async (db) => {
-    for (let first = 0; first < number; first += 1_000) {
-      const rows = Array.from({ length: Math.min(1_000, number - first) }, (_, offset) => {
-        const index = String(first + offset).padStart(5, '0');
-        return {
-          workspace_id: workspace,
-          path: `Content/Level${index.slice(0, 2)}/Asset${index}.uasset`,
-          id: `lock_${index}`,
-          type: 'exclusive',
-          token_id: 'tok_seeded',
-          owner: `team-${(first + offset) % 7}`,
-          origin: `https://ci.example.com/game/runs/${first + offset}`,
-          acquired_at: now - (first + offset) * 1_000,
-          expires_at: now + 3_600_000 + (first + offset) * 1_000,
-          fence: first + offset + 1,
-        };
-      });
-      await db.insertInto('locks').values(rows).execute();
-    }
-  });
+  for (let first = 0; first < number; first += 1_000) {
+    const rows = Array.from({ length: Math.min(1_000, number - first) }, (_, offset) => {
+      const place = first + offset;
+      const index = String(place).padStart(5, '0');
+      return {
+        workspace_id: workspace,
+        path: `Content/Level${index.slice(0, 2)}/Asset${index}.uasset`,
+        owner: `team-${place % 7}`,
+        origin: `https://ci.example.com/game/runs/${place}`,
+        acquired_at: now - place * 1_000,
+        expires_at: now + 3_600_000 + place * 1_000,
+      };
+    });
+    await storeLocks(storage, ...rows);
+  }
 }
 
 export const hostileName = `"><img src=x onerror=alert(1)><script>alert(1)</script>\u202E${'x'.repeat(900)}`;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { locksOf } from '../http/shared-service.ts';
 import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
-import { releaseAsApi, seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
+import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
 
@@ -15,20 +16,20 @@ const pathsIn = (page: string): string[] =>
   );
 
 const audited = async (lock: string) =>
-  (await service().storage.read.selectFrom('audit').selectAll().where('action', '=', 'lock.force-released').execute())
+  (await service.storage.read.selectFrom('audit').selectAll().where('action', '=', 'lock.force-released').execute())
     .map(({ detail, actor, address }) => ({ actor, address, detail: JSON.parse(detail) }))
     .filter(({ detail }) => detail.lock === lock);
 
 const isHeld = async (workspace: string, { id }: TakenLock): Promise<boolean> =>
-  (await service().storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).some(
+  (await service.storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).some(
     (lock) => lock.id === id,
   );
 
 describe('the list of locks, without JavaScript,', () => {
   test('searches, sorts and groups all locks, 200 on a page', async () => {
-    const workspace = await service().workspace();
-    await seedManyLocks(service(), workspace, 450);
-    const reader = await signedIn(service(), { scopes: ['locks:read'] });
+    const workspace = await service.workspace();
+    await seedManyLocks(service, workspace, 450);
+    const reader = await signedIn(service, { scopes: ['locks:read'] });
     const page = async (search = '') => (await reader.get(listOf(workspace, search))).text;
     const all = await page();
     expect(pathsIn(all)).toHaveLength(200);
@@ -48,26 +49,26 @@ describe('the list of locks, without JavaScript,', () => {
   });
 
   test('shows the lock on one path to whoever follows a link to it, and says what to do where there is none', async () => {
-    const workspace = await service().workspace();
-    const writer = await signedIn(service());
+    const workspace = await service.workspace();
+    const writer = await signedIn(service);
     const shown = async (search: string) => {
       const { text } = await writer.get(listOf(workspace, search));
       return [...pathsIn(text), ...[...text.matchAll(/data-empty="([\w-]+)">/g)].map(([, name]) => name)];
     };
     expect(await shown('')).toEqual(['none']);
     expect(await shown('?path=a/b')).toEqual(['free']);
-    for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service(), workspace, writer.secret, path);
+    for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service, workspace, writer.secret, path);
     expect(await shown('')).toEqual(['a/b', 'a/b/c', 'x']);
     expect(await shown('?path=a%2Fb')).toEqual(['a/b']);
     expect(await shown('?search=zebra')).toEqual(['no-match']);
   });
 
   test('offers what the token may do, and nothing else', async () => {
-    const workspace = await service().workspace();
-    const writer = await signedIn(service(), { scopes: ['locks:write'] });
-    const admin = await signedIn(service(), { scopes: ['locks:admin'] });
-    await takeLock(service(), workspace, writer.secret, 'one');
-    await takeLock(service(), workspace, admin.secret, 'two');
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
+    const admin = await signedIn(service, { scopes: ['locks:admin'] });
+    await takeLock(service, workspace, writer.secret, 'one');
+    await takeLock(service, workspace, admin.secret, 'two');
     const offered = async (visitor: Visitor) =>
       [...(await visitor.get(listOf(workspace))).text.matchAll(/aria-label="([^"]+)">(?:Release|Force release)</g)].map(
         ([, name]) => name,
@@ -79,10 +80,10 @@ describe('the list of locks, without JavaScript,', () => {
 
 describe('releasing a lock', () => {
   test('of one’s own takes a confirmation and no reason, and leads back to the list as it was', async () => {
-    const workspace = await service().workspace();
-    const writer = await signedIn(service(), { scopes: ['locks:write'] });
-    const lock = await takeLock(service(), workspace, writer.secret, 'Content/Hero.uasset');
-    const referer = `${service().baseUrl}${listOf(workspace, '?search=hero&sort=-left')}`;
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
+    const lock = await takeLock(service, workspace, writer.secret, 'Content/Hero.uasset');
+    const referer = `${service.baseUrl}${listOf(workspace, '?search=hero&sort=-left')}`;
     const page = await writer.get(releaseOf(workspace, lock), { referer });
     expect(page.status).toBe(200);
     expect(page.text).toContain('Content/Hero.uasset');
@@ -100,9 +101,9 @@ describe('releasing a lock', () => {
   });
 
   test('leads back to the list alone, whatever is sent along', async () => {
-    const workspace = await service().workspace();
-    const writer = await signedIn(service(), { scopes: ['locks:write'] });
-    const { path, id: lock } = await takeLock(service(), workspace, writer.secret, 'a');
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
+    const { path, id: lock } = await takeLock(service, workspace, writer.secret, 'a');
     const back = '//evil.example/?search=a&next=https://evil.example&notice=nonsense';
     const answer = await writer.submit('/', `/workspaces/${workspace}/locks/release`, { path, lock, back });
     const list = new RegExp(`^/workspaces/${workspace}/locks\\?[^/:]*notice=released$`);
@@ -110,18 +111,18 @@ describe('releasing a lock', () => {
   });
 
   test('of somebody else takes locks:admin and a reason, which the audit keeps', async () => {
-    const workspace = await service().workspace();
-    const { secret } = await service().token({ name: 'release-bot' });
-    const lock = await takeLock(service(), workspace, secret, 'a');
+    const workspace = await service.workspace();
+    const { secret } = await service.token({ name: 'release-bot' });
+    const lock = await takeLock(service, workspace, secret, 'a');
     const release = (visitor: Visitor, reason = 'The runner is gone.') =>
       visitor.submit('/', `/workspaces/${workspace}/locks/release`, { path: lock.path, lock: lock.id, reason });
 
-    const writer = await signedIn(service(), { scopes: ['locks:write'] });
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
     expect((await writer.get(releaseOf(workspace, lock))).status).toBe(403);
     expect((await release(writer)).status).toBe(403);
     expect(await isHeld(workspace, lock)).toBe(true);
 
-    const admin = await signedIn(service(), { name: 'grace', scopes: ['locks:admin'] });
+    const admin = await signedIn(service, { name: 'grace', scopes: ['locks:admin'] });
     const { text } = await admin.get(releaseOf(workspace, lock));
     const run = 'https://ci.example.com/game/runs/7/attempts/1';
     for (const named of ['release-bot', run, 'Since', 'Until', 'name="reason"']) expect(text).toContain(named);
@@ -140,12 +141,12 @@ describe('releasing a lock', () => {
   });
 
   test('releases nothing when another lock is there by then, and says who holds it', async () => {
-    const workspace = await service().workspace();
-    const [first, second] = [await service().token({ name: 'first' }), await service().token({ name: 'second' })];
-    const shown = await takeLock(service(), workspace, first.secret, 'a');
-    await releaseAsApi(service(), workspace, first.secret, 'a');
-    const now = await takeLock(service(), workspace, second.secret, 'a');
-    const admin = await signedIn(service(), { scopes: ['locks:admin'] });
+    const workspace = await service.workspace();
+    const [first, second] = [await service.token({ name: 'first' }), await service.token({ name: 'second' })];
+    const shown = await takeLock(service, workspace, first.secret, 'a');
+    await locksOf(service, workspace, first.secret).release('a');
+    const now = await takeLock(service, workspace, second.secret, 'a');
+    const admin = await signedIn(service, { scopes: ['locks:admin'] });
     const send = (lock: string) =>
       admin.submit('/', `/workspaces/${workspace}/locks/release`, { path: 'a', lock, reason: 'The runner is gone.' });
     for (const answer of [await send(shown.id), await send(''), await admin.get(releaseOf(workspace, shown))]) {
@@ -158,8 +159,8 @@ describe('releasing a lock', () => {
   });
 
   test('of what is not there is a page that says so', async () => {
-    const workspace = await service().workspace();
-    const writer = await signedIn(service(), { scopes: ['locks:write'] });
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
     for (const search of ['', '?path=a', '?path=../etc&lock=x']) {
       const { status, text } = await writer.get(`/workspaces/${workspace}/locks/release${search}`);
       expect([search, status]).toEqual([search, 404]);

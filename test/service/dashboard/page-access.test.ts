@@ -11,7 +11,7 @@ const inWorkspaces = guarded.filter(({ path }) => path.startsWith('/workspaces/:
 const service = serviceOfTests();
 let workspace: string;
 beforeAll(async () => {
-  workspace = await service().workspace();
+  workspace = await service.workspace();
 });
 
 function ask(visitor: Visitor, { method, path }: ExpectedPage, form_token = ''): Promise<Reply> {
@@ -22,12 +22,12 @@ function ask(visitor: Visitor, { method, path }: ExpectedPage, form_token = ''):
 const formTokenOf = async (visitor: Visitor) => formTokenIn((await visitor.get('/')).text);
 
 test.each(guarded)('$method $path leads to signing in without a session', async (page) => {
-  const { status, headers } = await ask(visit(service()), page);
+  const { status, headers } = await ask(visit(service), page);
   expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
 });
 
 test.each(scopes)('with the scope %s alone, pages are open that need no other', async (scope) => {
-  const visitor = await signedIn(service(), { scopes: [scope] });
+  const visitor = await signedIn(service, { scopes: [scope] });
   const form_token = await formTokenOf(visitor);
   // Signing out, which ends the session, comes last.
   for (const page of guarded.toReversed()) {
@@ -41,7 +41,7 @@ test.each(scopes)('with the scope %s alone, pages are open that need no other', 
 
 test('what is in a workspace is not there for a token that is limited to others', async () => {
   const limited = { scopes: ['sync', 'locks:admin', 'hooks:write'], workspaces: ['another'] } as const;
-  const visitor = await signedIn(service(), limited);
+  const visitor = await signedIn(service, limited);
   const form_token = await formTokenOf(visitor);
   for (const page of inWorkspaces) {
     const { status, text } = await ask(visitor, page, form_token);

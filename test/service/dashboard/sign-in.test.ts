@@ -8,10 +8,10 @@ import { formTokenIn, sendHeadAlone, serviceOfTests, signedIn, visit } from './b
 
 describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   const service = serviceOfTests({}, kind);
-  const here = () => signedIn(service());
+  const here = () => signedIn(service);
   const statusOf = async ({ get }: ReturnType<typeof visit>) => (await get('/')).status;
   const auditOf = async (tokenId: string) =>
-    (await service().storage.read.selectFrom('audit').selectAll().where('token_id', '=', tokenId).execute()).map(
+    (await service.storage.read.selectFrom('audit').selectAll().where('token_id', '=', tokenId).execute()).map(
       ({ action, address }) => ({ action, address }),
     );
 
@@ -32,24 +32,24 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test('leads back to the page that was asked for, and to no other site', async () => {
-    const { secret } = await service().token();
-    const asked = await visit(service()).get('/?search=hero');
+    const { secret } = await service.token();
+    const asked = await visit(service).get('/?search=hero');
     expect(asked.headers.get('location')).toBe('/sign-in?to=%2F%3Fsearch%3Dhero');
     const goesTo = async (to: string) =>
-      (await visit(service()).post('/sign-in', { token: secret, to })).headers.get('location');
+      (await visit(service).post('/sign-in', { token: secret, to })).headers.get('location');
     expect(await goesTo('/workspaces/game/locks?search=hero')).toBe('/workspaces/game/locks?search=hero');
     const elsewhere = ['https://evil.example', '//evil.example/page', '/\\evil.example', '/.//evil.example', '', 'x'];
     for (const to of [...elsewhere, '/\t/evil.example']) expect(await goesTo(to)).toBe('/');
   });
 
   test('sets a cookie that no script, no other site and, behind https, no plain connection gets', async () => {
-    const { secret } = await service().token();
-    const plain = await visit(service()).signIn(secret);
+    const { secret } = await service.token();
+    const plain = await visit(service).signIn(secret);
     expect(plain.headers.get('set-cookie')).toMatch(
       /^workspace-session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/,
     );
     const behindProxy = { origin: 'https://workspaces.example.com', 'sec-fetch-site': 'same-origin' };
-    const secure = await visit(service()).post('/sign-in', { token: secret, to: '/' }, behindProxy);
+    const secure = await visit(service).post('/sign-in', { token: secret, to: '/' }, behindProxy);
     expect(secure.headers.get('set-cookie')).toMatch(/^__Host-workspace-session=[\w-]{43};.* Secure; SameSite=Strict$/);
   });
 
@@ -57,7 +57,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     const visitor = await here();
     const [, secret = ''] = visitor.cookie().split('=');
     const open = async (cookie: string, host: string) =>
-      (await visit(service()).get('/', { cookie, host, 'sec-fetch-site': 'same-origin' })).status;
+      (await visit(service).get('/', { cookie, host, 'sec-fetch-site': 'same-origin' })).status;
     const [plain, secure] = [`workspace-session=${secret}`, `__Host-workspace-session=${secret}`];
     expect(await open(plain, 'workspaces.example.com')).toBe(303);
     expect(await open(`${plain}; __Host-workspace-session=x`, 'workspaces.example.com')).toBe(303);
@@ -66,18 +66,18 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test('for the eleventh time with a token ends the oldest of its sessions, and no other', async () => {
-    const token = await service().token();
+    const token = await service.token();
     const other = await here();
-    const visitors = Array.from({ length: 11 }, () => visit(service()));
+    const visitors = Array.from({ length: 11 }, () => visit(service));
     for (const visitor of visitors) expect((await visitor.signIn(token.secret)).status).toBe(303);
     expect(await Promise.all(visitors.map(statusOf))).toEqual([303, ...Array.from({ length: 10 }, () => 200)]);
     expect(await statusOf(other)).toBe(200);
   });
 
   test('with the right token too often within a minute is refused, and leaves neither sessions nor audit', async () => {
-    const { id, secret } = await service().token();
+    const { id, secret } = await service.token();
     const statuses: number[] = [];
-    for (let time = 0; time < 33; time += 1) statuses.push((await visit(service()).signIn(secret)).status);
+    for (let time = 0; time < 33; time += 1) statuses.push((await visit(service).signIn(secret)).status);
     expect(statuses).toEqual([...Array.from({ length: 30 }, () => 303), 429, 429, 429]);
     expect(await auditOf(id)).toHaveLength(30);
     await here();
@@ -87,23 +87,23 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     ['unknown', newTokenSecret(), 'is not known here'],
     ['malformed', 'wsa_short', 'This is not a token'],
   ])('with a token that is %s is refused, and says why', async (_name, secret, why) => {
-    const visitor = visit(service());
+    const visitor = visit(service);
     const answer = await visitor.signIn(secret);
     expect(answer.status).toBe(403);
     expect(answer.text).toContain(why);
     expect(visitor.cookie()).toBe('');
-    expect(answer.text + service().log()).not.toContain(secret);
+    expect(answer.text + service.log()).not.toContain(secret);
   });
 
   const end = (table: 'tokens' | 'sessions', column: 'id' | 'token_id', id: string) =>
-    service().storage.commit('global', (db) =>
+    service.storage.commit('global', (db) =>
       sql`update ${sql.table(table)} set expires_at = 1 where ${sql.ref(column)} = ${id}`.execute(db),
     );
 
   test.each([
     [
       'the token is revoked',
-      (id: string) => service().storage.commit('global', (db) => revokeToken(db, service().storage.now, id)),
+      (id: string) => service.storage.commit('global', (db) => revokeToken(db, service.storage.now, id)),
     ],
     ['the token expires', (id: string) => end('tokens', 'id', id)],
     ['its own time is over', (id: string) => end('sessions', 'token_id', id)],
@@ -116,10 +116,10 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   test('keeps neither the secret of a session nor that of a link', async () => {
     const [, secret = ''] = (await here()).cookie().split('=');
     const { rows } = await sql`select hash from sessions union all select hash from sign_in_links`.execute(
-      service().storage.read,
+      service.storage.read,
     );
     expect(rows.length).toBeGreaterThan(0);
-    expect(JSON.stringify(rows) + service().log()).not.toContain(secret);
+    expect(JSON.stringify(rows) + service.log()).not.toContain(secret);
   });
 
   test.each([
@@ -136,7 +136,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(answer.status).toBe(403);
     expect(answer.text).toContain('nothing was done');
     expect(await statusOf(visitor)).toBe(200);
-    const other = visit(service());
+    const other = visit(service);
     expect((await other.post('/sign-in', { token: visitor.secret, to: '/' }, headers)).status).toBe(403);
     expect(other.cookie()).toBe('');
   });
@@ -151,9 +151,9 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   });
 
   test('a form sent when the session is over leads to signing in, and says that nothing was changed', async () => {
-    const answer = await visit(service()).post('/sign-out', { form_token: 'x' });
+    const answer = await visit(service).post('/sign-out', { form_token: 'x' });
     expect(answer.headers.get('location')).toBe('/sign-in?ended=true');
-    expect((await visit(service()).get('/sign-in?ended=true')).text).toContain('nothing was changed');
+    expect((await visit(service).get('/sign-in?ended=true')).text).toContain('nothing was changed');
   });
 });
 
@@ -161,14 +161,14 @@ describe('a page', () => {
   const service = serviceOfTests();
 
   test('that a link of another site leads to is asked for once more, and the cookie comes along', async () => {
-    const stranger = await visit(service()).get('/', { 'sec-fetch-site': 'cross-site' });
+    const stranger = await visit(service).get('/', { 'sec-fetch-site': 'cross-site' });
     expect(stranger.text).toContain('<meta http-equiv="refresh" content="0">');
-    const visitor = await signedIn(service());
+    const visitor = await signedIn(service);
     expect((await visitor.get('/', { 'sec-fetch-site': 'same-origin' })).text).toContain('Signed in as');
   });
 
   test('is answered with headers that let nothing else in', async () => {
-    const { headers } = await visit(service()).get('/sign-in');
+    const { headers } = await visit(service).get('/sign-in');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("require-trusted-types-for 'script'");
@@ -178,11 +178,11 @@ describe('a page', () => {
   });
 
   test('is what a browser is told a mistake with, and a problem what a program is', async () => {
-    const page = await visit(service()).get('/nothing');
+    const page = await visit(service).get('/nothing');
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     expect(page.text).toContain('Not found');
     for (const [path, headers] of [['/nothing'], ['/v1/nothing', { accept: 'text/html' }]] as const) {
-      const { headers: answered } = await service().ask('GET', path, { ...(headers && { headers }) });
+      const { headers: answered } = await service.ask('GET', path, { ...(headers && { headers }) });
       expect(answered.get('content-type')).toBe('application/problem+json');
     }
   });
@@ -192,34 +192,34 @@ describe('the link of the first start', () => {
   const service = serviceOfTests();
 
   test('is offered once, signs in an administrator once, and looking at it does not use it up', async () => {
-    const { storage } = service();
+    const { storage } = service;
     const link = (await offerSignInLink(storage)) ?? '';
     expect(await offerSignInLink(storage)).toBeUndefined();
-    const visitor = visit(service());
+    const visitor = visit(service);
     for (let look = 0; look < 2; look += 1) {
       expect((await visitor.get(`/sign-in?link=${link}`)).text).toContain('Sign in as administrator');
     }
     expect((await visitor.post('/sign-in/link', { link })).headers.get('location')).toBe('/');
     expect((await visitor.get('/')).text).toContain('Tokens');
-    const again = visit(service());
+    const again = visit(service);
     const refused = await again.post('/sign-in/link', { link });
     expect(refused.status).toBe(403);
     expect(refused.text).toContain('The link was already used');
     expect(again.cookie()).toBe('');
     const tokens = await storage.read.selectFrom('tokens').selectAll().execute();
     expect(tokens).toMatchObject([{ name: 'administrator', scopes: '["admin"]', expires_at: expect.any(Number) }]);
-    expect(service().log()).not.toContain(link);
+    expect(service.log()).not.toContain(link);
     // Nor is it where there is an administrator.
     await storage.commit('global', (db) => db.deleteFrom('sign_in_links').execute());
     expect(await offerSignInLink(storage)).toBeUndefined();
   });
 
   test('lets in for an hour', async () => {
-    const { storage } = service();
+    const { storage } = service;
     await storage.commit('global', (db) => db.deleteFrom('tokens').execute());
     const link = (await offerSignInLink(storage)) ?? '';
     await storage.commit('global', (db) => db.updateTable('sign_in_links').set({ expires_at: 1 }).execute());
-    expect((await visit(service()).post('/sign-in/link', { link })).status).toBe(403);
+    expect((await visit(service).post('/sign-in/link', { link })).status).toBe(403);
   });
 });
 
@@ -229,13 +229,13 @@ describe('attempts to sign in', () => {
   test('are limited, whatever they try, and a form of somebody who tried too often is not even read', async () => {
     const statuses: number[] = [];
     for (let attempt = 0; attempt < 10; attempt += 1) {
-      statuses.push((await visit(service()).signIn(newTokenSecret())).status);
+      statuses.push((await visit(service).signIn(newTokenSecret())).status);
     }
     expect(new Set(statuses)).toEqual(new Set([403]));
-    const late = await visit(service()).signIn((await service().token()).secret);
+    const late = await visit(service).signIn((await service.token()).secret);
     expect(late.status).toBe(429);
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(late.text).toContain('Too many sign-in attempts');
-    expect((await sendHeadAlone(service(), '/sign-in', ['Origin: http://localhost'])).status).toBe(429);
+    expect((await sendHeadAlone(service, '/sign-in', ['Origin: http://localhost'])).status).toBe(429);
   });
 });

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { duration } from '../../../src/service/dashboard/elements/text.ts';
 import { chartSentence } from '../../../src/service/dashboard/pages/duration-chart.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 let visitor: SignedIn;
 let workspace: string;
 beforeAll(async () => {
-  visitor = await signedIn(service(), { scopes: ['sync'] });
-  workspace = await service().workspace();
+  visitor = await signedIn(service, { scopes: ['sync'] });
+  workspace = await service.workspace();
 });
 
 const idOf = (index: number): string => `sync_00000000-0000-0000-0000-${String(index).padStart(12, '0')}`;
@@ -21,27 +22,21 @@ interface Past {
 }
 
 const insert = (syncs: readonly Past[], where = workspace) =>
-  service().storage.commit('global', (db) =>
-    db
-      .insertInto('syncs')
-      .values(
-        syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
-          id: idOf(index),
-          workspace_id: where,
-          branch,
-          status: error === null ? 'succeeded' : 'failed',
-          estimated_objects: 10,
-          received_objects: 1_234,
-          head: error === null ? 'c0ffee' : null,
-          error,
-          attempts: 1,
-          created_at: index * 1_000,
-          started_at: index * 1_000,
-          finished_at: index * 1_000 + 65_000,
-          requested_by: requestedBy,
-        })),
-      )
-      .execute(),
+  storeSyncs(
+    service.storage,
+    ...syncs.map(({ index, branch = 'main', error = null, requestedBy = 'ada' }) => ({
+      id: idOf(index),
+      workspace_id: where,
+      branch,
+      status: error === null ? 'succeeded' : 'failed',
+      received_objects: 1_234,
+      head: error === null ? 'c0ffee' : null,
+      error,
+      created_at: index * 1_000,
+      started_at: index * 1_000,
+      finished_at: index * 1_000 + 65_000,
+      requested_by: requestedBy,
+    })),
   );
 
 const linked = (page: string): readonly string[] =>
@@ -50,7 +45,7 @@ const show = async (path: string, where = workspace) => (await visitor.get(`/wor
 
 describe('the history', () => {
   test('says what to do where nothing was synced yet', async () => {
-    const page = await show('', await service().workspace());
+    const page = await show('', await service.workspace());
     expect(page).toContain('Nothing has been synced yet.');
     expect(page).toContain('Choose a branch');
   });
@@ -80,7 +75,7 @@ describe('the history', () => {
   });
 
   test('shows an error in full, behind its beginning when it is long', async () => {
-    const other = await service().workspace();
+    const other = await service.workspace();
     const error = `The first line.\nThe second line. ${'and more '.repeat(40)}the end`;
     await insert([{ index: 500, error }], other);
     expect(await show('', other)).toMatch(
@@ -91,7 +86,7 @@ describe('the history', () => {
 
 describe('a sync', () => {
   test('is told of as it ended', async () => {
-    const other = await service().workspace();
+    const other = await service.workspace();
     await insert([{ index: 700 }, { index: 701, error: 'The remote hung up.', requestedBy: null }], other);
     const good = await show(`/${idOf(700)}`, other);
     expect(good).toMatch(/succeeded.*1 min 5 s.*1,234.*c0ffee/s);
@@ -105,16 +100,16 @@ describe('a sync', () => {
     ['', 800],
     ['/events', 801],
   ])('of another workspace, or none, is not there%s', async (path, index) => {
-    await insert([{ index }], await service().workspace());
+    await insert([{ index }], await service.workspace());
     for (const id of [idOf(index), idOf(999), 'sync_x', '%00']) {
       expect(await show(`/${id}${path}`)).toContain('has no such sync');
     }
   });
 
   test('that is over has one event for who listens, and then the stream ends', async () => {
-    const other = await service().workspace();
+    const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
-    const address = `${service().baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
+    const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
     const answer = await fetch(address, { headers: { cookie: visitor.cookie() } });
     const text = await answer.text();
     expect(answer.headers.get('content-type')).toBe('text/event-stream');

@@ -3,10 +3,11 @@ import type { Scope } from '../../../src/interface/scopes.ts';
 import { branchSummary } from '../../../src/service/dashboard/pages/workspaces.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 import { serviceOfTests, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
-const listFor = async (options: TokenOptions) => (await (await signedIn(service(), options)).get('/')).text;
+const listFor = async (options: TokenOptions) => (await (await signedIn(service, options)).get('/')).text;
 
 test('says what to do where there is no workspace, and who to ask where a token sees none', async () => {
   expect(await listFor({})).toContain('workspace-service workspace add');
@@ -14,16 +15,9 @@ test('says what to do where there is no workspace, and who to ask where a token 
 });
 
 test('shows of a workspace what the token may see', async () => {
-  const workspace = await service().workspace('https://127.0.0.1:1/assets.git');
-  await service().workspace();
-  await service().storage.commit('global', async (db) => {
-    const times = { created_at: 1, started_at: 2, finished_at: 3 };
-    const counts = { estimated_objects: 0, received_objects: 0, attempts: 1 };
-    await db
-      .insertInto('syncs')
-      .values({ id: 'sync_1', workspace_id: workspace, branch: 'main', status: 'failed', ...counts, ...times })
-      .execute();
-  });
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
+  await service.workspace();
+  await storeSyncs(service.storage, { id: 'sync_1', workspace_id: workspace });
   const seen = async (...scopes: readonly Scope[]) => {
     const page = await listFor({ scopes, workspaces: [workspace] });
     expect(page.match(/<th scope="row">/g)).toHaveLength(1);
@@ -38,8 +32,8 @@ test('shows of a workspace what the token may see', async () => {
 });
 
 test('does not wait for remotes: what they have answered is there the next time', async () => {
-  const workspace = await service().workspace('https://127.0.0.1:1/assets.git');
-  const visitor = await signedIn(service(), { workspaces: [workspace] });
+  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
+  const visitor = await signedIn(service, { workspaces: [workspace] });
   expect((await visitor.get('/')).text).toContain('asking');
   // Nobody has asked for it but the page.
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');

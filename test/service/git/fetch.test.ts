@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits, type Repository } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
+import {
+  branchNamed,
+  enoughTime,
+  expectSound,
+  failureOf,
+  gitIn,
+  gitSetUp,
+  remoteAt,
+} from '../../support/git-service.ts';
 
 const main = branchNamed('main');
-
-/** Everything the branch needs is there, by git's own judgement, and nothing of a work in progress. */
-async function expectSound(mirror: string, data: string): Promise<void> {
-  expect(gitAt(mirror, 'fsck', '--full', '--strict', '--no-dangling', '--no-progress')).toBe('');
-  const files = await readdir(mirror, { recursive: true });
-  expect(files.filter((file) => /\.lock$|tmp_|\.tmp-|\.keep$/.test(file))).toEqual([]);
-  expect(await readdir(join(data, 'scratch'))).toEqual([]);
-}
 
 const countOf = (repository: Repository, ...revisions: string[]): number =>
   repository

@@ -21,11 +21,7 @@ describe('the environment of git', () => {
     expect(environment).toMatchObject(passedOn);
     for (const name of Object.keys(others)) expect(environment).not.toHaveProperty(name);
     expect(environment['GIT_DIR']).not.toBe('/elsewhere');
-  });
-
-  test('allows files only where the operator does', () => {
-    expect(gitEnvironment({}, { allowFile: false })['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
-    expect(gitEnvironment({}, { allowFile: true })['GIT_ALLOW_PROTOCOL']).toBe('https:ssh:file');
+    expect(environment['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
   });
 
   test('has an ssh that never asks, unless the operator set up ssh', () => {

@@ -6,7 +6,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../support/git-https-server.ts';
 import { commandLines, processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
-import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
+import {
+  branchNamed,
+  enoughTime,
+  expectSound,
+  failureOf,
+  gitIn,
+  gitSetUp,
+  remoteAt,
+} from '../../support/git-service.ts';
 import { listenHere } from '../../support/listen.ts';
 
 const main = branchNamed('main');
@@ -175,13 +183,6 @@ describe('a fetch that stops in the middle of the pack', () => {
     };
   }
 
-  async function expectUnharmed(mirror: string, data: string): Promise<void> {
-    expect(gitAt(mirror, 'fsck', '--full', '--no-dangling', '--no-progress')).toBe('');
-    const files = await readdir(mirror, { recursive: true });
-    expect(files.filter((file) => /\.lock$|tmp_|\.keep$/.test(file))).toEqual([]);
-    expect(await readdir(join(data, 'scratch'))).toEqual([]);
-  }
-
   test.each([
     { end: 'it is aborted', kind: 'aborted' },
     { end: 'its time is over', kind: 'timeout' },
@@ -204,12 +205,12 @@ describe('a fetch that stops in the middle of the pack', () => {
 
     expect(processesNaming(server.host)).toEqual([]);
     expect(await git.head('game', main)).toBe(first.head);
-    await expectUnharmed(mirror, data);
+    await expectSound(mirror, data);
 
     proceed();
     const again = await git.fetch('game', remote, main, enoughTime);
     expect(again).toEqual({ head: repository.head('main'), receivedObjects: 3 });
-    await expectUnharmed(mirror, data);
+    await expectSound(mirror, data);
   });
 
   test('does not stand in the way of an estimate, nor of another branch', async () => {

@@ -3,14 +3,10 @@ import type { Answer } from '../../../src/service/contract/answer.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { locksOf, sharedService } from './shared-service.ts';
+import { sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
   const service = sharedService(kind);
-  const newWorkspace = async () => {
-    const id = await service.workspace();
-    return { id, ...locksOf(service, id, service.secret) };
-  };
   /** A change that is under way until the test ends it. */
   async function change() {
     const end = Promise.withResolvers<void>();
@@ -28,7 +24,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
   }
 
   test('that somebody holds is refused while a change is under way, and does not wait for it', async () => {
-    const { take } = await newWorkspace();
+    const { take } = await service.newWorkspace();
     const key = { 'idempotency-key': 'first' };
     const { body: taken } = await take('a', key);
     const endChange = await change();
@@ -42,7 +38,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
   });
 
   test('is decided in its turn when it was free at the look of several', async () => {
-    const { take } = await newWorkspace();
+    const { take } = await service.newWorkspace();
     const endChange = await change();
     const asked = ['a', 'a', 'b'].map((path) => take(path));
     await endChange();
@@ -51,7 +47,7 @@ describe.each(realDatabaseKinds)('asking for a path, on $name', (kind) => {
   });
 
   test('together with others shares their commits', async () => {
-    const { take } = await newWorkspace();
+    const { take } = await service.newWorkspace();
     const endChange = await change();
     const commits = async () => {
       const { text } = await service.ask('GET', '/metrics', { token: service.secret });

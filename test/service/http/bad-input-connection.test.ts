@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { askRaw, connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -15,6 +15,11 @@ describe('bad input on the wire', () => {
     expect(service.log()).not.toContain('"level":50');
   });
 
+  async function connected() {
+    const connection = await connectRaw(service.port);
+    onTestFinished(connection.close);
+    return connection;
+  }
   const locksTarget = () => `/v1/workspaces/${service.home}/locks`;
   let locks = 0;
   const lockBody = (size?: number) => {
@@ -47,11 +52,10 @@ describe('bad input on the wire', () => {
     'POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
     'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n',
   ])('bytes that are no request are 400, and the connection ends: %j', async (bytes) => {
-    const connection = await connectRaw(service.port);
+    const connection = await connected();
     await connection.send(Buffer.from(bytes, 'latin1'));
     expectProblem(await connection.answer(), 'malformed-request');
     await connection.closed;
-    connection.close();
   });
 
   test('headers that are too large are 431', async () => {
@@ -101,19 +105,18 @@ describe('bad input on the wire', () => {
     });
 
     test('and has ten of them is 413, is read to its end, and the connection goes on', async () => {
-      const connection = await connectRaw(service.port);
+      const connection = await connected();
       // All of it before a look at the answer, as many clients do.
       await connection.send(bytesOf(lockBody(10 * mebibyte)));
       expectProblem(await connection.answer(), 'body-too-large');
       await connection.send(health);
       expect((await connection.answer()).status).toBe(200);
-      connection.close();
     });
   });
 
   describe('a body', () => {
     test('that is announced as too large is not waited for, and may still come later', async () => {
-      const connection = await connectRaw(service.port);
+      const connection = await connected();
       await connection.send(postLock('', `Content-Length: ${10 * mebibyte}`));
       expectProblem(await connection.answer(), 'body-too-large');
       // As over a slow line; what cuts unread bodies off does so after half a second.
@@ -121,7 +124,6 @@ describe('bad input on the wire', () => {
       await connection.send(lockBody(10 * mebibyte));
       await connection.send(health);
       expect((await connection.answer()).status).toBe(200);
-      connection.close();
     });
 
     test('that nobody has a right to send is refused before it is read', async () => {
@@ -130,7 +132,7 @@ describe('bad input on the wire', () => {
     });
 
     test('that ends too early changes nothing', async () => {
-      const connection = await connectRaw(service.port);
+      const connection = await connected();
       await connection.send(postLock('', 'Expect: 100-continue', 'Content-Length: 100'));
       // It would not be begun for a client that is gone by its turn.
       expect((await connection.answer()).status).toBe(100);
@@ -142,18 +144,17 @@ describe('bad input on the wire', () => {
     });
 
     test('comes after 100 Continue when the client asks for it', async () => {
-      const connection = await connectRaw(service.port);
+      const connection = await connected();
       const body = lockBody();
       await connection.send(postLock('', 'Expect: 100-continue', `Content-Length: ${body.length}`));
       expect((await connection.answer()).status).toBe(100);
       await connection.send(body);
       expect((await connection.answer()).status).toBe(201);
-      connection.close();
     });
   });
 
   test('what comes behind a request and is none does not take the answer to it away', async () => {
-    const connection = await connectRaw(service.port);
+    const connection = await connected();
     const body = lockBody();
     await connection.send(Buffer.concat([postLock(body), Buffer.from('}\r\n\r\n')]));
     expect((await connection.answer()).body.path).toBe(JSON.parse(body).path);

@@ -5,8 +5,9 @@ import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { parseTrustedProxy } from '../../../src/service/cli/values.ts';
 import { createClientAddress } from '../../../src/service/http/client-address.ts';
 import { parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
+import { sqlite } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
-import { anyDatabaseKind, locksOf, type SharedService, sharedService } from './shared-service.ts';
+import { locksOf, type SharedService, sharedService } from './shared-service.ts';
 
 const network = (text: string) => {
   const parsed = parseTrustedProxy(text);
@@ -122,7 +123,7 @@ test.each(['0.0.0.0/0', '::/0'])('everybody is no proxy: %s', (text) => {
   expect(parseTrustedProxy(text)).toMatchObject({ ok: false, why: expect.stringContaining('That trusts everyone') });
 });
 
-const believing = sharedService(anyDatabaseKind(), { trustedProxies: ['127.0.0.1'] });
+const believing = sharedService(sqlite, { trustedProxies: ['127.0.0.1'] });
 const doubting = sharedService();
 
 /** Where a request came from, as the audit and as the log have it. */

@@ -7,12 +7,13 @@ import { maxConnections, openFilesLimit } from '../../../src/service/http/connec
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { sqlite } from '../../support/databases.ts';
 import { askRaw, connectRaw, type RawConnection, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { seedManyLocks } from '../dashboard/locked-service.ts';
 import { describedApp, serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
-import { anyDatabaseKind, sharedService } from './shared-service.ts';
+import { sharedService } from './shared-service.ts';
 
 /** Sends, and then neither reads on nor closes: what a client does that wants to hold on to a connection. */
 async function hold(port: number, text: string): Promise<Socket> {
@@ -167,10 +168,7 @@ describe('a client that sends many requests at once', () => {
   test('of a client that does not read no more than a few requests are begun', async () => {
     const workspace = await service.workspace();
     await seedManyLocks(service, workspace, 1_000);
-    const socket = connect({ port: service.port, host: '127.0.0.1' });
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => undefined);
-    await once(socket, 'connect');
+    const socket = await hold(service.port, '');
     // Nobody listens for data, and so nothing is read.
     const target = `/v1/workspaces/${workspace}/locks`;
     const { promise: isStuck, resolve } = Promise.withResolvers<void>();
@@ -212,7 +210,7 @@ const idle = async (port: number): Promise<RawConnection> => {
 };
 
 test('stopping lets a running request finish, ends all other connections and takes no new ones', async () => {
-  const service = await startTestService(anyDatabaseKind());
+  const service = await startTestService(sqlite);
   const { secret } = await service.token();
   const workspace = await service.workspace();
   const { connection, body } = await beginLock(service.port, secret, `/v1/workspaces/${workspace}/locks`);

@@ -13,8 +13,8 @@ import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { createTargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import { sqlite } from '../../support/databases.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
-import { anyDatabaseKind } from './shared-service.ts';
 
 const notHere = (): never => {
   throw new Error('This app has no parts that work: it is there to be looked at.');
@@ -64,7 +64,7 @@ export function describedApp(given: Partial<Parts> = {}): App {
 
 /** A server with this app and nothing beside it, on a database of its own. */
 export async function serveApp(given: Partial<Parts> = {}, options: ServerOptions = {}) {
-  const { storage, remove } = await anyDatabaseKind().open();
+  const { storage, remove } = await sqlite.open();
   const rateLimiter = createRateLimiter(null, () => 0);
   const { port, close } = await startServer(describedApp({ storage, rateLimiter, ...given }), '127.0.0.1', 0, options);
   return {

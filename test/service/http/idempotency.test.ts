@@ -11,11 +11,10 @@ describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
 
   /** Takes locks with keys in an empty workspace. */
   async function newWorkspace() {
-    const id = await service.workspace();
-    const { take, ...locks } = locksOf(service, id, service.secret);
+    const { take, ...locks } = await service.newWorkspace();
     const lock = (path: string, key: string, headers: Readonly<Record<string, string>> = {}) =>
       take(path, { 'idempotency-key': key, ...headers });
-    return { id, lock, ...locks };
+    return { lock, ...locks };
   }
 
   test('the same request again gets the same answer, and does nothing', async () => {

@@ -1,23 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { locksOf, pathsIn, sharedService } from './shared-service.ts';
+import { changeRows } from '../../support/stored-rows.ts';
+import { pathsIn, sharedService } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
   const service = sharedService(kind);
 
   async function workspaceWith(...locked: readonly string[]) {
-    const id = await service.workspace();
-    const locks = locksOf(service, id, service.secret);
+    const locks = await service.newWorkspace();
     for (const { status } of await Promise.all(locked.map((path) => locks.take(path)))) expect(status).toBe(201);
-    return { id, ...locks };
+    return locks;
   }
 
   test('has locks on paths that are refused by now, page by page, and they can be released', async () => {
     const { id, take, list, paths, release } = await workspaceWith('a', 'b', 'c');
     const old = 'a\u202egnp.exe';
-    await service.storage.commit('global', (db) =>
-      db.updateTable('locks').set({ path: old }).where('workspace_id', '=', id).where('path', '=', 'b').execute(),
-    );
+    await changeRows(service.storage, 'locks', { path: old }, { workspace_id: id, path: 'b' });
     const first = await list('?limit=2');
     expect(pathsIn(first)).toEqual(['a', old]);
     expect(await paths(`?limit=2&cursor=${first.body.next_cursor}`)).toEqual(['c']);

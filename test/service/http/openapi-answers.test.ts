@@ -3,13 +3,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
-import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { describedStatuses, expectDescribed, optionalHeaders } from './described-operations.ts';
 import { addressIn, expectedOperations } from './operations.ts';
-import { anyDatabaseKind, sharedService } from './shared-service.ts';
+import { sharedService } from './shared-service.ts';
 
 /** Of operations that it is not the point of: these need a database that is gone, and a token that asks too much. */
 const elsewhere = [429, 503];
@@ -17,18 +18,17 @@ const elsewhere = [429, 503];
 describe.each(realDatabaseKinds)('the answers on $name are what the document describes', (kind) => {
   let resolve: Resolve = () => Promise.reject(new Error('No name resolves here.'));
   const service = sharedService(kind, { resolve: (hostname) => resolve(hostname) });
+  const folder = folderOfTests();
   let limited: string;
   let other: string;
   let workspace: string;
 
   beforeAll(async () => {
-    const { folder, remove } = await temporaryDataFolder();
     const repository = createRepository(folder);
     repository.commit({ branch: 'main', files: { 'a.txt': 'a' } }, { branch: 'art', files: { 'b.txt': 'b' } });
     other = (await service.token({ name: 'other' })).secret;
     limited = (await service.token({ scopes: [] })).secret;
     workspace = await service.workspace(`file://${repository.path}`);
-    return remove;
   });
 
   const lock = (path: string = randomUUID()) => ({ path, type: 'exclusive', ttl: '1h' });
@@ -204,7 +204,7 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
 });
 
 describe('what a token that asks too much is answered is what the document describes', () => {
-  const service = sharedService(anyDatabaseKind(), { rateLimit: { perSecond: 0.001, burst: 1 } });
+  const service = sharedService(sqlite, { rateLimit: { perSecond: 0.001, burst: 1 } });
   const guarded = expectedOperations.filter(({ need }) => need !== 'anyone');
 
   test.each(guarded)('$operationId', async (operation) => {

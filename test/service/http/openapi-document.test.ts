@@ -4,12 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { parseDuration } from '../../../src/interface/duration.ts';
 import { maxTtl } from '../../../src/interface/ttl.ts';
 import { pathMess } from '../../interface/texts.ts';
+import { sqlite } from '../../support/databases.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { describedApi } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
 import { expectedOperations } from './operations.ts';
-import { anyDatabaseKind, sharedService } from './shared-service.ts';
+import { sharedService } from './shared-service.ts';
 
 type Limit = 'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'minItems' | 'maxItems' | 'maxProperties';
 
@@ -148,7 +149,7 @@ const limited = fields.filter(({ name }) => !['Prefer', 'If-Match', 'Referer'].i
 /** That it has every operation, and no other, is in access.test.ts; what is answered, in openapi-answers.test.ts. */
 describe('the OpenAPI document', () => {
   const resolve = () => Promise.reject(new Error('No name resolves here.'));
-  const service = sharedService(anyDatabaseKind(), { resolve });
+  const service = sharedService(sqlite, { resolve });
 
   /** A request that is right but for what this field may be wrong in. */
   function send({ operationId, in: place, name }: Field, value: unknown): Promise<Reply> {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { sqlite } from '../../support/databases.ts';
 import { expectProblem } from './expect-problem.ts';
-import { anyDatabaseKind, locksOf, sharedService } from './shared-service.ts';
+import { locksOf, sharedService } from './shared-service.ts';
 
 const quotas = { maxLocks: 5, maxLocksPerOwner: 3, maxRememberedBytes: 20_000 };
-const service = sharedService(anyDatabaseKind(), { quotas });
+const service = sharedService(sqlite, { quotas });
 
 test('a workspace with as many locks as it may have says so, still renews and releases them, and leaves others theirs', async () => {
   const workspace = await service.workspace();

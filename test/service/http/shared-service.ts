@@ -1,5 +1,5 @@
-import { afterAll, beforeAll } from 'vitest';
-import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type DatabaseKind, sqlite } from '../../support/databases.ts';
 import {
   type Ask,
   type Reply,
@@ -13,27 +13,27 @@ export interface SharedService extends RunningService {
   readonly secret: string;
   /** A workspace, for tests that need no empty one. */
   readonly home: string;
+  /** An empty workspace, and the locks of the one who may do everything. */
+  newWorkspace(): Promise<{ readonly id: string } & Locks>;
 }
 
 /** The words of a table, which is easier to read so than as an array with a line for each. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** For tests in which the database has no part. */
-export function anyDatabaseKind(): DatabaseKind {
-  const [kind] = databaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  return kind;
-}
-
 /** One service for the tests of a file, from before the first until after the last. */
-export function sharedService(kind = anyDatabaseKind(), options: RunningServiceOptions = {}): SharedService {
+export function sharedService(kind: DatabaseKind = sqlite, options: RunningServiceOptions = {}): SharedService {
   // Nobody looks at it before it is started.
   const shared = {} as SharedService;
   beforeAll(async () => {
     const service = await startTestService(kind, options);
     // No git process is started for a remote that is none.
     const home = await service.workspace('not a remote');
-    Object.assign(shared, service, { secret: (await service.token()).secret, home });
+    const { secret } = await service.token();
+    async function newWorkspace() {
+      const id = await service.workspace();
+      return { id, ...locksOf(service, id, secret) };
+    }
+    Object.assign(shared, service, { secret, home, newWorkspace });
   });
   afterAll(() => shared.stop());
   return shared;
@@ -58,3 +58,10 @@ export function locksOf({ ask }: Pick<RunningService, 'ask'>, workspace: string,
 export type Locks = ReturnType<typeof locksOf>;
 
 export const pathsIn = ({ body }: Reply): string[] => body.locks.map(({ path }: { path: string }) => path);
+
+/** Asks without end how many wait for a path, until it is so many. */
+export async function untilWaiting({ ask }: Pick<RunningService, 'ask'>, token: string, count: number): Promise<void> {
+  const metrics = async () => (await ask('GET', '/metrics', { token })).text;
+  const waiters = new RegExp(`^workspace_lock_waiters ${count}$`, 'm');
+  await expect.poll(metrics, { timeout: 20_000, interval: 10 }).toMatch(waiters);
+}

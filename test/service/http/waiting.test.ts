@@ -4,19 +4,10 @@ import { type LockWaiters, maxWaitersOfToken } from '../../../src/service/locks/
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { type Reply, startTestService } from '../../support/running-service.ts';
 import { serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
-import { type Locks, locksOf, pathsIn, sharedService } from './shared-service.ts';
-
-/** Asks without end how many wait, until it is so many. */
-async function untilWaiting(service: RunningService, token: string, count: number): Promise<void> {
-  const waiting = async (): Promise<string | undefined> => {
-    const { text } = await service.ask('GET', '/metrics', { token });
-    return /^workspace_lock_waiters (\d+)$/m.exec(text)?.[1];
-  };
-  await expect.poll(waiting, { timeout: 20_000, interval: 10 }).toBe(String(count));
-}
+import { type Locks, locksOf, pathsIn, sharedService, untilWaiting } from './shared-service.ts';
 
 const waitFor = ({ list }: Locks, path: string, prefer = 'wait=30', signal?: AbortSignal): Promise<Reply> =>
   list(`?path=${path}`, { headers: { prefer }, ...(signal && { signal }) });

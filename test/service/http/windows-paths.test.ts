@@ -2,20 +2,18 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
-import { locksOf, sharedService } from './shared-service.ts';
+import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
 describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   const service = sharedService(kind, { windowsPaths: true });
-  const newWorkspace = async () => locksOf(service, await service.workspace(), service.secret);
-
   test('refuses a lock on a path that no file has, with the reason', async () => {
-    const refused = await (await newWorkspace()).take('Art/nul.txt');
+    const refused = await (await service.newWorkspace()).take('Art/nul.txt');
     expectInvalid(refused, '#/path');
     expect(refused.body.detail).toContain('device');
   });
 
   test('refuses another case of a path that is locked, with the lock that is in the way', async () => {
-    const { take, release } = await newWorkspace();
+    const { take, release } = await service.newWorkspace();
     const taken = await take('Art/Hero.psd');
     for (const path of ['art/hero.PSD', 'ART/Hero.psd']) {
       const { detail, lock } = expectProblem(await take(path), 'locked');
@@ -25,27 +23,14 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
     }
     expect((await take('Art/Hero.psd')).body.detail).not.toContain('Windows');
     expect((await take('art/heroes.psd')).status).toBe(201);
-    expect((await (await newWorkspace()).take('art/hero.psd')).status).toBe(201);
+    expect((await (await service.newWorkspace()).take('art/hero.psd')).status).toBe(201);
     expect((await release('art/hero.psd')).status).toBe(404);
     expect((await release('Art/Hero.psd')).status).toBe(204);
     expect((await take('art/hero.psd')).status).toBe(201);
   });
 
-  test('lets one of many spellings through that are asked for at once', async () => {
-    const { take, paths } = await newWorkspace();
-    const spellings = Array.from({ length: 32 }, (_, bits) =>
-      [...'scene'].map((letter, index) => ((bits >> index) % 2 === 0 ? letter : letter.toUpperCase())).join(''),
-    );
-    const answers = await Promise.all(spellings.map((path) => take(path)));
-    const [granted, ...more] = answers.filter(({ status }) => status === 201);
-    expect([await paths(), more]).toEqual([[granted?.body.path], []]);
-    for (const refused of answers.filter((answer) => answer !== granted)) {
-      expect(expectProblem(refused, 'locked').lock).toEqual(granted?.body);
-    }
-  });
-
   test('answers who waits for another spelling when the lock is released, or names it in the end', async () => {
-    const { take, release, list } = await newWorkspace();
+    const { take, release, list } = await service.newWorkspace();
     const { body } = await take('Hero');
     const waitFor = (path: string, seconds: number) =>
       list(`?path=${path}`, { headers: { prefer: `wait=${seconds}` } });
@@ -55,8 +40,7 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
       isAnswered = true;
       return answer;
     });
-    const metrics = async () => (await service.ask('GET', '/metrics', { token: service.secret })).text;
-    await expect.poll(metrics, { timeout: 20_000, interval: 10 }).toMatch(/^workspace_lock_waiters 1$/m);
+    await untilWaiting(service, service.secret, 1);
     expect((await take('HERO')).status).toBe(409);
     expect(isAnswered).toBe(false);
     await release('Hero');

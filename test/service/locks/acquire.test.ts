@@ -1,17 +1,16 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { foldCase } from '../../../src/interface/windows-path.ts';
 import { type Acquisition, acquireLocks, type LockRequest } from '../../../src/service/locks/acquire.ts';
 import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { runs } from '../../support/runs.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 const workspaces = ['game', 'tools'];
@@ -35,17 +34,7 @@ const inWords = (acquisition: Acquisition): string =>
   `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
 
 describe.each(databaseKinds)('locks that are asked for together on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-    await storage.commit('global', async (db) => {
-      for (const id of workspaces) await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' });
-    });
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind, { workspaces });
 
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const decide = (requests: readonly LockRequest[], quota?: LockQuota) =>

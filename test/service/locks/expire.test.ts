@@ -6,18 +6,18 @@ import { databaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 
 describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, hook, deliveries } = hookedStorage(kind);
   beforeAll(async () => {
-    const { commit, now } = hooked().storage;
+    const { commit, now } = storage;
     await commit('global', async (db) => {
       for (const id of ['crowded', 'quiet']) await addWorkspace(db, now, { id, remote: 'https://git.example.com/' });
     });
   });
 
-  const hook = (workspace: string, url: string) => hooked().hook(url, { workspace, events: ['lock.expired'] });
+  const hookIn = (of: string, url: string) => hook(url, { workspace: of, events: ['lock.expired'] });
 
   const expired = (workspace: string, count: number, at: number) =>
-    hooked().storage.commit('global', (db) =>
+    storage.commit('global', (db) =>
       sql`insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
         with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < ${sql.lit(count - 1)})
         select ${sql.lit(workspace)}, ${sql.lit(`${workspace}/`)} || n, ${sql.lit(`lock_${workspace}_`)} || n,
@@ -25,17 +25,16 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
     );
 
   const left = async (workspace: string): Promise<number> =>
-    (await hooked().storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute())
-      .length;
-  const told = async (): Promise<number> => (await hooked().deliveries()).length;
+    (await storage.read.selectFrom('locks').select('id').where('workspace_id', '=', workspace).execute()).length;
+  const told = async (): Promise<number> => (await deliveries()).length;
 
   test('of one workspace, many of which have many hooks to be told, do not hold up those of another', async () => {
-    for (let index = 0; index < 50; index += 1) await hook('crowded', `https://${index}.example.com/`);
-    await hook('quiet', 'https://quiet.example.com/');
+    for (let index = 0; index < 50; index += 1) await hookIn('crowded', `https://${index}.example.com/`);
+    await hookIn('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_000, 1);
     await expired('quiet', 3, 2);
 
-    const removed = await removeExpiredLocks(hooked().storage);
+    const removed = await removeExpiredLocks(storage);
 
     expect(await left('quiet')).toBe(0);
     expect(removed - 3).toBe(1_000 - (await left('crowded')));
@@ -45,10 +44,10 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
   });
 
   test('are all removed in the end, and none that has not expired', async () => {
-    await hook('quiet', 'https://quiet.example.com/');
+    await hookIn('quiet', 'https://quiet.example.com/');
     await expired('crowded', 1_200, 1);
     await expired('quiet', 700, 2);
-    await hooked().storage.commit('global', (db) =>
+    await storage.commit('global', (db) =>
       db
         .updateTable('locks')
         .set({ expires_at: 8_000_000_000_000 })
@@ -56,7 +55,7 @@ describe.each(databaseKinds)('locks that have expired on $name', (kind) => {
         .execute(),
     );
     let removed = 0;
-    for (let last = 1; last > 0; removed += last) last = await removeExpiredLocks(hooked().storage);
+    for (let last = 1; last > 0; removed += last) last = await removeExpiredLocks(storage);
     expect(removed).toBe(1_898);
     expect([await left('crowded'), await left('quiet')]).toEqual([1, 1]);
     expect(await told()).toBe(699);

@@ -6,17 +6,7 @@ import { parseIfMatch } from '../../../src/service/locks/id-match.ts';
 const id = 'lock_1';
 
 describe('If-Match', () => {
-  test.each([
-    '*',
-    ' * ',
-    '"lock_1"',
-    '"other", "lock_1"',
-    '"other","lock_1"',
-    ',, "lock_1" ,\t,',
-    'W/"lock_1", "lock_1"',
-    '"a,b" , "lock_1"',
-    '"\u00e9", "lock_1"',
-  ])('matches the lock: %j', (field) => {
+  test.each(['*', ' * ', ',, "lock_1" ,\t,'])('matches the lock: %j', (field) => {
     expect(parseIfMatch(field)(id)).toBe(true);
   });
 

@@ -1,28 +1,17 @@
 import fc from 'fast-check';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { type Release, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' }),
-    );
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind, { workspaces: ['game'] });
 
   const bearer = { id: 'tok_ada', name: 'ada', scopes: [], workspaces: null };
   const terms = { workspace: 'game', type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;

@@ -112,29 +112,6 @@ describe('those who wait for a path', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('are told at once where it is free', async () => {
-    const world = createWorld();
-    world.arrive('first');
-    await pass(moment);
-    expect(world.told).toEqual(['first']);
-    expect(world.isListening()).toBe(false);
-  });
-
-  test('are told one after the other as it is released, each when it is free again', async () => {
-    const world = await worldWith('first', 'second', 'third');
-    await pass(10_000);
-    expect(world.told).toEqual([]);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['first']);
-    world.hold('a');
-    await pass(10 * graceMs);
-    expect(world.told).toEqual(['first']);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['first', 'second']);
-  });
-
   test('do not wait for the grace where whoever was told has been and gone', async () => {
     const world = await worldWith('first', 'second');
     world.release('a');
@@ -173,18 +150,6 @@ describe('those who wait for a path', () => {
     world.renew('a', 1);
     await pass(1_000 + moment);
     expect(world.told).toEqual(['first', 'second']);
-  });
-
-  test('hear of the end of their own time, and not later', async () => {
-    const world = await worldWith();
-    world.arrive('short', { seconds: 2 });
-    world.arrive('long', { seconds: 30 });
-    await pass(1_999);
-    expect(world.outcomes.size).toBe(0);
-    await pass(1);
-    expect([...world.outcomes]).toEqual([['short', 'time is over']]);
-    await pass(28_000);
-    expect(world.outcomes.get('long')).toBe('time is over');
   });
 
   test.each(['before the release', 'while the database is being asked'])(

@@ -6,13 +6,12 @@ import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type LockNews, type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
 import { valueIn } from '../webhooks/samples.ts';
 
 describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
-  const hooked = hookedStorage(kind);
-  const take = (path: string) => hooked().acquire(path);
-  const release = (path: string) => hooked().release(path);
+  const { acquire: take, release, storage: given } = hookedStorage(kind);
   let storage: Storage;
   let queries: number;
   let watch: LockWatch;
@@ -32,7 +31,6 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     queries = 0;
     errors = [];
     leaving = new AbortController();
-    const { storage: given } = hooked();
     storage = { ...given, read: given.read.withPlugin(counting) };
     watch = watchLocks(storage, { pollMs: 20, onError: (error) => errors.push(error) });
   });
@@ -70,9 +68,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
     await take('short');
     expect(await told(news)).toEqual({ held: ['short'], free: [] });
     // Nobody removes its row here: it is over by the clock of the database alone.
-    await storage.commit('global', (db) =>
-      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'short').execute(),
-    );
+    await changeRows(storage, 'locks', { expires_at: 1 }, { path: 'short' });
     expect(await told(news)).toEqual({ held: [], free: ['short'] });
     const later = follow();
     expect(await told(later)).toEqual({ all: ['second'] });

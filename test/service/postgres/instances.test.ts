@@ -2,13 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import {
-  ask,
-  type Reply,
-  type RunningService,
-  type RunningServiceOptions,
-  startTestService,
-} from '../../support/running-service.ts';
+import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { locksOf, untilWaiting } from '../http/shared-service.ts';
 
 /** Several instances in this process, on one PostgreSQL database. */
 const startInstances = (url: string, count: number, options: RunningServiceOptions = {}): Promise<RunningService[]> =>
@@ -38,52 +33,17 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     return found;
   }
 
-  const lock = (index: number, workspace: string, path: string, headers: Record<string, string> = {}) =>
-    ask(instance(index).baseUrl, 'POST', `/v1/workspaces/${workspace}/locks`, {
-      token,
-      headers,
-      json: { path, type: 'exclusive', ttl: '1h' },
-    });
-  const release = (index: number, workspace: string, { body, headers }: Reply) =>
-    ask(instance(index).baseUrl, 'DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(body.path)}`, {
-      token,
-      headers: { 'if-match': headers.get('etag') ?? '' },
-    });
-
-  test('of many that ask all instances at once for one path, one gets it', async () => {
-    const workspace = await first().workspace();
-    const replies = await Promise.all(Array.from({ length: 60 }, (_, index) => lock(index, workspace, 'a')));
-    expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(replies.filter(({ status }) => status === 409)).toHaveLength(59);
-  });
-
-  test('the same idempotency key at two instances at once is done once', async () => {
-    const workspace = await first().workspace();
-    for (let round = 0; round < 10; round += 1) {
-      const headers = { 'idempotency-key': `key-${round}` };
-      const replies = await Promise.all([0, 1, 2].map((index) => lock(index, workspace, `path-${round}`, headers)));
-      expect(replies.map(({ status }) => status)).toEqual([201, 201, 201]);
-      expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
-    }
-  });
+  const locksAt = (index: number, workspace: string) => locksOf(instance(index), workspace, token);
 
   test('whoever waits at one instance for a path is told of its release at another', async () => {
     const workspace = await first().workspace();
-    const wait = (index: number) =>
-      ask(instance(index).baseUrl, 'GET', `/v1/workspaces/${workspace}/locks?path=a`, {
-        token,
-        headers: { prefer: 'wait=30' },
-      });
-    const waiters = async (index: number): Promise<string | undefined> => {
-      const { text } = await ask(instance(index).baseUrl, 'GET', '/metrics', { token });
-      return /^workspace_lock_waiters (\d+)$/m.exec(text)?.[1];
-    };
+    const wait = (index: number) => locksAt(index, workspace).list('?path=a', { headers: { prefer: 'wait=30' } });
     for (let round = 0; round < 5; round += 1) {
-      const held = await lock(0, workspace, 'a');
+      const held = await locksAt(0, workspace).take('a');
       const waiting = [wait(1), wait(2)];
-      for (const index of [1, 2]) await expect.poll(() => waiters(index)).toBe('1');
+      for (const index of [1, 2]) await untilWaiting(instance(index), token, 1);
       const began = performance.now();
-      await release(0, workspace, held);
+      await locksAt(0, workspace).release('a', { 'if-match': held.headers.get('etag') ?? '' });
       for (const answer of await Promise.all(waiting)) expect(answer.body.locks).toEqual([]);
       // Generous: without a word from the other instance they would be told at the end of their time.
       expect(performance.now() - began).toBeLessThan(10_000);
@@ -96,16 +56,15 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
     const workspace = await first().workspace(remote.path);
     const replies = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
-        ask(instance(index).baseUrl, 'POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch: 'main' } }),
+        instance(index).ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch: 'main' } }),
       ),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
     for (const [index, { headers }] of replies.entries()) {
       await expect
-        .poll(
-          async () => (await ask(instance(index + 1).baseUrl, 'GET', headers.get('location') ?? '', { token })).body,
-          { timeout: 30_000 },
-        )
+        .poll(async () => (await instance(index + 1).ask('GET', headers.get('location') ?? '', { token })).body, {
+          timeout: 30_000,
+        })
         .toMatchObject({ status: 'succeeded', head: remote.head('main') });
     }
     const rows = await first()
@@ -130,14 +89,7 @@ test.skipIf(postgresServer === undefined)(
       for (let round = 0; round < 5; round += 1) {
         const spellings = [`Scene-${round}`, `scene-${round}`, `SCENE-${round}`];
         const replies = await Promise.all(
-          instances.flatMap(({ ask: send }) =>
-            spellings.map((path) =>
-              send('POST', `/v1/workspaces/${workspace}/locks`, {
-                token,
-                json: { path, type: 'exclusive', ttl: '1h' },
-              }),
-            ),
-          ),
+          instances.flatMap((each) => spellings.map((path) => locksOf(each, workspace, token).take(path))),
         );
         expect(replies.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 8 }, () => 409)]);
       }

@@ -3,6 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { locksOf } from '../http/shared-service.ts';
 
 describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (needs TEST_DATABASE_URL)', () => {
   async function startBehindProxy() {
@@ -19,17 +20,9 @@ describe.skipIf(postgresServer === undefined)('a PostgreSQL that goes away (need
       await database.remove();
     });
     const { secret: token } = await service.token();
-    const workspace = await service.workspace();
-    const lock = (path: string, key = randomUUID()) =>
-      service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
-        token,
-        headers: { 'idempotency-key': key },
-        json: { path, type: 'exclusive', ttl: '1h' },
-      });
-    const held = async (): Promise<string[]> =>
-      (await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token })).body.locks.map(
-        ({ path }: { path: string }) => path,
-      );
+    const { take, paths } = locksOf(service, await service.workspace(), token);
+    const lock = (path: string, key = randomUUID()) => take(path, { 'idempotency-key': key });
+    const held = () => paths('?limit=1000');
     return { service, proxy, lock, held };
   }
 

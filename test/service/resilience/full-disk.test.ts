@@ -1,31 +1,25 @@
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { locksOf } from '../http/shared-service.ts';
 
 test('on a full disk nothing is promised: 503 with a reason; reading goes on, and writing when there is room again', async () => {
-  const [kind] = databaseKinds;
-  if (kind?.name !== 'SQLite') throw new Error('The first database is SQLite.');
-  const service = await startTestService(kind);
+  const service = await startTestService(sqlite);
   onTestFinished(service.stop);
   const { secret: token } = await service.token();
-  const workspace = await service.workspace();
+  const { take, paths } = locksOf(service, await service.workspace(), token);
   // SQLite's own limit on the size of its file has the same effect as a full disk: SQLITE_FULL.
   const room = (pages: number) =>
     service.storage.commit('global', (db) => sql.raw(`pragma max_page_count = ${pages}`).execute(db));
-  const lock = (path: string) =>
-    service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token, json: { path, type: 'exclusive', ttl: '1h' } });
   const long = (index: number) => `${index}-${'x'.repeat(900)}`;
-  const held = async (): Promise<string[]> =>
-    (await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token })).body.locks.map(
-      ({ path }: { path: string }) => path,
-    );
+  const held = () => paths('?limit=1000');
 
   await room(1);
   const granted: string[] = [];
   const refused = [];
   for (let index = 0; index < 20; index += 1) {
-    const reply = await lock(long(index));
+    const reply = await take(long(index));
     if (reply.status === 201) granted.push(long(index));
     else refused.push(reply);
   }
@@ -37,6 +31,6 @@ test('on a full disk nothing is promised: 503 with a reason; reading goes on, an
   }
   expect((await held()).sort()).toEqual([...granted].sort());
   await room(1_000_000);
-  expect((await lock('after')).status).toBe(201);
+  expect((await take('after')).status).toBe(201);
   expect((await held()).sort()).toEqual([...granted, 'after'].sort());
 });

@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 
 test('kill -9 in the middle of 1,000 lock requests: every lock that was answered 201 is there after the restart', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'workspace-killed-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = await temporaryFolder();
   const first = await startServiceProcess({ folder });
   const answered = new Map<string, string>();
   let killed: Promise<unknown> | undefined;

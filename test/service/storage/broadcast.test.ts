@@ -5,18 +5,16 @@ import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
+import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
 
 const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
   storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/r.git' }));
 
 test('on SQLite, whoever listens hears that another process has changed something, and nothing of what this one does', async () => {
-  const folder = await temporaryDataFolder();
-  const [own, other] = [await openSqlite(folder), await openSqlite(folder)];
-  onTestFinished(async () => {
-    await Promise.all([own.close(), other.close()]);
-    await folder.remove();
-  });
+  const folder = await temporaryFolder();
+  const [own, other] = [await openSqlite({ folder }), await openSqlite({ folder })];
+  onTestFinished(async () => void (await Promise.all([own.close(), other.close()])));
   const heard: unknown[] = [];
   const stop = own.broadcast.listen((message) => heard.push(message));
   await commitSomething(own, 'own');

@@ -1,22 +1,10 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { coalesceReads } from '../../../src/service/storage/coalesce-reads.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { authenticate, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
-async function openAny(): Promise<TestDatabase> {
-  const [kind] = realDatabaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  return kind.open();
-}
-
-let database: TestDatabase;
-let storage: Storage;
-beforeAll(async () => {
-  database = await openAny();
-  storage = database.storage;
-});
-afterAll(() => database.remove());
+const storage = sharedStorage(sqlite);
 
 test('questions that are asked at the same time are asked once, and each gets its own reply', async () => {
   const asked: (readonly number[])[] = [];
@@ -47,7 +35,7 @@ test('a question that comes while others are being answered is not answered with
 });
 
 test('questions to different databases have nothing to do with each other', async () => {
-  const other = await openAny();
+  const other = await sqlite.open();
   onTestFinished(other.remove);
   const which = coalesceReads(async (db, _now, questions: readonly string[]) => questions.map(() => db));
   const [first, second] = await Promise.all([which(storage, ''), which(other.storage, '')]);

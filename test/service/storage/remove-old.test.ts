@@ -1,44 +1,32 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { forgetOldAnswers } from '../../../src/service/idempotency/remembered-answers.ts';
 import { removeOld } from '../../../src/service/storage/remove-old.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
 
 describe.each(databaseKinds)('what is old on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
   const commits: number[] = [];
-
+  const storage = sharedStorage(kind, { workspaces: ['w'], onCommit: (changes) => commits.push(changes) });
   beforeAll(async () => {
-    database = await kind.open((changes) => commits.push(changes));
-    storage = database.storage;
     await storage.commit('global', async (db) => {
-      await db.insertInto('workspaces').values({ id: 'w', remote: '', created_at: 0 }).execute();
       await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
         values ('h', 'w', '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
     });
   });
-  afterAll(() => database.remove());
 
   const ago = (ms: number) => sql<number>`${storage.now} - ${sql.lit(ms)}`;
   const long = 1_000 * day;
   const ended = (finished: number | null) => (finished === null ? null : ago(finished));
   const sync = (id: string, finished: number | null) => {
-    const counts = { estimated_objects: 0, received_objects: 0, attempts: 0 };
-    const row = { id, workspace_id: 'w', branch: id, status: finished === null ? 'queued' : 'succeeded', ...counts };
-    const times = { created_at: ago(long), finished_at: ended(finished) };
-    return storage.commit('global', (db) =>
-      db
-        .insertInto('syncs')
-        .values({ ...row, ...times })
-        .execute(),
-    );
+    const status = finished === null ? 'queued' : 'succeeded';
+    return storeSyncs(storage, { id, workspace_id: 'w', status, created_at: ago(long), finished_at: ended(finished) });
   };
   const delivery = (id: string, finished: number | null) => {
     const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 };

@@ -6,18 +6,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseTrouble } from '../../../src/service/storage/unavailable.ts';
-import { temporaryDataFolder } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
 
 const run = promisify(execFile);
 
-async function folder(): Promise<string> {
-  const data = await temporaryDataFolder();
-  onTestFinished(data.remove);
-  return data.folder;
-}
-
 async function openNew(): Promise<Storage> {
-  const storage = await openSqlite({ folder: await folder() });
+  const storage = await openSqlite({ folder: await temporaryFolder() });
   onTestFinished(storage.close);
   return storage;
 }
@@ -32,18 +26,8 @@ test('every commit is flushed to disk: the journal is a WAL, and synchronous is 
   expect(settings).toEqual({ journal: 'wal', synchronous: 2 });
 });
 
-test('readers see nothing of a change before it is committed', async () => {
-  const storage = await openNew();
-  const during = await storage.commit('global', async (db) => {
-    await db.updateTable('fences').set({ value: 42 }).execute();
-    return storage.read.selectFrom('fences').select('value').execute();
-  });
-  expect(during).toEqual([{ value: 0 }]);
-  expect(await storage.read.selectFrom('fences').select('value').execute()).toEqual([{ value: 42 }]);
-});
-
 test('several processes can open a new database at once, and none loses what another writes', async () => {
-  const data = await folder();
+  const data = await temporaryFolder();
   const counting = `
     const { openSqlite } = await import('${new URL('../../../src/service/storage/sqlite.ts', import.meta.url).href}');
     const storage = await openSqlite({ folder: ${JSON.stringify(data)} });
@@ -62,7 +46,7 @@ test('several processes can open a new database at once, and none loses what ano
 });
 
 test.skipIf(process.platform === 'win32')('nobody else on the machine can read the database', async () => {
-  const data = await folder();
+  const data = await temporaryFolder();
   const storage = await openSqlite({ folder: data });
   onTestFinished(storage.close);
   expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);

@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 
 const setFence = (value: number) => (db: Database) =>
   db.updateTable('fences').set({ value }).where('workspace_id', '=', '').execute();
@@ -13,16 +15,9 @@ const readFence = async ({ read }: Pick<Storage, 'read'>): Promise<number> =>
   (await read.selectFrom('fences').select('value').where('workspace_id', '=', '').executeTakeFirstOrThrow()).value;
 
 describe.each(databaseKinds)('storage on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
   const groups: number[] = [];
   const calls: (readonly string[])[] = [];
-
-  beforeAll(async () => {
-    database = await kind.open((changes) => groups.push(changes));
-    storage = database.storage;
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind, { workspaces: ['w'], onCommit: (changes) => groups.push(changes) });
   beforeEach(async () => {
     await storage.commit('global', async (db) => {
       await db.deleteFrom('fences').where('workspace_id', '<>', '').execute();
@@ -129,16 +124,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('paths are ordered byte by byte, not by a language', async () => {
     const paths = ['b', 'a', 'B', 'ä', 'Z', 'a/b', 'a-b', '\u{1F600}', '\uFF5E'];
-    await storage.commit('global', async (db) => {
-      await db.insertInto('workspaces').values({ id: 'w', remote: 'r', created_at: 0 }).execute();
-      for (const path of paths) {
-        const lock = { path, id: path, type: 'exclusive', token_id: 't', owner: 'o', origin: null, fence: 1 };
-        await db
-          .insertInto('locks')
-          .values({ workspace_id: 'w', ...lock, acquired_at: 0, expires_at: 1 })
-          .execute();
-      }
-    });
+    await storeLocks(storage, ...paths.map((path) => ({ workspace_id: 'w', path })));
     const rows = await storage.read.selectFrom('locks').select('path').orderBy('path').execute();
     const byBytes = [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     expect(rows.map(({ path }) => path)).toEqual(byBytes);

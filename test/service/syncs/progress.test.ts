@@ -7,6 +7,7 @@ import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.t
 import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 
 describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
   /** A sync that is claimed, and a fetch whose course the test decides. */
@@ -72,7 +73,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
 
   test('ends nothing when another instance has taken it over', async () => {
     const { storage, status, course, done } = await startRunning();
-    await storage.commit('global', (db) => db.updateTable('syncs').set({ lease_owner: 'another instance' }).execute());
+    await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
     course.resolve({ head: 'abc', receivedObjects: 101 });
     await done;
     expect(await status()).toMatchObject({ status: 'running', head: null, finished_at: null });

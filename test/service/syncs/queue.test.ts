@@ -1,28 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Storage } from '../../../src/service/storage/storage.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { findRecordedSync, listSyncs, type SyncPosition, unfinishedSyncs } from '../../../src/service/syncs/list.ts';
 import { type ClaimedSync, claimSync, enqueue, finishSync } from '../../../src/service/syncs/queue.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
 
-describe.each(databaseKinds)('the queue of syncs on $name', ({ open }) => {
-  let database: TestDatabase;
-  let storage: Storage;
-
-  beforeAll(async () => {
-    database = await open();
-    storage = database.storage;
-    await storage.commit('global', async (db) => {
-      for (const id of ['game', 'film']) {
-        await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/a.git' });
-      }
-    });
-  });
+describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });
   const removeAll = () => storage.commit('global', (db) => db.deleteFrom('syncs').execute());
   beforeEach(removeAll);
-  afterAll(() => database.remove());
 
   const queue = (requestedBy = 'ada', workspace = 'game', branch = 'main') =>
     storage.commit('global', (db) => enqueue(db, storage.now, { workspace, branch, estimatedObjects: 3, requestedBy }));
@@ -80,9 +68,8 @@ describe.each(databaseKinds)('the queue of syncs on $name', ({ open }) => {
         fc.integer({ min: 1, max: 4 }),
         async (syncs, branch, limit) => {
           await removeAll();
-          const ended = { status: 'succeeded', estimated_objects: 1, received_objects: 1, attempts: 1, finished_at: 9 };
-          const rows = syncs.map((sync, index) => ({ id: `sync_${index}`, ...sync, ...ended }));
-          await storage.commit('global', (db) => db.insertInto('syncs').values(rows).execute());
+          const rows = syncs.map((sync, index) => ({ id: `sync_${index}`, ...sync }));
+          await storeSyncs(storage, ...rows);
           const seen: { id: string; at: number }[] = [];
           let before: SyncPosition | undefined;
           do {

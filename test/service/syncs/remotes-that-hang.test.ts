@@ -1,9 +1,10 @@
 import { createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { databaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
-import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 
 let port: number;
 const sockets = new Set<Socket>();
@@ -21,17 +22,13 @@ afterAll(() => {
 });
 
 async function start(options: RunningServiceOptions = {}) {
-  const [kind] = databaseKinds;
-  if (kind === undefined) throw new Error('There is no database to test on.');
-  const service: RunningService = await startTestService(kind, options);
+  const service = await startTestService(sqlite, options);
   onTestFinished(service.stop);
   const { secret: token } = await service.token({ scopes: ['sync'] });
   return {
     silentWorkspace: () => service.workspace(`https://127.0.0.1:${port}/assets.git`),
     async honestWorkspace() {
-      const { folder, remove } = await temporaryDataFolder();
-      onTestFinished(remove);
-      const repository = createRepository(folder);
+      const repository = createRepository(await temporaryFolder());
       repository.commit({ branch: 'main', files: { a: '1' } });
       return service.workspace(`file://${repository.path}`);
     },

@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { findQueued } from '../../../src/service/syncs/queue.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import type { Remotes } from '../../../src/service/workspaces/remotes.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
 const workspace = { id: 'game', remote: 'https://git.example.com/game.git' };
 
@@ -19,15 +20,10 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
   defaultBranch: main,
 });
 
-let database: TestDatabase | undefined;
-beforeAll(async () => {
-  database = await realDatabaseKinds[0]?.open();
-});
-afterAll(() => database?.remove());
+const storage = sharedStorage(sqlite);
 
 /** Triggers on a remote whose listings the test answers, in the order in which they were asked for. */
 function withListings() {
-  if (database === undefined) throw new Error('The database is there only while tests run.');
   const asked: ((answer: RemoteBranches) => void)[] = [];
   const counts = { heads: 0, estimates: 0 };
   const remotes: Remotes = {
@@ -44,7 +40,6 @@ function withListings() {
       return undefined;
     },
   };
-  const { storage } = database;
   /** Whoever triggers reads the database first, one after the other: then all that came before this have done so. */
   async function allHaveRead(): Promise<void> {
     await findQueued(storage.read, workspace.id, main);

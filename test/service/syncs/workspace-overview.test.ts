@@ -1,57 +1,40 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { overviewOfWorkspaces } from '../../../src/service/syncs/workspace-overview.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
 
-describe.each(databaseKinds)('the overview of workspaces on $name', ({ open }) => {
-  let database: TestDatabase;
+describe.each(databaseKinds)('the overview of workspaces on $name', (kind) => {
+  const storage = sharedStorage(kind, { workspaces: ['idle', 'game'] });
 
-  const counts = { estimated_objects: 0, received_objects: 0, attempts: 0 };
-  const sync = (id: string, workspace_id: string, created_at: number, started_at: number, status: string) => ({
-    ...{ id, workspace_id, created_at, started_at, status },
-    ...{ branch: `branch-of-${id}`, finished_at: null, ...counts },
-  });
-  const lock = (workspace_id: string, path: string, expires_at: number) => ({
-    ...{ workspace_id, path, expires_at, id: `lock_${workspace_id}_${path}`, type: 'exclusive', token_id: 'tok' },
-    ...{ owner: 'ada', origin: null, acquired_at: 1, fence: 1 },
-  });
-  const later = 10_000_000_000_000;
-
-  beforeAll(async () => {
-    database = await open();
-    await database.storage.commit('global', async (db) => {
-      for (const id of ['idle', 'game', 'film']) {
-        await addWorkspace(db, database.storage.now, { id, remote: `https://user:secret@git.example.com/${id}.git` });
-      }
-      await db
-        .insertInto('syncs')
-        .values([
-          { ...sync('sync_a', 'game', 1_000, 2_000, 'failed'), finished_at: 9_000 },
-          sync('sync_b', 'game', 3_000, 4_000, 'running'),
-          { ...sync('sync_c', 'film', 500, 600, 'succeeded'), finished_at: 700 },
-          { ...sync('sync_d', 'film', 500, 700, 'succeeded'), finished_at: 800 },
-        ])
-        .execute();
+  test('has each workspace once, with what is newest of it', async () => {
+    await storage.commit('global', async (db) => {
+      await addWorkspace(db, storage.now, { id: 'film', remote: 'https://user:secret@git.example.com/film.git' });
       const branches = ['main', 'release'].map((name) => ({ name, head: `head-of-${name}`, synced_at: 5 }));
       const synced = branches.map((branch) => ({ ...branch, workspace_id: 'game', received_objects: 1 }));
       await db.insertInto('synced_branches').values(synced).execute();
-      await db
-        .insertInto('locks')
-        .values([lock('game', 'a', later), lock('game', 'b', later), lock('game', 'expired', 1), lock('film', 'a', 1)])
-        .execute();
     });
-  });
-  afterAll(() => database.remove());
+    const running = { branch: 'release', status: 'running', finished_at: null };
+    await storeSyncs(
+      storage,
+      { id: 'sync_a', workspace_id: 'game', created_at: 1_000, started_at: 2_000, finished_at: 9_000 },
+      { id: 'sync_b', workspace_id: 'game', created_at: 3_000, started_at: 4_000, ...running },
+      { id: 'sync_c', workspace_id: 'film', created_at: 500, started_at: 600, finished_at: 700 },
+      { id: 'sync_d', workspace_id: 'film', created_at: 500, started_at: 700, finished_at: 800 },
+    );
+    const [game, film] = [{ workspace_id: 'game' }, { workspace_id: 'film', expires_at: 1 }];
+    const expired = { ...game, path: 'expired', expires_at: 1 };
+    await storeLocks(storage, { ...game, path: 'a' }, { ...game, path: 'b' }, expired, { ...film, path: 'a' });
 
-  test('has each workspace once, with what is newest of it', async () => {
-    const overview = await overviewOfWorkspaces(database.storage);
+    const overview = await overviewOfWorkspaces(storage);
     expect(overview).toMatchObject([
       { id: 'film', locks: 0, lastSync: { id: 'sync_d', status: 'succeeded', at: '1970-01-01T00:00:00.800Z' } },
       {
         id: 'game',
         locks: 2,
         // The one that was asked for last, though another has ended later.
-        lastSync: { id: 'sync_b', branch: 'branch-of-sync_b', status: 'running', at: '1970-01-01T00:00:04.000Z' },
+        lastSync: { id: 'sync_b', branch: 'release', status: 'running', at: '1970-01-01T00:00:04.000Z' },
       },
       { id: 'idle', locks: 0, lastSync: null },
     ]);

@@ -1,27 +1,21 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { startSession } from '../../../src/service/sessions/sessions.ts';
-import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createTokenOnce } from '../../../src/service/tokens/audited.ts';
 import { dependentsOf } from '../../../src/service/tokens/dependents.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 
 const actor: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 const ci = { name: 'ci', scopes: ['locks:write'], workspaces: null, lifetime: null } as const;
 
 describe.each(databaseKinds)('a token on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind, { workspaces: ['game'] });
 
   test('is made once, however often and however many at once ask for it', async () => {
     const id = newTokenId();
@@ -34,22 +28,15 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
   });
 
   test('has what depends on it: its live locks, and who is signed in with it', async () => {
-    await storage.commit('global', (db) =>
-      addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/a.git' }),
-    );
     const { token } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
     const { token: other } = await storage.commit('global', (db) => createToken(db, storage.now, ci));
-    const lock = ({ id, name }: typeof token, path: string, seconds: number) => {
-      const about = { workspace_id: 'game', path, id: `lock_${path}`, type: 'exclusive', token_id: id, owner: name };
+    const lock = ({ id }: typeof token, path: string, seconds: number) => {
       const expires_at = sql<number>`${storage.now} + ${seconds * 1_000}`;
-      const row = { ...about, origin: null, acquired_at: storage.now, expires_at, fence: 1 };
-      return storage.commit('global', (db) => db.insertInto('locks').values(row).execute());
+      return storeLocks(storage, { workspace_id: 'game', path, token_id: id, expires_at });
     };
-    for (let index = 0; index < 7; index += 1) await lock(token, `Content/${index}.uasset`, 100 * (index + 1));
+    for (let index = 0; index < 6; index += 1) await lock(token, `Content/${index}.uasset`, 100 * (index + 1));
+    await lock(token, 'Content/expired.uasset', -1);
     await lock(other, 'Content/other.uasset', 1_000);
-    await storage.commit('global', (db) =>
-      db.updateTable('locks').set({ expires_at: 1 }).where('path', '=', 'Content/6.uasset').execute(),
-    );
     await storage.commit('global', (db) =>
       startSession(db, storage.now, { bearer: token, address: null, by: 'token' }),
     );

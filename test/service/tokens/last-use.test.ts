@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Storage } from '../../../src/service/storage/storage.ts';
+import { describe, expect, test } from 'vitest';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
 const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: null } as const;
 
@@ -13,13 +13,7 @@ const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: nul
 const slack = 5;
 
 describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
-  let database: TestDatabase;
-  let storage: Storage;
-  beforeAll(async () => {
-    database = await kind.open();
-    storage = database.storage;
-  });
-  afterAll(() => database.remove());
+  const storage = sharedStorage(kind);
 
   const makeTokens = (count: number): Promise<string[]> =>
     storage.commit('global', async (db) => {

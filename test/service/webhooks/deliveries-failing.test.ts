@@ -4,9 +4,8 @@ import { realDatabaseKinds } from '../../support/databases.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
 import { checking, receiver, statusOnly } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
-import { idOf, verified } from './hooked-service.ts';
+import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
-import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };
@@ -15,20 +14,20 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, deliveries, hook, acquire, statuses, makeDue, release, setDeliveries, setHooks } =
+    hookedStorage(kind);
 
   /** A hook with this receiver, and what waits for it since a lock was taken. */
   async function told(...behaviours: readonly [Behaviour, ...Behaviour[]]) {
     const target = await receiver();
     target.behave(...behaviours);
-    const id = await hooked().hook(target.url());
-    const lock = await hooked().acquire('a');
-    return { ...hooked(), target, id, lock };
+    const id = await hook(target.url());
+    const lock = await acquire('a');
+    return { target, id, lock };
   }
 
   /** How long the delivery waits for its next attempt. */
   async function untilNextAttempt(): Promise<number> {
-    const { storage, deliveries } = hooked();
     const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     return ((await deliveries())[0]?.next_attempt_at ?? Number.NaN) - at;
   }
@@ -41,8 +40,8 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
       { does: 'reset' },
       { does: 'hang' },
     ];
-    const { target, lock, storage, deliveries, statuses } = await told(failing, ...ways, ok);
-    const { attempts } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
+    const { target, lock } = await told(failing, ...ways, ok);
+    const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 300 } });
     await expect.poll(statuses, patient).toEqual(['delivered']);
 
     expect(target.deliveries).toHaveLength(ways.length + 2);
@@ -52,11 +51,12 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
     }
     expect(elsewhere.connections()).toBe(0);
     expect(await attempts()).toEqual({ delivered: 1, retry: ways.length + 1 });
+    expect(log()).toContain(`${new URL(target.url()).origin} answered with the status 500.`);
     expect(await deliveries()).toMatchObject([{ attempts: ways.length + 2, last_error: null }]);
   });
 
   test('attempts follow the schedule of Standard Webhooks, and end with it', async () => {
-    const { target, release, storage, statuses, makeDue } = await told(failing);
+    const { target } = await told(failing);
     await release('a');
     const delays = [5_000, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 14 * hour, 20 * hour, 24 * hour];
     for (const delay of delays) {
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('a receiver that asks for more time gets it, and its answer is kept', async () => {
-    const { storage, deliveries } = await told({ does: 'answer', status: 429, headers: { 'retry-after': '3600' } });
+    await told({ does: 'answer', status: 429, headers: { 'retry-after': '3600' } });
     await attemptNext(storage);
     expect(await deliveries()).toMatchObject([{ last_answer: JSON.stringify(statusOnly(429)) }]);
     expect(await untilNextAttempt()).toBeGreaterThan(hour - minute);
@@ -88,7 +88,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('of an attempt without an answer is kept how long it took, and why it failed', async () => {
-    const { storage, deliveries } = await told({ does: 'hang' });
+    await told({ does: 'hang' });
     await attemptNext(storage, { terms: { timeoutMs: 300 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
     expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 0.3 s')]);
@@ -96,7 +96,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('each attempt is signed anew, for the time at which it is made', async () => {
-    const { target, storage, setDeliveries } = await told(failing);
+    const { target } = await told(failing);
     await setDeliveries({ created_at: 0 });
     await attemptNext(storage);
     const delivery = await target.nextDelivery();
@@ -106,7 +106,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('410 puts the hook to sleep, drops what waits for it, and nothing more is sent', async () => {
-    const { target, id, hook, acquire, release, storage, deliveries } = await told({ does: 'answer', status: 410 });
+    const { target, id } = await told({ does: 'answer', status: 410 });
     await acquire('b');
     await release('a');
     await attemptNext(storage);
@@ -127,7 +127,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('410 to what was sent before the hook was registered again does not put it to sleep', async () => {
-    const { acquire, storage, statuses, setHooks } = await told({ does: 'answer', status: 410 }, ok);
+    await told({ does: 'answer', status: 410 }, ok);
     await acquire('b');
     // As it is when the hook is registered again while the attempt is under way.
     const late: typeof storage = {
@@ -144,7 +144,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('what the new format of a hook cannot express is given up, and those behind it go on', async () => {
-    const { target, hook, storage, deliveries } = await told(ok);
+    const { target } = await told(ok);
     await hook(target.url(), { format: 'buildkite', events: ['sync.succeeded'] });
     await attemptNext(storage);
     const last_error = expect.stringContaining('buildkite');
@@ -153,7 +153,6 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('a name that has come to lead into a private network gets nothing, until it leads elsewhere', async () => {
-    const { hook, acquire, storage, deliveries, statuses, makeDue } = hooked();
     const target = await receiver();
     let address = '10.0.0.1';
     const resolve: Resolve = async () => [address];
@@ -171,7 +170,7 @@ describe.each(realDatabaseKinds)('deliveries that fail, on $name', (kind) => {
   });
 
   test('a stop interrupts attempts; what they were about is due at once, and has lost no attempt', async () => {
-    const { target, storage, deliveries, statuses } = await told({ does: 'hang' });
+    const { target } = await told({ does: 'hang' });
     const first = startDeliveryWorkers(storage);
     const interrupted = await target.nextDelivery();
     await first.stop();

@@ -1,34 +1,33 @@
 import { type RawBuilder, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds, temporaryDataFolder } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { hookedService, idOf, verified } from './hooked-service.ts';
-import { patient } from './patience.ts';
+import { changeRows } from '../../support/stored-rows.ts';
+import { hookedService, idOf, patient, verified } from './hooked-service.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
-  let data: Awaited<ReturnType<typeof temporaryDataFolder>>;
+  const folder = folderOfTests();
   let remote: string;
   const heads = new Map<string, string>();
 
   // Beforehand, because making a repository holds up everything else in this process.
   beforeAll(async () => {
-    data = await temporaryDataFolder();
-    const repository = createRepository(data.folder);
+    const repository = createRepository(folder);
     repository.commit({ branch: 'main', files: { a: '1' } }, { branch: 'art/änderung', files: { b: '2' } });
     for (const branch of ['main', 'art/änderung']) heads.set(branch, repository.head(branch));
     remote = repository.path;
   });
-  afterAll(() => data.remove());
 
   /** A workspace with one webhook, whose secret was given or made. */
   async function hooked(registration: Readonly<Record<string, unknown>>, remoteOfWorkspace?: string) {
-    const workspace = await service().hooks(remoteOfWorkspace);
-    const receiver = await service().receiver();
+    const workspace = await service.hooks(remoteOfWorkspace);
+    const receiver = await service.receiver();
     const { body } = await workspace.register({ url: receiver.url('/hook?key=the-key-of-the-url'), ...registration });
     const secret: string = body.secret;
     const next = async () => {
@@ -59,8 +58,8 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
     await lock('a');
     await next();
-    const admin = (await service().token({ name: 'grace', scopes: ['locks:admin'] })).secret;
-    await service().call('DELETE', `/v1/workspaces/${id}/locks/a?force=true`, { token: admin });
+    const admin = (await service.token({ name: 'grace', scopes: ['locks:admin'] })).secret;
+    await service.call('DELETE', `/v1/workspaces/${id}/locks/a?force=true`, { token: admin });
     expect((await next()).said).toMatchObject({ data: { released_by: 'grace', forced: true } });
   });
 
@@ -77,11 +76,11 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   test('syncs are told of as they end, only of the branches that a hook names', async () => {
     const { id, register, sync, next: nextOfAll } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const [main, secret] = [await service().receiver(), newSecret()];
+    const [main, secret] = [await service.receiver(), newSecret()];
     await register({ url: main.url(), branches: ['main'], secret });
     const outcome = async (branch: string) => {
       const location = (await sync(branch)).headers.get('location') ?? '';
-      return [(await nextOfAll()).said, (await service().call('GET', location)).body];
+      return [(await nextOfAll()).said, (await service.call('GET', location)).body];
     };
     const [art, artSync] = await outcome('art/änderung');
     expect(artSync).toMatchObject({ status: 'succeeded', head: heads.get('art/änderung') });
@@ -97,52 +96,15 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   });
 
   test('a sync that fails is told of with its error', async () => {
-    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${data.folder}/nothing-here.git`);
+    const { sync, next } = await hooked({ events: ['sync.failed'] }, `${folder}/nothing-here.git`);
     const { sync_id } = (await sync('main')).body;
     const failed = { sync_id, branch: 'main', status: 'failed', head: null, error: expect.any(String) };
     expect((await next()).said).toMatchObject({ type: 'sync.failed', data: { sync: failed } });
   });
 
-  test('a hook that is registered again is told in its new format, with its new headers, under its old secret', async () => {
-    const events = ['lock.acquired'];
-    const { id, register, lock, receiver, next } = await hooked({ events, headers: { 'x-old': 'an-old-header' } });
-    const url = receiver.url('/hook?key=the-key-of-the-url');
-    await register({ url, events, format: 'github', headers: { 'X-New': 'a-new-header' } });
-    const { body: taken } = await lock('a');
-    const delivery = await next();
-    expect(delivery.said).toMatchObject({
-      event_type: 'lock.acquired',
-      client_payload: { id: idOf(delivery), data: { workspace: id, lock: taken } },
-    });
-    expect([delivery.headers['x-old'], delivery.headers['x-new']]).toEqual([undefined, 'a-new-header']);
-  });
-
-  test('a delivery that failed is tried again, and the log says why', async () => {
-    const headers = { authorization: 'Bearer the-credential' };
-    const { id, lock, receiver, next } = await hooked({ events: ['lock.acquired'], headers });
-    receiver.behave({ does: 'answer', status: 500 }, { does: 'answer', status: 204 });
-    await lock('a');
-    const first = await next();
-    // The first step of the schedule is 5 s; the test has no time to lose.
-    const { storage, log } = service();
-    const hurry = () =>
-      storage.commit('global', (db) =>
-        db
-          .updateTable('deliveries')
-          .set({ next_attempt_at: 0 })
-          .where('hook_id', 'in', db.selectFrom('hooks').select('id').where('workspace_id', '=', id))
-          .where('attempts', '=', 1)
-          .executeTakeFirst(),
-      );
-    await expect.poll(async () => (await hurry()).numUpdatedRows, patient).toBe(1n);
-    const second = await next();
-    expect([idOf(second), second.said]).toEqual([idOf(first), first.said]);
-    expect(log()).toContain(`${new URL(receiver.url()).origin} answered with the status 500.`);
-  });
-
   /** Makes a statement fail that would add a second row with the same value. */
   async function whileUnique<T>(rule: RawBuilder<unknown>, work: () => Promise<T>): Promise<T> {
-    const { storage } = service();
+    const { storage } = service;
     await storage.commit('global', (db) => sql`create unique index only_once on ${rule}`.execute(db));
     try {
       return await work();
@@ -152,8 +114,8 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   }
 
   const eventsOf = async (workspace: string) => {
-    const rows = await service()
-      .storage.read.selectFrom('deliveries')
+    const rows = await service.storage.read
+      .selectFrom('deliveries')
       .innerJoin('hooks', 'hooks.id', 'deliveries.hook_id')
       .select('event')
       .where('workspace_id', '=', workspace)
@@ -165,11 +127,11 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
   test('a lock whose answer cannot be remembered is not taken, and nobody is told of it', async () => {
     const { id } = await hooked({ events: ['lock.acquired'] });
     const lock = (path: string) =>
-      service().call('POST', `/v1/workspaces/${id}/locks`, {
+      service.call('POST', `/v1/workspaces/${id}/locks`, {
         json: { path, type: 'exclusive', ttl: '1h' },
         headers: { 'idempotency-key': `${id}-${path}` },
       });
-    const locked = async () => (await service().call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
+    const locked = async () => (await service.call('GET', `/v1/workspaces/${id}/locks`)).body.locks.length;
     await whileUnique(sql`remembered_answers (token_id, status)`, async () => {
       const replies = [await lock('a'), await lock('b')];
       expect(replies.map(({ status }) => status)).toEqual([201, 500]);
@@ -181,7 +143,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
 
   test('a sync whose end cannot be told of has not ended', async () => {
     const { id, sync } = await hooked({ events: ['sync.succeeded', 'sync.failed'] }, remote);
-    const { storage, call, log } = service();
+    const { storage, call, log } = service;
     const begin = async () => {
       const location = (await sync('main')).headers.get('location') ?? '';
       return async () => (await call('GET', location)).body.status;
@@ -195,9 +157,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
       return status;
     });
     expect([await second(), await eventsOf(id)]).toEqual(['running', ['sync.succeeded']]);
-    await storage.commit('global', (db) =>
-      db.updateTable('syncs').set({ lease_until: 0 }).where('workspace_id', '=', id).execute(),
-    );
+    await changeRows(storage, 'syncs', { lease_until: 0 }, { workspace_id: id });
     await expect.poll(second, patient).toBe('succeeded');
     expect(await eventsOf(id)).toEqual(['sync.succeeded', 'sync.succeeded']);
   });

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
-import { type DeliveryRequest, deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
 import { createTargetCheck, type Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
@@ -26,9 +26,6 @@ export const localCheck = checking(nowhere);
 export const secret = newSecret();
 const headers = { authorization: 'Bearer s3cret' };
 
-export const requestTo = (url: string): DeliveryRequest =>
-  valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date()));
-
 /** What is kept of an answer from an allowed network, such as that of the receivers of these tests. */
 export const statusOnly = (status: number) => ({ kept: 'status', status });
 
@@ -39,7 +36,10 @@ export const failed = (outcome: DeliveryResult) => {
 
 /** An attempt at a receiver at a loopback address. */
 export const deliverTo = (url: string, terms: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
-  deliver(requestTo(url), { check: localCheck, ...terms });
+  deliver(valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date())), {
+    check: localCheck,
+    ...terms,
+  });
 
 /** A receiver that is closed when the test ends. */
 export async function receiver(...options: Parameters<typeof startWebhookReceiver>): Promise<WebhookReceiver> {

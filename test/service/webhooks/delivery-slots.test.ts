@@ -49,15 +49,6 @@ function prove(slots: DeliverySlots, hooks: readonly DueHook[]): void {
 const heldBy = (workspace: string, begun: readonly Begun[]): number =>
   begun.filter(({ hook }) => hook.workspace === workspace).length;
 
-test('a receiver gets one attempt at a time until it has answered within a second, and then four', () => {
-  const slots = createDeliverySlots();
-  const due = [hookOf('game', 1)];
-  const [first, ...others] = beginAll(slots, due);
-  expect(others).toEqual([]);
-  first?.attempt.ended();
-  expect(beginAll(slots, due)).toHaveLength(maxPerHook);
-});
-
 test('a receiver that has become slow gets no more until all of its attempts are over, and then one', () => {
   const slots = createDeliverySlots();
   const due = [hookOf('game', 1)];
@@ -91,7 +82,7 @@ test('a receiver that fails is left alone for longer each time, up to a second, 
   expect(beginAll(slots, due)).toHaveLength(maxPerHook);
 });
 
-test('the hooks of a workspace to one origin are one receiver; those of another workspace are not', () => {
+test('the hooks of a workspace to one origin are one receiver, which gets one attempt until it has answered; those of another are not', () => {
   const slots = createDeliverySlots();
   const due = ['game', 'film'].flatMap((workspace) =>
     ['a', 'b'].map((id) => ({ ...hookOf(workspace, 1), id: `${workspace}-${id}` })),

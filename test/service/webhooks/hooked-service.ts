@@ -1,8 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { type RecordedEntry, readAudit } from '../../../src/service/audit/read-audit.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+
+/** Only ends a wait that would have no end: what is waited for comes in a moment, on a busy machine too. */
+export const patient = { timeout: 30_000 };
 
 /** What a test gave that must not come back: the secret, the values of the headers, the query of the address. */
 function secretsIn({ url, secret, headers }: Readonly<Record<string, unknown>>): string[] {
@@ -77,16 +82,12 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
 export type HookedService = Awaited<ReturnType<typeof startHookedService>>;
 
 /** The whole service, for the tests of hooks of a file. */
-export function hookedService(kind: DatabaseKind, options: RunningServiceOptions = {}): () => HookedService {
-  let started: HookedService | undefined;
-  beforeAll(async () => {
-    started = await startHookedService(kind, options);
-  });
-  afterAll(() => started?.stop());
-  return () => {
-    if (started === undefined) throw new Error('The service runs only while tests do.');
-    return started;
-  };
+export function hookedService(kind: DatabaseKind, options: RunningServiceOptions = {}): HookedService {
+  // Nobody looks at it before it is started.
+  const shared = {} as HookedService;
+  beforeAll(async () => void Object.assign(shared, await startHookedService(kind, options)));
+  afterAll(() => shared.stop());
+  return shared;
 }
 
 /** What a delivery says, once the standardwebhooks package has verified it. */
@@ -94,3 +95,7 @@ export const verified = (secret: string, { body, headers }: Delivery): unknown =
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
 export const idOf = ({ headers }: Delivery): string => String(headers['webhook-id']);
+
+/** What the audit has of one hook, the oldest first: no test can empty it for the next. */
+export const auditOf = async (storage: Storage, hook: string): Promise<readonly RecordedEntry[]> =>
+  (await readAudit(storage, { limit: 1_000 })).entries.filter(({ detail }) => detail['hook'] === hook).toReversed();

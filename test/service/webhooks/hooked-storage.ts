@@ -1,5 +1,5 @@
 import type { Selectable, Updateable } from 'kysely';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
@@ -22,8 +22,8 @@ import { type HookRegistration, registerHook } from '../../../src/service/webhoo
 import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { newSecret } from '../../../src/service/webhooks/signature.ts';
-import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import type { DatabaseKind, TestDatabase } from '../../support/databases.ts';
+import type { DatabaseKind } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from './samples.ts';
 
 const workspace = 'game';
@@ -65,11 +65,14 @@ export async function claimNext(storage: Storage): Promise<ClaimedDelivery | und
   return undefined;
 }
 
-/** A database with a workspace, in which locks are taken and hooks told of it without a service around it. */
-async function hookedStorageOn(storage: Storage) {
-  const { now } = storage;
+/**
+ * One database for the tests of a file, with a workspace in which locks are taken and hooks told of it without a service
+ * around it. At the beginning of each test there are neither hooks nor locks.
+ */
+export function hookedStorage(kind: DatabaseKind) {
+  const storage = sharedStorage(kind, { workspaces: [workspace] });
   const change = <T>(work: (db: Database) => Promise<T>): Promise<T> => storage.commit('global', work);
-  await change((db) => addWorkspace(db, now, { id: workspace, remote: 'https://git.example.com/game.git' }));
+
   /** All of them, in the order of their events. */
   async function deliveries(): Promise<StoredDelivery[]> {
     const rows = await storage.read.selectFrom('deliveries').selectAll().orderBy('sequence').execute();
@@ -79,37 +82,26 @@ async function hookedStorageOn(storage: Storage) {
     storage,
     /** A hook for all events, unless told otherwise. Gives its id. */
     async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
-      const registration = {
-        workspace,
-        url,
-        events: hookEvents,
-        branches: null,
-        format: 'standard',
-        headers: valueIn(parseExtraHeaders({})),
-        secret,
-        actor,
-        ...given,
-      } as const;
-      const registered = await change((db) => registerHook(db, now, registration));
+      const all = { workspace, url, events: hookEvents, branches: null, format: 'standard' } as const;
+      const registration = { ...all, headers: valueIn(parseExtraHeaders({})), secret, actor, ...given };
+      const registered = await change((db) => registerHook(db, storage.now, registration));
       if (registered.kind === 'too-many') throw new Error(`There are ${registered.maxHooks} hooks.`);
       return registered.hook.id;
     },
-    pause: (id: string, of = workspace) => change((db) => pauseHook(db, now, { workspace: of, id, actor })),
-    resume: (id: string, of = workspace) => change((db) => resumeHook(db, now, { workspace: of, id, actor })),
+    pause: (id: string, of = workspace) => change((db) => pauseHook(db, storage.now, { workspace: of, id, actor })),
+    resume: (id: string, of = workspace) => change((db) => resumeHook(db, storage.now, { workspace: of, id, actor })),
     acquire: (path: string) => change((db) => acquireIn(db, storage, path)),
     release: (path: string) => change((db) => releaseIn(db, storage, path)),
     deliveries,
     statuses: async () => (await deliveries()).map(({ status }) => status),
     /** The delivery that has waited longest; fails when none is due. */
     async claim(): Promise<ClaimedDelivery> {
-      const claimed = await claimNext(storage);
-      if (claimed === undefined) throw new Error('There is nothing to claim.');
-      return claimed;
+      return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');
     },
     settle: (claimed: ClaimedDelivery, end: DeliveryEnd, attempt = made) =>
-      change((db) => settleDelivery(db, now, claimed, end, attempt)),
+      change((db) => settleDelivery(db, storage.now, claimed, end, attempt)),
     sendAgain: (hook: string, delivery: string, of = workspace) =>
-      change((db) => sendAgain(db, now, { workspace: of, hook, delivery, actor })),
+      change((db) => sendAgain(db, storage.now, { workspace: of, hook, delivery, actor })),
     /** Changes all deliveries, as time or another instance would. */
     setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
       change((db) => db.updateTable('deliveries').set(columns).execute()),
@@ -125,33 +117,14 @@ async function hookedStorageOn(storage: Storage) {
         await db.deleteFrom('locks').execute();
       }),
   };
+  afterEach(hooked.clear);
   return {
     ...hooked,
     /** A hook, and what is due for it since locks were taken. */
     async due({ url = 'https://a.example.com/', paths = ['a'] as readonly string[] } = {}) {
       const id = await hooked.hook(url);
       for (const path of paths) await hooked.acquire(path);
-      return { ...hooked, id, again: (delivery: string) => hooked.sendAgain(id, delivery) };
+      return { id, again: (delivery: string) => hooked.sendAgain(id, delivery) };
     },
-  };
-}
-
-type HookedStorage = Awaited<ReturnType<typeof hookedStorageOn>>;
-
-/** One database for the tests of a file, without hooks and locks at the beginning of each. */
-export function hookedStorage(kind: DatabaseKind): () => HookedStorage {
-  let database: TestDatabase | undefined;
-  let hooked: HookedStorage | undefined;
-
-  beforeAll(async () => {
-    database = await kind.open();
-    hooked = await hookedStorageOn(database.storage);
-  });
-  afterEach(() => hooked?.clear());
-  afterAll(() => database?.remove());
-
-  return () => {
-    if (hooked === undefined) throw new Error('The database is there only while tests run.');
-    return hooked;
   };
 }

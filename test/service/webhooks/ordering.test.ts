@@ -10,9 +10,8 @@ import { runs } from '../../support/runs.ts';
 import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
-import { idOf } from './hooked-service.ts';
+import { idOf, patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
-import { patient } from './patience.ts';
 
 const ok: Behaviour = { does: 'answer', status: 204 };
 const failing: Behaviour = { does: 'answer', status: 500 };
@@ -63,11 +62,11 @@ const step = fc.oneof(
 );
 
 describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { acquire, release, hook, storage, makeDue, clear, pause, resume, settle, sendAgain, deliveries, statuses } =
+    hookedStorage(kind);
 
   /** Makes the changes one after the other, and gives what happened to each path. */
   async function make(paths: readonly string[]): Promise<Readonly<Record<string, readonly string[]>>> {
-    const { acquire, release } = hooked();
     const happened = new Map<string, string[]>();
     for (const path of paths) {
       const before = happened.get(path) ?? [];
@@ -78,11 +77,9 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     return Object.fromEntries(happened);
   }
 
-  const allDelivered = async (): Promise<boolean> =>
-    (await hooked().statuses()).every((status) => status === 'delivered');
+  const allDelivered = async (): Promise<boolean> => (await statuses()).every((status) => status === 'delivered');
 
   test('the first of a path is waited for; other paths and other hooks go on', async () => {
-    const { hook, acquire, release, storage, makeDue } = hooked();
     const [target, other] = [await receiver(), await receiver()];
     target.behave(failing);
     await hook(target.url());
@@ -108,7 +105,6 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
     ['and nothing twice in between', fc.constant([])],
     ['and nothing is lost, where instances keep losing their leases', losses],
   ])('however a receiver fails, it hears of each path in the order of its locks, %s', async (_, lost) => {
-    const { hook, storage, clear } = hooked();
     const terms = { timeoutMs: 200, renewEveryMs: 20 };
     const instances = [startDeliveryWorkers(storage, { terms }), startDeliveryWorkers(storage, { terms })];
     await fc.assert(
@@ -141,7 +137,6 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
   });
 
   test('whatever happens, the first of each path alone is due, how many wait is known, and everything comes to its end', async () => {
-    const { hook, acquire, release, pause, resume, settle, sendAgain, deliveries, storage, clear } = hooked();
     onTestFinished(() => setHookQuotas(storage, defaultHookQuotas));
     await setHookQuotas(storage, { ...defaultHookQuotas, maxWaitingDeliveries: 8 });
 

@@ -14,6 +14,7 @@ import { findHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { startDeliveryWorkers } from './delivery-workers.ts';
 import { acquireIn, actor, claimNext, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 
 const recorded = (storage: Storage, queries: RecordedQuery[]): Storage => ({
@@ -26,10 +27,9 @@ const recorded = (storage: Storage, queries: RecordedQuery[]): Storage => ({
 const url = 'https://a.example.com/';
 
 describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, hook, pause, acquire } = hookedStorage(kind);
 
   test('where there is no hook, a change of a lock asks for hooks once, and writes nothing', async () => {
-    const { storage } = hooked();
     const queries: RecordedQuery[] = [];
     await recorded(storage, queries).commit('global', (db) => acquireIn(db, storage, 'a'));
     await recorded(storage, queries).commit('global', (db) => releaseIn(db, storage, 'a'));
@@ -41,8 +41,25 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(more).toEqual([]);
   });
 
+  test('nothing looks for deliveries at events while no webhook is registered', async () => {
+    const queries: RecordedQuery[] = [];
+    const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
+    await expect.poll(() => queries.length).toBe(1);
+    for (const path of ['a', 'b']) {
+      await acquire(path);
+      worker.wake();
+    }
+    expect(queries).toHaveLength(1);
+
+    await hook('https://receiver.example.com/');
+    worker.hooksChanged();
+    await expect.poll(() => queries.length).toBe(2);
+    await acquire('c');
+    worker.wake();
+    await expect.poll(() => queries.length).toBeGreaterThan(2);
+  });
+
   test('however many deliveries there are, no query of the work looks at all of them', async () => {
-    const { hook, storage, pause } = hooked();
     const alive = await hook(url);
     const dead = await hook('https://dead.example.com/');
     const paused = await hook('https://paused.example.com/');

@@ -10,21 +10,19 @@ import { sync } from './samples.ts';
 const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
 
 describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { storage, hook, acquire, release, deliveries, claim, settle } = hookedStorage(kind);
 
   /** Which events wait for a hook. */
   const waitingFor = async (hook: string): Promise<HookEvent[]> =>
-    (await hooked().deliveries()).filter(({ hook_id }) => hook_id === hook).map(({ event }) => event.type);
+    (await deliveries()).filter(({ hook_id }) => hook_id === hook).map(({ event }) => event.type);
 
   const syncSucceeded = (branch: string) => {
-    const { storage } = hooked();
     const event = { type: 'sync.succeeded', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
     const subject = { orderingKey: `sync:${branch}`, branch };
     return storage.commit('global', (db) => recordEvent(db, storage.now, { ...event, data: { sync } }, subject));
   };
 
   test('each hook of the workspace that asks for an event gets a delivery of its own, with an id of its own', async () => {
-    const { hook, acquire, release, deliveries, storage } = hooked();
     await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'film', remote: '' }));
     const all = await hook(url);
     const acquired = await hook(otherUrl, { events: ['lock.acquired', 'sync.failed'] });
@@ -41,7 +39,6 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   });
 
   test('a lock that has expired is told of before the one that takes its place, at the time when it ended', async () => {
-    const { hook, acquire, storage, deliveries } = hooked();
     await hook(url);
     const first = await acquire('a');
     await storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 1_767_323_045_006 }).execute());
@@ -57,10 +54,9 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   });
 
   test('of events that are put down together, the second of a path waits for the first', async () => {
-    const { hook, storage, deliveries } = hooked();
     await hook(url);
     await hook(otherUrl);
-    const data = { lock: await hooked().acquire('a') };
+    const data = { lock: await acquire('a') };
     const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) => ({
       event: { type, workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z', data } as const,
       subject: { orderingKey: `lock:${path}`, branch: null },
@@ -83,7 +79,6 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   });
 
   test('a hook with branches hears of syncs of these, and of locks, which have none', async () => {
-    const { hook, acquire } = hooked();
     const some = await hook(url, { branches: ['main', 'art/hero'] });
     const any = await hook(otherUrl, { branches: null });
     for (const branch of ['main', 'Main', 'art', 'art/hero']) await syncSucceeded(branch);
@@ -93,7 +88,6 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   });
 
   test('a hook that is registered again hears what it asks for now, and gets what was already waiting', async () => {
-    const { hook, acquire, release } = hooked();
     const id = await hook(url, { events: ['lock.acquired'] });
     await acquire('a');
     await hook(url, { events: ['lock.released'] });
@@ -103,7 +97,6 @@ describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
   });
 
   test('a removed hook leaves no delivery behind, nor does one that is under way come back', async () => {
-    const { hook, acquire, release, claim, settle, deliveries, storage } = hooked();
     const id = await hook(url);
     const remove = (workspace: string) =>
       storage.commit('global', (db) => removeHook(db, storage.now, { workspace, id, actor }));

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { auditOf } from './audited.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
+import { auditOf } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/'];
@@ -14,18 +14,17 @@ const gone = { kind: 'gone', why: 'no' } as const;
 
 describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   const hooked = hookedStorage(kind);
+  const { storage, hook, acquire, release, pause, resume, claim, settle, deliveries, statuses } = hooked;
+  const { setDeliveries, setHooks, makeDue } = hooked;
 
   const stateOf = async (id: string) => {
-    const row = await findHook(hooked().storage.read, 'game', id);
+    const row = await findHook(storage.read, 'game', id);
     return row === undefined ? undefined : { active: row.active, why: row.inactive_why, updated: row.updated_at };
   };
   const told = async (id: string) =>
-    (await hooked().deliveries())
-      .filter(({ hook_id }) => hook_id === id)
-      .map(({ status, event }) => [status, event.type]);
+    (await deliveries()).filter(({ hook_id }) => hook_id === id).map(({ status, event }) => [status, event.type]);
 
   test('what happens meanwhile is not for it, what waits is held, and both go on for other hooks', async () => {
-    const { hook, acquire, release, pause, resume, claim, settle, storage } = hooked();
     const [id, other] = [await hook(url), await hook(otherUrl)];
     await acquire('a');
     await release('a');
@@ -52,7 +51,6 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   });
 
   test('410 to an attempt that was under way ends the hook all the same, also when it was resumed meanwhile', async () => {
-    const { hook, acquire, pause, resume, claim, settle, statuses } = hooked();
     for (const resumed of [false, true]) {
       const id = await hook(url);
       await acquire(`a/${resumed}`);
@@ -67,7 +65,6 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   });
 
   test('however long something is held, it is not removed, and has its whole time when the hook is resumed or registered again', async () => {
-    const { hook, acquire, pause, resume, storage, statuses, setDeliveries, setHooks, makeDue } = hooked();
     const to = await receiver();
     to.behave({ does: 'answer', status: 500 });
     const outcome = async () => {
@@ -91,22 +88,7 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
     }
   });
 
-  test('registering it again wakes it', async () => {
-    const { hook, acquire, pause, claim, storage } = hooked();
-    const id = await hook(url);
-    await acquire('a');
-    await pause(id);
-    expect(await hook(url)).toBe(id);
-    expect(await stateOf(id)).toMatchObject({ active: 1, why: null });
-    expect((await claim()).hook.id).toBe(id);
-    expect((await auditOf(storage, id)).at(-1)).toMatchObject({
-      action: 'hook.replaced',
-      detail: { was_inactive: 'paused', new_secret: true },
-    });
-  });
-
   test('a hook that an earlier version has put to sleep, without a reason, was ended by its receiver', async () => {
-    const { hook, storage, setHooks } = hooked();
     const id = await hook(url);
     await setHooks({ active: 0 });
     const row = await findHook(storage.read, 'game', id);
@@ -114,7 +96,6 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   });
 
   test('the audit has each change once, with its actor and without anything secret; what changes nothing is not in it', async () => {
-    const { hook, pause, resume, storage } = hooked();
     const id = await hook('https://a.example.com/p4th-secret?key=s3cret');
     const before = await stateOf(id);
     expect((await resume(id)).kind).toBe('active-already');

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
-import { changeBacklogs, recountBacklogs } from '../../../src/service/webhooks/backlog.ts';
+import { changeBacklogs } from '../../../src/service/webhooks/backlog.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/webhooks/quotas.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -11,24 +11,23 @@ import { hookedStorage } from './hooked-storage.ts';
 const url = 'https://a.example.com/';
 
 describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
-  const hooked = hookedStorage(kind);
+  const { hook, acquire, claim, settle, deliveries, storage } = hookedStorage(kind);
 
-  afterEach(() => setHookQuotas(hooked().storage, defaultHookQuotas));
+  afterEach(() => setHookQuotas(storage, defaultHookQuotas));
 
   const limitTo = (maxWaitingDeliveries: number) =>
-    setHookQuotas(hooked().storage, { ...defaultHookQuotas, maxWaitingDeliveries });
+    setHookQuotas(storage, { ...defaultHookQuotas, maxWaitingDeliveries });
 
   const overview = async (hook: string) => {
-    const found = await findHookOverview(hooked().storage.read, 'game', hook);
+    const found = await findHookOverview(storage.read, 'game', hook);
     if (found === undefined) throw new Error('There is no such hook.');
     return found;
   };
 
   const waiting = async (hook: string): Promise<number> =>
-    (await hooked().deliveries()).filter(({ hook_id, finished_at }) => hook_id === hook && finished_at === null).length;
+    (await deliveries()).filter(({ hook_id, finished_at }) => hook_id === hook && finished_at === null).length;
 
   test('an event beyond as many deliveries as may wait is not put down for that hook, and counted; others get it', async () => {
-    const { hook, acquire, claim, settle, deliveries } = hooked();
     const full = await hook(url);
     await limitTo(3);
     for (const path of ['a', 'b', 'c']) await acquire(path);
@@ -51,7 +50,6 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
   });
 
   test('as many deliveries wait for a hook as may, and the next lock costs what it costs without them', async () => {
-    const { hook, acquire, storage } = hooked();
     const [full, other] = [await hook(url), await hook('https://b.example.com/')];
     const many = runs(5_000, defaultHookQuotas.maxWaitingDeliveries);
     await limitTo(many);
@@ -70,26 +68,7 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     measured('a lock, beside a webhook for which as many deliveries wait as may', took / 100);
   });
 
-  test('a count that an earlier version of the service has made wrong is put right', async () => {
-    const { hook, acquire, storage } = hooked();
-    const id = await hook(url);
-    await acquire('a');
-    await storage.commit('global', (db) => db.updateTable('hook_backlogs').set({ waiting: 100_000 }).execute());
-    await recountBacklogs(storage);
-    expect((await overview(id)).pending_deliveries).toBe(1);
-  });
-
-  test('a workspace has no more hooks than it may have; what it has can be registered again', async () => {
-    const { hook, storage } = hooked();
-    await setHookQuotas(storage, { ...defaultHookQuotas, maxHooks: 2 });
-    const first = await hook(url);
-    await hook('https://b.example.com/');
-    await expect(hook('https://c.example.com/')).rejects.toThrow('There are 2 hooks.');
-    expect(await hook(url)).toBe(first);
-  });
-
   test('without a service that has set them, they are the defaults', async () => {
-    const { hook, storage } = hooked();
     await storage.commit('global', (db) => db.deleteFrom('quotas').execute());
     for (let index = 0; index < 100; index += 1) await hook(`https://r${index}.example.com/`);
     await expect(hook('https://one-more.example.com/')).rejects.toThrow('There are 100 hooks.');

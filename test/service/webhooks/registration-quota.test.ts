@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookVisitor, problemBeside } from '../dashboard/hooks/hook-visitor.ts';
-import { hookedService } from './hooked-service.ts';
-import { patient } from './patience.ts';
+import { hookedService, patient } from './hooked-service.ts';
 
 const urls = ['a', 'b', 'c'].map((name) => `https://ci.example.com/${name}?key=of-the-receiver`);
 const [first = '', second = '', third = ''] = urls;
@@ -11,12 +10,12 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
   const service = hookedService(kind, { hookQuotas: { maxHooks: 2, maxWaitingDeliveries: 3 } });
 
   const metric = async (name: string): Promise<number> => {
-    const { text } = await service().call('GET', '/metrics');
+    const { text } = await service.call('GET', '/metrics');
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
   };
 
   test('refuses one hook more than a workspace may have with 422, and says what to do, in the form of the dashboard too', async () => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     for (const url of [first, second]) expect((await register({ url })).status).toBe(201);
     const { status, body, headers } = await register({ url: third });
     expect(status).toBe(422);
@@ -26,31 +25,31 @@ describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $na
       detail: expect.stringMatching(/^The workspace has its maximum of 2 webhooks.*Remove one.*--max-hooks/),
       errors: [{ pointer: '#/url' }],
     });
-    const visitor = await hookVisitor(service());
+    const visitor = await hookVisitor(service);
     const form = await visitor.register(id, { url: third });
     expect([form.status, problemBeside('url', form.text)]).toEqual([422, body.detail]);
     expect((await register({ url: first })).status).toBe(200);
 
-    const { register: inAnother } = await service().hooks();
+    const { register: inAnother } = await service.hooks();
     expect((await inAnother({ url: third })).status).toBe(201);
     await expect.poll(() => metric('workspace_webhooks_max'), patient).toBe(2);
   });
 
   test('tells the pages, the metrics and the log of events that were dropped, and goes on with locks as ever', async () => {
-    const { id, register, lock } = await service().hooks();
+    const { id, register, lock } = await service.hooks();
     // Nothing is delivered to it: the address is a name that is not looked up.
     const { body: hook } = await register({ url: first, events: ['lock.acquired'] });
-    await service().storage.commit('global', (db) =>
+    await service.storage.commit('global', (db) =>
       db.insertInto('hook_backlogs').values({ hook_id: hook.id, waiting: 2, dropped: 0 }).execute(),
     );
     for (const path of ['a', 'b', 'c']) expect((await lock(path)).status).toBe(201);
-    const visitor = await hookVisitor(service());
+    const visitor = await hookVisitor(service);
     const { text: list } = await visitor.get(`/workspaces/${id}/hooks`);
     expect(list).toContain('2 events were dropped: its queue is full.');
     const { text: page } = await visitor.get(`/workspaces/${id}/hooks/${hook.id}`);
     expect(page).toMatch(/class="warning">2 events were dropped for it, the first <time.*and the last\s+<time/);
     await expect.poll(() => metric('workspace_webhook_events_dropped'), patient).toBe(2);
     await expect.poll(() => metric('workspace_webhook_deliveries_waiting_max'), patient).toBe(3);
-    expect(service().log()).toContain('events were dropped for a webhook');
+    expect(service.log()).toContain('events were dropped for a webhook');
   });
 });

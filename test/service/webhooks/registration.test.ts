@@ -4,9 +4,8 @@ import { hookEvents } from '../../../src/interface/resources.ts';
 import { newSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { auditOf } from './audited.ts';
 import { nowhere } from './delivering.ts';
-import { hookedService } from './hooked-service.ts';
+import { auditOf, hookedService } from './hooked-service.ts';
 
 const url = 'https://93.184.216.34/hooks?key=the-key-of-the-url';
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -22,10 +21,10 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   const service = hookedService(kind, { resolve });
 
   const hooksIn = (workspace: string) =>
-    service().storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
+    service.storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
 
   test('with an address alone: it is told of syncs that succeeded, and the answer has a secret made for it', async () => {
-    const { register } = await service().hooks();
+    const { register } = await service.hooks();
     const { status, body } = await register({ url, colour: 'an unknown field' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -45,7 +44,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('a secret that was given is not shown; of headers only the names are, and an event that is named twice once', async () => {
-    const { register } = await service().hooks();
+    const { register } = await service.hooks();
     const { status, body } = await register({
       url,
       secret: newSecret(),
@@ -56,14 +55,16 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(body.header_names.toSorted()).toEqual(['authorization', 'x-pipeline']);
   });
 
-  test('the audit tells who registered and who replaced it, once however often the request is repeated, and no secret', async () => {
-    const { id: workspace, register } = await service().hooks();
+  test('the audit tells who registered and who replaced it, once however often the request is repeated, which gets the same answer', async () => {
+    const { id: workspace, register } = await service.hooks();
     const key = randomUUID();
     const given = { url, headers: { Authorization: 'Bearer a-credential' } };
-    const { id } = (await register(given, key)).body;
-    await register(given, key);
+    const first = await register(given, key);
+    const again = await register(given, key);
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([201, first.text, 'true']);
+    const { id } = first.body;
     await register({ ...given, events: ['lock.released'], secret: newSecret() });
-    const acts = await auditOf(service().storage, id);
+    const acts = await auditOf(service.storage, id);
     const registered = {
       workspace,
       hook: id,
@@ -80,12 +81,12 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
       expect(act).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });
       expect(JSON.stringify(act)).not.toMatch(/the-key-of-the-url|a-credential|whsec_|\/hooks/);
     }
-    const addresses = await service().storage.read.selectFrom('audit').select('address').distinct().execute();
+    const addresses = await service.storage.read.selectFrom('audit').select('address').distinct().execute();
     expect(addresses).toEqual([{ address: '127.0.0.1' }]);
   });
 
   test('the same address again replaces everything but the id and the secret, and shows no secret', async () => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const { body: first } = await register({
       url,
       events: [...hookEvents],
@@ -113,7 +114,7 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
   });
 
   test('another spelling of an address is the same address, and one of another workspace is another hook', async () => {
-    const [one, other] = [await service().hooks(), await service().hooks()];
+    const [one, other] = [await service.hooks(), await service.hooks()];
     const { body: first } = await one.register({ url: 'https://93.184.216.34/a/../hooks' });
     const { status, body } = await one.register({ url: 'HTTPS://93.184.216.34:443/hooks' });
     expect([status, body.id, body.url]).toEqual([200, first.id, 'https://93.184.216.34/hooks']);
@@ -122,42 +123,28 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(elsewhere.body.id).not.toBe(first.id);
   });
 
-  test.each([
-    'https://93.184.216.34/',
-    'https://[2606:2800:220:1:248:1893:25c8:1946]/',
-    'https://public.example.com/',
-    'https://not-known-yet.example.com/',
-    'http://127.255.0.7:8080/',
-    'http://allowed.example.com/',
-  ])('the address may be %s', async (address) => {
-    const { register } = await service().hooks();
-    expect((await register({ url: `${address}?key=the-key-of-the-url` })).status).toBe(201);
-  });
+  test.each(['https://public.example.com/', 'https://not-known-yet.example.com/', 'http://allowed.example.com/'])(
+    'the address may be %s',
+    async (address) => {
+      const { register } = await service.hooks();
+      expect((await register({ url: `${address}?key=the-key-of-the-url` })).status).toBe(201);
+    },
+  );
 
   test.each<[string, string, Record<string, unknown>]>([
     ['no address', '#/url', { url: undefined }],
-    ['an address that is a number', '#/url', { url: 7 }],
-    ['a path instead of an address', '#/url', { url: '/hooks' }],
-    ['a password in the address', '#/url', { url: 'https://ada:a-password@93.184.216.34/' }],
     ['a private address', '#/url', { url: 'https://10.0.0.1/?key=the-key-of-the-url' }],
     ['a name that leads to one', '#/url', { url: 'https://both.example.com/?key=the-key-of-the-url' }],
-    ['one that does not encrypt', '#/url', { url: 'http://public.example.com/?key=the-key-of-the-url' }],
     ['no event', '#/events', { events: [] }],
     ['an unknown event', '#/events/1', { events: ['sync.failed', 'sync.begun'] }],
-    ['no branch', '#/branches', { branches: [] }],
     ['a branch that cannot be one', '#/branches/1', { branches: ['main', '-x'] }],
-    ['a full reference', '#/branches/0', { branches: ['refs/heads/main'] }],
-    ['too many branches', '#/branches', { branches: Array.from({ length: 101 }, (_, index) => `b${index}`) }],
     ['a secret of another form', '#/secret', { secret: 'correct horse battery staple' }],
-    ['no secret at all', '#/secret', { secret: null }],
     ['an unknown format', '#/format', { format: 'xml' }],
     ['lock events for buildkite', '#/format', { format: 'buildkite', events: ['lock.acquired'] }],
-    ['headers that are a list', '#/headers', { headers: ['authorization'] }],
-    ['a header that is a number', '#/headers/x-number', { headers: { 'x-number': 7 } }],
     ['a header that a delivery sets', '#/headers', { headers: { 'Webhook-Signature': 'v1,a-signature' } }],
     ['a header named __proto__', '#/headers', JSON.parse('{"headers":{"__proto__":"some-value"}}')],
   ])('refuses %s, and says where', async (_, pointer, fields) => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const { status, body } = await register({ url, ...fields });
     expect(status).toBe(422);
     expect(body.errors).toEqual([{ pointer, detail: expect.stringMatching(/^([A-Z]|https?:).*[.?]$/) }]);
@@ -165,24 +152,8 @@ describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
     expect(await hooksIn(id)).toEqual([]);
   });
 
-  test('tells of everything that is wrong at once', async () => {
-    const { register } = await service().hooks();
-    const { body } = await register({ url: 7, format: 'xml', events: [] });
-    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['#/url', '#/events', '#/format']);
-  });
-
-  test('the same request with the same Idempotency-Key gets the same 201, with the same secret', async () => {
-    const { id, register } = await service().hooks();
-    const key = randomUUID();
-    const first = await register({ url }, key);
-    const again = await register({ url }, key);
-    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text]);
-    expect([first, again].map(({ headers }) => headers.get('idempotency-replayed'))).toEqual([null, 'true']);
-    expect(await hooksIn(id)).toHaveLength(1);
-  });
-
   test('two registrations of one address at the same moment are one hook', async () => {
-    const { id, register } = await service().hooks();
+    const { id, register } = await service.hooks();
     const replies = await Promise.all(Array.from({ length: 8 }, () => register({ url })));
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
     expect(new Set(replies.map(({ body }) => body.id)).size).toBe(1);

@@ -4,7 +4,7 @@ import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { receiver } from './delivering.ts';
-import { patient } from './patience.ts';
+import { patient } from './hooked-service.ts';
 
 const silentReceivers = 100;
 const others = 10;

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/webhooks/target.ts';
 import type { Resolve } from '../../../src/service/webhooks/target-address.ts';
 import { runs } from '../../support/runs.ts';
+import { words } from '../http/shared-service.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';
 import { valueIn, whyOf } from './samples.ts';
 
@@ -13,12 +14,6 @@ const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): P
   expect(why).not.toContain('s3cret');
   return why;
 };
-
-test('https to a public address is a target', async () => {
-  const check = checking(always('1.1.1.1', '2606:4700:4700::1111'));
-  const { url } = valueIn(await checkTarget('https://hooks.example.com/a?b=c', check));
-  expect(url).toBe('https://hooks.example.com/a?b=c');
-});
 
 test('a name is refused when any of its addresses is, and not told which address of the internal network it has', async () => {
   for (const [addresses, kind] of [
@@ -32,20 +27,11 @@ test('a name is refused when any of its addresses is, and not told which address
   }
 });
 
-test.each([
-  'https://10.0.0.1',
-  'https://169.254.169.254',
-  'https://2130706434:8443',
-  'https://0xa.1',
-  'https://012.0.0.1',
-  'https://10.1',
-  'https://10.0.0.1.',
-  'https://１０.0.0.1',
-  'https://%31%30.0.0.1',
-  'https://[::FFFF:10.0.0.1]',
-  'https://[0:0:0:0:0:ffff:0a00:0001]',
-  'https://[::]',
-])('%s is refused as what it is, however it is spelled', async (base) => {
+const spellings = words(`
+  https://10.0.0.1 https://169.254.169.254 https://2130706434:8443 https://0xa.1 https://012.0.0.1 https://10.1
+  https://10.0.0.1. https://１０.0.0.1 https://%31%30.0.0.1 https://[::FFFF:10.0.0.1]
+  https://[0:0:0:0:0:ffff:0a00:0001] https://[::]`);
+test.each(spellings)('%s is refused as what it is, however it is spelled', async (base) => {
   expect(await refusalOf(base, nowhere, [])).toContain('leads to');
 });
 

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createListBranches } from '../../../src/service/workspaces/branches.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
-let database: TestDatabase;
-beforeAll(async () => {
-  const [kind] = realDatabaseKinds;
-  if (kind === undefined) throw new Error('There is no database.');
-  database = await kind.open();
-});
-afterAll(() => database.remove());
+const storage = sharedStorage(sqlite);
 
 const game = { id: 'game', remote: 'https://git.example.com/game.git' };
 const answer = (head: string): RemoteBranches => ({
@@ -23,7 +18,7 @@ const answer = (head: string): RemoteBranches => ({
 /** Remotes that are asked and answer when the test says so. */
 function setUp() {
   const asked: { readonly remote: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
-  const list = createListBranches(database.storage, {
+  const list = createListBranches(storage, {
     branches({ remote }, _limits, onBegin) {
       const reply = Promise.withResolvers<RemoteBranches>();
       asked.push({ remote, begin: () => onBegin?.(), reply });

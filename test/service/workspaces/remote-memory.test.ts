@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
-import { realDatabaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
 
-describe.each(realDatabaseKinds)('what is remembered of remotes on $name', ({ open }) => {
-  let database: TestDatabase;
-  beforeAll(async () => {
-    database = await open();
-  });
-  afterAll(() => database.remove());
+describe.each(realDatabaseKinds)('what is remembered of remotes on $name', (kind) => {
+  const storage = sharedStorage(kind);
 
   const game = { id: 'game', remote: 'https://git.example.com/game.git' };
   const answer = (head: string): RemoteBranches => ({
@@ -24,7 +21,7 @@ describe.each(realDatabaseKinds)('what is remembered of remotes on $name', ({ op
     const asked: { readonly id: string; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
     const stopping = new AbortController();
     const memory = createRemoteMemory({
-      storage: database.storage,
+      storage,
       stopping: stopping.signal,
       remotes: {
         branches({ id }) {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../../support/databases.ts';
-import { auditOf } from '../../webhooks/audited.ts';
-import { hookedService, idOf } from '../../webhooks/hooked-service.ts';
-import { patient } from '../../webhooks/patience.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
+import { auditOf, hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
 import { hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
@@ -10,14 +9,14 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
   const service = hookedService(kind);
 
   async function hooked() {
-    const { id: workspace, register } = await service().hooks();
-    const receiver = await service().receiver();
-    const visitor = await hookVisitor(service());
+    const { id: workspace, register } = await service.hooks();
+    const receiver = await service.receiver();
+    const visitor = await hookVisitor(service);
     const { body } = await register({ url: receiver.url(), events: ['lock.acquired'] });
     const hook = String(body.id);
     const page = `/workspaces/${workspace}/hooks/${hook}`;
     const { form_token = '' } = await visitor.newForm(workspace);
-    const { storage } = service();
+    const { storage } = service;
     return {
       ...{ receiver, visitor, hook, page },
       send: (path: string) => visitor.post(page + path, { form_token }),
@@ -44,9 +43,7 @@ describe.each(realDatabaseKinds)('what is done to a webhook in its pages on $nam
     expect(await act('/resume')).toContain('The webhook is active again.');
     expect(idOf(await receiver.nextDelivery())).toBe(waiting);
     expect(await act('/resume')).toContain('Nothing was changed: the webhook was already active.');
-    await service().storage.commit('global', (db) =>
-      db.updateTable('hooks').set({ active: 0, inactive_why: 'gone' }).where('id', '=', hook).execute(),
-    );
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'gone' }, { id: hook });
     expect(await act('/pause')).toContain('the receiver ended the webhook with 410');
     expect(await isActive()).toBe(0);
     expect(await act('/resume')).toContain('Another 410 from its receiver');

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { recountBacklogs } from '../../../../src/service/webhooks/backlog.ts';
 import { realDatabaseKinds } from '../../../support/databases.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
 import { succeeded, sync } from '../../webhooks/samples.ts';
 import { addressIn, signedIn } from '../browser-like.ts';
@@ -14,29 +15,26 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
 
   /** A workspace with one webhook, and somebody who looks at it. */
   async function hooked(more: Readonly<Record<string, unknown>> = {}) {
-    const { id: workspace, register } = await service().hooks();
-    const visitor = await hookVisitor(service());
+    const { id: workspace, register } = await service.hooks();
+    const visitor = await hookVisitor(service);
     const { body } = await register({ url, events: ['lock.acquired'], headers: { 'x-key': 'header-s3cret' }, ...more });
     const list = `/workspaces/${workspace}/hooks`;
     const page = `${list}/${body.id}`;
-    const stored = (given: Parameters<typeof storeDelivery>[2]) => storeDelivery(service().storage, body.id, given);
+    const stored = (given: Parameters<typeof storeDelivery>[2]) => storeDelivery(service.storage, body.id, given);
     const show = async (path: string) => (await visitor.get(path)).text;
     return { workspace, register, visitor, hook: String(body.id), list, page, stored, show };
   }
-  const change = (hook: string, columns: Readonly<Record<string, string | number | null>>) =>
-    service().storage.commit('global', (db) => db.updateTable('hooks').set(columns).where('id', '=', hook).execute());
-
   test('list each with its address but for the query, what it is told, its state and how its deliveries fare', async () => {
-    const { id: other } = await service().hooks();
-    const { text: empty } = await (await hookVisitor(service())).get(`/workspaces/${other}/hooks`);
+    const { id: other } = await service.hooks();
+    const { text: empty } = await (await hookVisitor(service)).get(`/workspaces/${other}/hooks`);
     expect(empty).toContain('This workspace has no webhooks yet.');
     expect(empty).toContain(`<a href="/workspaces/${other}/hooks/new">Add one</a>`);
     const { register, hook, list, stored, show } = await hooked();
     const syncs = { events: ['sync.failed', 'sync.succeeded'], branches: ['main', 'dev'], format: 'buildkite' };
     const { body } = await register({ ...syncs, url: 'https://b.example.com/' });
     const { body: gone } = await register({ url: 'https://c.example.com/' });
-    await change(body.id, { active: 0, inactive_why: 'paused' });
-    await change(gone.id, { active: 0, inactive_why: 'gone' });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'paused' }, { id: body.id });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'gone' }, { id: gone.id });
     for (const path of ['a', 'b']) await stored({ path, status: 'failed', last_error: `It failed for ${path}.` });
     for (const path of ['c', 'd', 'e']) await stored({ path, status: 'pending', finished_at: null });
     const [first = '', second = '', third = ''] = (await show(list)).split('<tr>').slice(2);
@@ -52,9 +50,13 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
 
   test('list deliveries page by page, the newest first, and those of one state alone', async () => {
     const { page, stored, show } = await hooked();
-    const paths = Array.from({ length: 56 }, (_, index) => `file-${index}`);
-    for (const path of paths) await stored({ path, status: path === 'file-7' ? 'failed' : 'delivered' });
+    expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
+    const paths = Array.from({ length: 57 }, (_, index) => `file-${index}`);
+    const others: Readonly<Record<string, string>> = { 'file-7': 'failed', 'file-8': 'dropped' };
+    for (const path of paths) await stored({ path, status: others[path] ?? 'delivered' });
     await stored({ path: 'open', status: 'pending', finished_at: null, next_attempt_at: null });
+    // It was delivered, and is sent again: it is not over.
+    await stored({ path: 'open2', status: 'again', finished_at: null });
     const pathsOn = (text: string) =>
       [...text.matchAll(/<code><bdi>((?:file-|open)\d*)<\/bdi>/g)].map(([, path]) => path);
     const twoPages = async (address: string) => {
@@ -65,12 +67,12 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
       expect(second).toContain(`<a href="${address}">Newest</a>`);
       return [...pathsOn(first), ...pathsOn(second)];
     };
-    expect(await twoPages(page)).toEqual(['open', ...paths.toReversed()]);
-    const delivered = paths.filter((path) => path !== 'file-7').toReversed();
+    expect(await twoPages(page)).toEqual(['open2', 'open', ...paths.toReversed()]);
+    const delivered = paths.filter((path) => others[path] === undefined).toReversed();
     expect(await twoPages(`${page}?state=delivered`)).toEqual(delivered);
     expect(pathsOn(await show(`${page}?state=failed`))).toEqual(['file-7']);
-    expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open']);
-    expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
+    expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open2', 'open']);
+    expect(pathsOn(await show(`${page}?state=dropped`))).toEqual(['file-8']);
     expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older deliveries.');
     for (const before of ['x', '-1', '1e3', '9'.repeat(16)])
       expect(await show(`${page}?before=${before}`)).toContain('There is no such page');
@@ -79,7 +81,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
   test('say how far each delivery is, and when it is tried next', async () => {
     const { workspace, hook, page, stored, show } = await hooked();
     const open = { status: 'pending', finished_at: null, attempts: 3 };
-    const { storage } = service();
+    const { storage } = service;
     const now = Date.now();
     const later = await stored({ ...open, path: 'later', next_attempt_at: now + 3_600_000 * 5 });
     const behind = await stored({ ...open, path: 'behind', next_attempt_at: null, attempts: 0 });
@@ -97,7 +99,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await of(behind)).toContain('No attempt yet.');
     expect(await of(behind)).toContain('It waits for an earlier delivery for the same path');
     expect(await of(underWay)).toContain('It is being sent now.');
-    await change(hook, { active: 0, inactive_why: 'paused' });
+    await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'paused' }, { id: hook });
     expect(await of(later)).toContain('when the webhook is resumed');
     for (const id of [later, behind, underWay, again])
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
@@ -130,7 +132,7 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     const { page, stored, visitor } = await hooked();
     const event = JSON.stringify({ ...succeeded, workspace: 'game', data: { sync: { ...sync, branch: 'main' } } });
     const path = `${page}/deliveries/${await stored({ event })}`;
-    const { text } = await (await signedIn(service())).get(path);
+    const { text } = await (await signedIn(service)).get(path);
     expect(text).toContain(`<a href="/workspaces/game/syncs/${sync.sync_id}">`);
     expect(text).toMatch(/<dt>Branch<\/dt><dd><code><bdi>main</);
     expect((await visitor.get(path)).text).not.toContain('/syncs/');
@@ -180,10 +182,10 @@ describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
     }
     await expectNothing(one.visitor, await formTokenOf(one.visitor, one.workspace), hooks, deliveries);
     // Whoever does not see the workspace is told the same of what is there.
-    const stranger = await hookVisitor(service(), [other.workspace]);
+    const stranger = await hookVisitor(service, [other.workspace]);
     const form_token = await formTokenOf(stranger, other.workspace);
     await expectNothing(stranger, form_token, [one.page], [`${one.page}/deliveries/${delivery}`]);
-    const { read } = service().storage;
+    const { read } = service.storage;
     const active = await read.selectFrom('hooks').select('active').where('id', 'in', [one.hook, other.hook]).execute();
     expect(active).toEqual([{ active: 1 }, { active: 1 }]);
   });

@@ -1,14 +1,17 @@
+import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Judgement, TargetCheck } from '../../../src/service/webhooks/target-address.ts';
+import { listenHere } from '../../support/listen.ts';
 import type { Behaviour } from '../../support/webhook-receiver.ts';
-import { deliverTo, receiver, secret, statusOnly } from './delivering.ts';
+import { always, checking, deliverTo, failed, receiver, secret, statusOnly } from './delivering.ts';
 import { selfSigned } from './self-signed.ts';
 
 const name = 'hooks.example.com';
 const tls = selfSigned(name);
+const expired = selfSigned(name, new Date(Date.now() - 60_000));
 const trustedBefore = getCACertificates('default');
-beforeAll(() => setDefaultCACertificates([tls.cert]));
+beforeAll(() => setDefaultCACertificates([tls.cert, expired.cert]));
 afterAll(() => setDefaultCACertificates(trustedBefore));
 
 /** Loopback addresses that count as something else: a test can reach no others. */
@@ -26,8 +29,8 @@ const judging = (judgements: Readonly<Record<string, Judgement['kind']>>): Targe
 const inPublic = judging({ '127.0.0.1': 'public' });
 
 /** A receiver that behaves so, and how it is reached by its name. */
-async function receiving(behaviour: Behaviour) {
-  const to = await receiver({ tls });
+async function receiving(behaviour: Behaviour = { does: 'answer', status: 204 }, certificate = tls) {
+  const to = await receiver({ tls: certificate });
   to.behave(behaviour);
   return { to, url: `https://${name}:${to.port}/hook?key=the-key-of-the-url` };
 }
@@ -81,3 +84,43 @@ test.each<[string, Behaviour, RegExp, number]>([
     await to.allDisconnected();
   },
 );
+
+const toName = checking(always('127.0.0.1'));
+
+test('a delivery reaches a receiver whose certificate is for the name and trusted', async () => {
+  const { to, url } = await receiving();
+  expect(await deliverTo(url, { check: toName })).toEqual({ kind: 'delivered', answer: statusOnly(204) });
+  const other = `https://other.example.com:${to.port}`;
+  expect(failed(await deliverTo(other, { check: toName })).why).toBe(
+    `The TLS certificate of ${other} is for another name (ERR_TLS_CERT_ALTNAME_INVALID).`,
+  );
+  expect(to.deliveries).toHaveLength(1);
+});
+
+test.each([
+  ['is self-signed', selfSigned(name)],
+  ['has expired', expired],
+])('a certificate that %s is said to be the reason, and nothing is sent', async (fault, certificate) => {
+  const { to, url } = await receiving(undefined, certificate);
+  const { why } = failed(await deliverTo(url, { check: toName }));
+  expect(why).toContain(`The TLS certificate of https://${name}:${to.port} ${fault}`);
+  expect(to.deliveries).toHaveLength(0);
+});
+
+test('a receiver that stalls after the handshake is said not to answer', async () => {
+  const { url } = await receiving({ does: 'hang' });
+  expect(failed(await deliverTo(url, { check: toName, timeoutMs: 300 })).why).toContain('did not answer within 0.3 s');
+});
+
+test('a receiver that does not speak TLS is said to be the reason', async () => {
+  const to = await receiver();
+  expect(failed(await deliverTo(`https://127.0.0.1:${to.port}/`)).why).toContain('The TLS handshake with');
+});
+
+test('a receiver that stalls in the TLS handshake is given up at the limit', async () => {
+  const silent = createServer((socket) => socket.on('error', () => {}).resume());
+  const port = await listenHere(silent);
+  const { why } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 500 }));
+  expect(why).toContain('did not complete the TLS handshake within 0.5 s');
+  await new Promise((resolve) => silent.close(resolve));
+});

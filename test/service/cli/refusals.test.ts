@@ -1,0 +1,105 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { besideService } from './in-service.ts';
+import { runMain } from './run-main.ts';
+
+const { run, json } = besideService();
+
+const uuid = '00000000-0000-4000-8000-000000000000';
+const secretOfToken = `wsa_${'s3cret'.repeat(7)}s`;
+const lockRelease = ['lock', 'release', 'sample'];
+const tokenCreate = ['token', 'create', '--name=a'];
+const workspaceAdd = ['workspace', 'add'];
+
+test.each<[args: readonly string[], sentence: string]>([
+  [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
+  [['audit', '--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
+  [['audit', '--since', '1w'], '--since is "1w". '],
+  [['audit', '--actor', secretOfToken], '--actor is "wsa_***". This is the secret of a token.'],
+  [[...lockRelease, '../x', '--force'], 'PATH is '],
+  [[...lockRelease, 'C:\\x', '--force'], 'PATH is '],
+  [['token', 'create', '--name=a\u202eb', '--scopes=sync'], '--name is '],
+  [[...tokenCreate, '--scopes=sync', '--expires=1w'], '--expires is '],
+  [[...tokenCreate, '--scopes='], '--scopes is '],
+  [[...tokenCreate, '--scopes=sync,locks:reed'], '--scopes is "locks:reed". Did you mean locks:read?'],
+  [[...tokenCreate, '--scopes=root'], scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`).join(', ')],
+  [[...tokenCreate, '--scopes=admin', '--workspaces=a'], 'A token with the scope admin cannot be limited to some'],
+  [['token', 'revoke', secretOfToken], 'workspace-service token list'],
+  [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
+  [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],
+  [[...workspaceAdd, 'x', '--remote', '--upload-pack=id'], '--remote needs a value'],
+  [[...workspaceAdd, 'x', '--remote', 'http://a:s3cret@b.example/x'], '--remote cannot be used. Plain http is refused'],
+  [[...workspaceAdd, 'x', '--remote', 'file:///srv/x.git'], '--allow-file-remotes'],
+])('what cannot be meant is refused with a sentence, which repeats no secret: %j', async (args, sentence) => {
+  const { code, stdout, stderr } = await runMain(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(sentence);
+  expect(stderr).not.toContain('s3cret');
+});
+
+test.each<[args: readonly string[], sentence: string]>([
+  [[...lockRelease, 'Content/Free', '--force'], 'There is no lock on Content/Free in the workspace "sample".'],
+  [
+    [...tokenCreate, '--scopes=sync', '--workspaces=sampel,else'],
+    'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',
+  ],
+  [['token', 'revoke', `tok_${uuid}`], `There is no token tok_${uuid}.`],
+  [[...workspaceAdd, 'sample', '--remote', 'https://a.example/x', '--no-check'], '"sample" already exists.'],
+  [['workspace', 'remove', 'sampl'], 'There is no workspace "sampl". Did you mean sample?\n'],
+  [['hook', 'remove', 'sample', `hook_${uuid}`], `The workspace "sample" has no hook hook_${uuid}.`],
+])('what is not there, or is there already, fails with a sentence and changes nothing: %j', async (args, sentence) => {
+  const before = await json('audit');
+  const { code, stdout, stderr } = await run(...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(sentence);
+  expect(await json('audit')).toEqual(before);
+});
+
+test.each<[args: readonly string[], sentence: string, document: unknown]>([
+  [['lock', 'list', 'sample'], 'No path of the workspace "sample" is locked.', { locks: [] }],
+  [
+    ['hook', 'list', 'sample'],
+    'The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks',
+    { hooks: [] },
+  ],
+  [['audit', '--actor', 'nobody'], 'No entry matches.\n', { entries: [], next: null }],
+])('where there is nothing to list, it says so: %j', async (args, sentence, document) => {
+  const { code, stdout } = await run(...args);
+  expect(code).toBe(0);
+  expect(stdout).toContain(sentence);
+  expect(await json(...args)).toEqual(document);
+});
+
+test.each([
+  ['token', 'list'],
+  ['token', 'revoke', `tok_${uuid}`],
+  ['workspace', 'list'],
+  ['workspace', 'remove', 'game'],
+  ['lock', 'list', 'game'],
+  ['lock', 'release', 'game', 'a.uasset'],
+  ['hook', 'list', 'game'],
+  ['hook', 'remove', 'game', `hook_${uuid}`],
+])('%s %s does not take a folder without a service for an empty one', async (...args) => {
+  const folder = join(await temporaryFolder(), 'mistyped');
+  const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain('No service has stored anything in the folder');
+  await expect(access(folder)).rejects.toThrow('ENOENT');
+});
+
+test('tokens and workspaces can be made before the service starts for the first time', async () => {
+  const data = ['--data', join(await temporaryFolder(), 'new')];
+  const remote = 'https://git.example.com/game.git';
+  expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
+    code: 0,
+  });
+  expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Create one with:');
+  expect(await runMain(['token', 'create', '--name=ci', '--scopes=sync', ...data])).toMatchObject({ code: 0 });
+  expect((await runMain(['workspace', 'remove', 'game', ...data])).code).toBe(0);
+  expect((await runMain(['workspace', 'list', ...data])).stdout).toContain(
+    'There are no workspaces yet. Add one with:',
+  );
+});

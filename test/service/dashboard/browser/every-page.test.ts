@@ -1,0 +1,55 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import { expectAccessible } from '../../../support/browser/accessible.ts';
+import { test } from '../../../support/browser/browser-test.ts';
+import { expectProblem, phone } from '../../../support/browser/open-page.ts';
+import { serviceOfTests } from '../browser-like.ts';
+import { expectedPages } from '../expected-pages.ts';
+import { hostilePages } from '../hostile-pages.ts';
+import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
+
+const service = serviceOfTests();
+
+async function expectReadable(page: Page): Promise<void> {
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+}
+
+test('every page, and what its forms answer, is readable on a phone without JavaScript, whatever names are in it', async ({
+  openPage,
+}) => {
+  const { admin, workspace, pages } = await hostilePages(service);
+  const page = await openPage({ viewport: phone, javaScript: false });
+  const { baseUrl } = service;
+  await signIn(page, service, admin.secret);
+  const ofEachPath = expectedPages.flatMap(({ path, method }) => {
+    const pattern = new URLPattern({ pathname: path });
+    const address = [...pages.keys()].find((known) => pattern.test(known, baseUrl));
+    return method === 'GET' && address !== undefined ? [address] : [];
+  });
+  expect(ofEachPath.length).toBeGreaterThan(12);
+  for (const address of ofEachPath) {
+    await page.goto(baseUrl + address);
+    for (const details of await page.locator('main summary').all()) await details.click();
+    await expectReadable(page);
+  }
+
+  const long = 'long'.repeat(100);
+  const forms = [
+    ['/tokens/new', 'Create token', 'Name', ['hidden\u202e', 'n'.repeat(100)], ['sync']],
+    [`/workspaces/${workspace}/hooks/new`, 'Register webhook', 'Address', ['wrong', `https://a.example/${long}`], []],
+  ] as const;
+  for (const [address, button, field, [wrong, right], choices] of forms) {
+    await page.goto(baseUrl + address);
+    await page.getByLabel(field, { exact: true }).fill(wrong);
+    await page.getByRole('button', { name: button }).click();
+    await expectProblem(page, /status of 422/);
+    await expectReadable(page);
+    await page.getByLabel(field, { exact: true }).fill(right);
+    for (const choice of choices) await page.getByLabel(choice, { exact: true }).check();
+    await page.getByRole('button', { name: button }).click();
+    await page.locator('code#secret').waitFor();
+    expect(await page.getByRole('button', { name: /Copy/ }).count()).toBe(0);
+    await expectReadable(page);
+  }
+});

@@ -1,0 +1,76 @@
+import { expect } from 'vitest';
+import { recordAudit } from '../../../src/service/audit/audit.ts';
+import { wholeAnswer } from '../../../src/service/webhooks/receiver-answer.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository } from '../../support/git-repository.ts';
+import type { RunningService } from '../../support/running-service.ts';
+import { storeSyncs } from '../../support/stored-rows.ts';
+import { type SignedIn, signedIn } from './browser-like.ts';
+import { storeDelivery } from './hooks/stored-delivery.ts';
+import { hostileTexts } from './hostile.ts';
+import { hostileName, hostilePath, takeLock } from './locked-service.ts';
+
+/** All pages that links lead to, from these on, by their addresses. */
+async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const pages = new Map<string, string>();
+  const known = new Set(addresses);
+  for (const address of known) {
+    const { status, text, headers } = await get(address);
+    expect([address, status]).toEqual([address, expect.toBeOneOf([200, 303])]);
+    pages.set(address, text);
+    const inSight = text.replace(/<template.*?<\/template>/gs, '');
+    const links = [...inSight.matchAll(/<a [^>]*href="(\/[^"#]*)/g)].map(([, href = '']) =>
+      href.replaceAll('&amp;', '&'),
+    );
+    // Whatever its order, a list is one page.
+    for (const link of links) if (!link.includes('sort=')) known.add(link);
+    const to = headers.get('location');
+    if (to !== null) known.add(to);
+  }
+  return pages;
+}
+
+/** Every page that an administrator sees, where whatever can have a name, an error or an answer has a hostile one. */
+export async function hostilePages(service: RunningService) {
+  const { storage, ask, token } = service;
+  const admin = await signedIn(service);
+  const remote = createRepository(await temporaryFolder(), 'remote.git');
+  remote.commit({ branch: 'main', files: { a: '1' } });
+  // Git allows no spaces in a name, and not every length.
+  const branches = hostileTexts.slice(0, 4).map((text) => text.replaceAll(' ', '/'));
+  remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: '1' } })));
+  const workspace = await service.workspace(remote.path);
+  await service.workspace('https://ada:remote-s3cret@127.0.0.1:1/assets.git');
+  await admin.get(`/workspaces/${workspace}/summary?awaited=true`);
+  const holder = await token({ name: hostileName });
+  const origin = 'https://evil.example/"><script>alert(1)</script>';
+  await takeLock(service, workspace, holder.secret, hostilePath, { origin });
+  const json = {
+    url: 'https://ci.example.com/?key=query-s3cret',
+    headers: { 'x-key': 'header-s3cret' },
+    branches: [hostileTexts[0]],
+    events: ['sync.failed', 'lock.acquired'],
+  };
+  const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
+  for (const [index, text] of hostileTexts.entries()) {
+    await token({ name: text });
+    const headers = { 'content-type': text, location: text, server: text };
+    const answer = wholeAnswer({ status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true }, []);
+    const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(answer) };
+    await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text, ...last });
+    await storage.commit('global', async (db) => {
+      const actor = { name: text, tokenId: text, address: text };
+      const detail = { path: text, owner: text, reason: text, workspace: text, [text]: text };
+      await recordAudit(db, storage.now, { actor, action: 'lock.force-released', detail });
+    });
+    const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
+    const told = { branch: text, requested_by: text, error: text };
+    await storeSyncs(storage, { id, workspace_id: workspace, status: 'failed', ...told });
+  }
+
+  const typed = encodeURIComponent(hostileName);
+  const queries = [`/locks?search=${typed}`, `?search=${typed}`, `/syncs?branch=${typed}`];
+  const pages = await pagesFrom(admin, ['/', ...queries.map((query) => `/workspaces/${workspace}${query}`)]);
+  const secrets = [admin.secret, holder.secret, hook.secret, 'query-s3cret', 'header-s3cret', 'remote-s3cret'];
+  return { admin, workspace, pages, secrets };
+}

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import type { DatabaseKind } from './databases.ts';
+
+interface Options {
+  /** Workspaces that are there from the beginning. */
+  readonly workspaces?: readonly string[];
+  readonly onCommit?: (changes: number) => void;
+}
+
+/** One database for the tests of a file, from before the first until after the last. */
+export function sharedStorage(kind: DatabaseKind, { workspaces = [], onCommit }: Options = {}): Storage {
+  // Nobody looks at it before it is opened.
+  const shared = {} as Storage;
+  let remove: () => Promise<void>;
+  beforeAll(async () => {
+    const database = await kind.open(onCommit);
+    remove = database.remove;
+    Object.assign(shared, database.storage);
+    await shared.commit('global', async (db) => {
+      for (const id of workspaces)
+        await addWorkspace(db, shared.now, { id, remote: `https://git.example.com/${id}.git` });
+    });
+  });
+  afterAll(() => remove());
+  return shared;
+}

@@ -1,0 +1,39 @@
+import { type InsertObject, type Selectable, sql, type Updateable } from 'kysely';
+import type { Storage } from '../../src/service/storage/storage.ts';
+import type { Tables } from '../../src/service/storage/tables.ts';
+
+type Sync = InsertObject<Tables, 'syncs'>;
+type Lock = InsertObject<Tables, 'locks'>;
+
+/** Puts syncs there as some history has left them: they have succeeded, unless told otherwise. */
+export async function storeSyncs(
+  { commit }: Pick<Storage, 'commit'>,
+  ...syncs: readonly (Partial<Sync> & Pick<Sync, 'id' | 'workspace_id'>)[]
+): Promise<void> {
+  const ended = { branch: 'main', status: 'succeeded', attempts: 1, created_at: 1, started_at: 2, finished_at: 3 };
+  const rows = syncs.map((sync) => ({ ...ended, estimated_objects: 0, received_objects: 0, ...sync }));
+  await commit('global', (db) => db.insertInto('syncs').values(rows).execute());
+}
+
+/** Puts locks there at once, as if they had been taken: they do not expire, unless told otherwise. */
+export async function storeLocks(
+  { commit }: Pick<Storage, 'commit'>,
+  ...locks: readonly (Partial<Lock> & Pick<Lock, 'workspace_id' | 'path'>)[]
+): Promise<void> {
+  const held = { type: 'exclusive', token_id: 'tok_1', owner: 'ada', origin: null, fence: 1 };
+  const times = { acquired_at: 1, expires_at: 8_000_000_000_000 };
+  const rows = locks.map((lock) => ({ id: `lock_${lock.workspace_id}_${lock.path}`, ...held, ...times, ...lock }));
+  await commit('global', (db) => db.insertInto('locks').values(rows).execute());
+}
+
+/** Changes what has these values, as time, an earlier version or somebody with a hand in the database would. */
+export async function changeRows<Table extends keyof Tables>(
+  { commit }: Pick<Storage, 'commit'>,
+  table: Table,
+  columns: Updateable<Tables[Table]>,
+  having: Partial<Selectable<Tables[Table]>> = {},
+): Promise<void> {
+  const equals = (values: object) => Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
+  const [changed, those] = [sql.join(equals(columns)), sql.join([sql`true`, ...equals(having)], sql` and `)];
+  await commit('global', (db) => sql`update ${sql.table(table)} set ${changed} where ${those}`.execute(db));
+}
