@@ -60,6 +60,8 @@ async function startProcess(context: Context, task: TaskOf<'lock'>, step: string
   const { client, clock, connection, ledger, runner, saveState } = context;
   // The file beside the one that runs: the bundler knows nothing of it.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
+  // Killed from here on, a step leaves a process behind that its post-step has to stop.
+  saveState('renewer', '{}');
   const child = spawn(process.execPath, [file], {
     // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
     cwd: dirname(file),
