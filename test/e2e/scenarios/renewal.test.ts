@@ -223,8 +223,8 @@ for (const [order, kind, statuses] of [
     const job = await place.job();
     const arrived = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
-    // An attempt has a sixth of the ttl: the post-step comes before another one does.
-    await job.run(locking(hero, { ...renewing, ttl: '15s' }));
+    // An attempt has a twelfth of the ttl: the post-step comes before another one does.
+    await job.run(locking(hero, { ...renewing, ttl: '30s' }));
     const meet = once(isRenewing, { kind, until: released.promise });
     proxy.meet((passing) => {
       const fault = meet(passing);
