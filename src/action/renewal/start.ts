@@ -58,6 +58,8 @@ async function renewFirst(
 /** Starts the process that renews the locks of a step, which goes on when the step has ended. */
 async function startProcess(context: Context, task: TaskOf<'lock'>, step: string): Promise<void> {
   const { client, clock, connection, ledger, runner, saveState } = context;
+  // The next parent of an orphan may live for years, and there is nobody left to release anything.
+  if (process.ppid !== runner.worker) throw new Error('what runs the steps of the job is gone');
   // The file beside the one that runs: the bundler knows nothing of it.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
   // Killed from here on, a step leaves a process behind that its post-step has to stop.
@@ -78,7 +80,7 @@ async function startProcess(context: Context, task: TaskOf<'lock'>, step: string
     workspace: task.workspace,
     ttl: formatDuration(task.ttl),
     serverAheadMs: client.serverNow() - clock(),
-    worker: lookAt(process.ppid),
+    worker: lookAt(runner.worker),
     proxies: proxiesIn(process.env),
   });
   await new Promise<void>((resolve, reject) => {

@@ -80,26 +80,47 @@ test('the locks end with their ttl when what renews them is killed', async ({ ex
 const worker = `require('node:child_process').spawn(process.execPath, [process.argv[1]], { stdio: 'inherit' });
 setInterval(() => {}, 1_000);`;
 
-test('renewals stop within a period when the worker of the runner is gone, and the lock ends', async ({
-  expect,
-  place,
-}) => {
-  const job = await place.job();
-  const { main } = await readActionFile();
-  const inputs = {
+const lockingBelowWorker = async () => ({
+  command: [process.execPath, '-e', worker, (await readActionFile()).main] as const,
+  id: 'worker',
+  env: {
     INPUT_OPERATION: 'lock',
     INPUT_PATH: hero,
     INPUT_GLOB: 'false',
     INPUT_TTL: '3s',
     INPUT_RENEW: 'true',
-  };
-  const step = await job.command({ command: [process.execPath, '-e', worker, main], id: 'worker', env: inputs });
+    INPUT_WAIT: '1m',
+  },
+});
+
+test('renewals stop within a period when the worker of the runner is gone, and the lock ends', async ({
+  expect,
+  place,
+}) => {
+  const job = await place.job();
+  const step = await job.command(await lockingBelowWorker());
   await step.waitForLog('The locks are renewed');
   await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'renewed'), patiently).toBe(true);
   const renewer = job.leftProcesses().filter((pid) => pid !== step.pid);
   expect(renewer).toHaveLength(1);
   await step.kill();
   await expect.poll(() => job.leftProcesses(), { ...patiently, timeout: 3_000 }).toEqual([]);
+  await expect.poll(() => place.locks(), patiently).toEqual([]);
+});
+
+test('nothing renews the lock of a step that waited for it longer than the worker of the runner lived', async ({
+  expect,
+  place,
+}) => {
+  const job = await place.job();
+  await place.takenByGrace(hero);
+  const step = await job.command(await lockingBelowWorker());
+  await step.waitForLog('Waiting, ');
+  const killed = step.kill();
+  await place.release(hero);
+  await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'granted'), patiently).toBe(true);
+  await killed;
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   await expect.poll(() => place.locks(), patiently).toEqual([]);
 });
 
