@@ -229,9 +229,11 @@ describe('locks are renewed', () => {
 describe('the ledger has', () => {
   test('one line of a round, with its first end and what it leaves out', async () => {
     const answer = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
-    const { of, sent } = await renewing({ paths: ['a', 'b', 'c'], answer, untilMs: 50 * second, random: () => 0 });
+    const latencyMs = ({ path }: Sent) => (path === 'a' ? 500 : 20);
+    const scene = { paths: ['a', 'b', 'c'], answer, latencyMs, untilMs: 50 * second, random: () => 0 };
+    const { of, sent } = await renewing(scene);
     expect(of('renewed')).toMatchObject([{ except: ['b'] }, { except: ['b'] }]);
-    const [first] = times(sent);
+    const [first] = times(sent, 'c');
     expect(of('renewed')[0]).toMatchObject({ step: 's', ...place, expires_at: iso((first ?? 0) + 20 + 60 * second) });
   });
 
@@ -343,7 +345,28 @@ describe('nothing is renewed any more', () => {
     const { sent, endedAfterMs } = await renewing({ paths, answer: () => 'silent', events, random: () => 0.2 });
     expect(sent).toHaveLength(16);
     expect(endedAfterMs).toBe(endsAtMs);
+    const slow = await renewing({ paths, latencyMs: () => second, events, random: () => 0.2 });
+    expect(slow.sent).toHaveLength(16);
+    expect(slow.of('renewed')).toHaveLength(endsAtMs === 21_500 ? 1 : 0);
   });
+});
+
+test('a service that is silent for nearly half of the ttl costs no lock, whenever that begins', async () => {
+  const begins = fc.double({ min: 0.2, max: 0.4, noNaN: true });
+  const scene = fc.record({
+    ttlSeconds: fc.integer({ min: 20, max: 900 }),
+    begins,
+    chance: fc.constantFrom(0, 0.5, 1),
+  });
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ ttlSeconds, begins: from, chance }) => {
+      const [fromMs, toMs] = [from, from + 0.49].map((part) => part * ttlSeconds * second);
+      const silentAt = ({ ms }: Sent) => (ms >= (fromMs ?? 0) && ms < (toMs ?? 0) ? 'silent' : undefined);
+      const scene = { ttlSeconds, random: () => chance, answer: silentAt, untilMs: 2 * ttlSeconds * second };
+      expect((await renewing(scene)).of('lost')).toEqual([]);
+    }),
+    { numRuns: runs(200, 5_000) },
+  );
 });
 
 test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', async () => {
@@ -392,6 +415,6 @@ test('no lock of a service that can be reached ever ends, and it is not asked mo
         expect(calm.length).toBeLessThanOrEqual(endedAfterMs / (ttlMs / 4) + 3 * (1 + away.length));
       }
     }),
-    { numRuns: runs(100, 3_000) },
+    { numRuns: runs(60, 1_000) },
   );
 });
