@@ -63,6 +63,8 @@ export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   origin: originOf(environment),
   /** The id of the step in the workflow, or the name that the runner gives it; undefined outside of a workflow. */
   stepName: environment['GITHUB_ACTION'] || undefined,
+  /** What runs the steps of the job. When it dies, the system gives its children another parent. */
+  worker: process.ppid,
   /** What started the run; empty where the runner says nothing. */
   event: {
     name: environment['GITHUB_EVENT_NAME'] ?? '',

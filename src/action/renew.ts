@@ -7,7 +7,7 @@ import { parseTtl } from '../interface/ttl.ts';
 import { connect } from './context.ts';
 import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
-import { renewLocks } from './renewal/renew-locks.ts';
+import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
 import { isGone } from './renewal/worker.ts';
 
 /** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
@@ -42,8 +42,6 @@ const nowhere = { line: () => undefined, warn: () => undefined, debug: () => und
 /** As often as the time of a lock allows. */
 const retries = 1_000;
 
-const minTimeoutMs = 1_000;
-
 async function renew({
   connection,
   origin,
@@ -58,8 +56,7 @@ async function renew({
   Object.assign(process.env, order.proxies);
   const redact = createRedactor([connection.token]);
   const ledger = openLedger(ledgerFile, redact);
-  // A server that does not answer must not take all of a lock's time.
-  const longest = Math.max(minTimeoutMs, milliseconds(ttl.value) / 6);
+  const longest = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
   const client = connect({ ...connection, retries, requestTimeout }, origin, nowhere, order.serverAheadMs);
   const context = {

@@ -1,6 +1,6 @@
 import { formatDuration } from '../interface/duration.ts';
 import { grantedIn, type LockRequest, type TakenLock } from './acquire-lock.ts';
-import { isSuccess } from './answer.ts';
+import { type Answer, isSuccess } from './answer.ts';
 import type { AnsweredCall, CallResult, ClientContext, Within } from './call.ts';
 import { etagOf, holderOf, type KnownLock } from './known-lock.ts';
 import { unusableThoughOptional } from './refusal.ts';
@@ -28,6 +28,13 @@ function isAnother({ status }: { readonly status: number }, proof: LockProof, lo
   // An ETag may change with every renewal. What was created was not there before: RFC 9110 section 15.3.2.
   return status === 201 && lock.etag !== undefined && lock.etag !== proof.etag;
 }
+
+/**
+ * 403 is the answer about the lock of another owner, and 404 about a path without a lock. What stands in front of a
+ * service that is being restarted says so too, of every lock, and with a page.
+ */
+const isLoss = ({ status, body }: Answer): boolean =>
+  status === 412 || ([403, 404, 410].includes(status) && (body.kind === 'empty' || body.kind === 'json'));
 
 export function createRenewLock({ call, addresses, clock, serverNow }: ClientContext) {
   const send = (request: RenewalRequest, condition: string, key: string, within: Within): Promise<CallResult> =>
@@ -58,11 +65,10 @@ export function createRenewLock({ call, addresses, clock, serverNow }: ClientCon
     const { answer, texts } = result;
     if (isSuccess(answer)) return renewed(result, request);
     const error = result.refuse(answer);
-    // 403 is the answer about the lock of another owner, and 404 about a path without a lock.
-    if ([403, 404, 410, 412].includes(answer.status)) {
-      return { kind: 'lost', holder: holderOf(answer, request.path, texts), error };
-    }
-    return { kind: 'refused', error };
+    const holder = holderOf(answer, request.path, texts);
+    // With the very id that is meant, it is still there: the service does not take the condition that was sent.
+    const isOurs = holder?.id !== undefined && holder.id === request.proof.id;
+    return isLoss(answer) && !isOurs ? { kind: 'lost', holder, error } : { kind: 'refused', error };
   }
 
   return async (request: RenewalRequest, within: Within): Promise<Renewal> => {

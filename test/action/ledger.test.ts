@@ -72,6 +72,14 @@ const anyEntry: fc.Arbitrary<Entry> = fc
     fc.record({ kind: kind('plan'), ...where, step: text, stepName: optional, paths: fc.array(text) }),
     fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional }),
     fc.record({ kind: kind('ended'), ...where, how, id: optional, etag: optional }),
+    fc.record({ kind: kind('renewed'), ...where, step: text, expires_at: text, except: fc.array(text) }),
+    fc.record({ kind: kind('unrenewed'), ...where, step: text, why: text }),
+    fc.record({
+      kind: kind('lost'),
+      ...request,
+      holder: fc.option(fc.record({ owner: optional }), { nil: undefined }),
+    }),
+    fc.record({ kind: kind('stop-renewing'), step: text, at: text }),
   )
   .map((entry): Entry => JSON.parse(JSON.stringify(entry)));
 
@@ -139,16 +147,28 @@ describe('the file', () => {
     const { file, append, read } = freshLedger((value) => value.replaceAll('hero', '***'));
     const says = (word: string) => ({ owner: word, acquired_at: word, expires_at: word, ...proofOf(word) });
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
-    append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'));
+    const renewal = (word: string): readonly Entry[] => [
+      { kind: 'lost', ...place, step: 's', at, path: 'hero', key: 'hero', holder: { owner: word, origin: word } },
+      { kind: 'unrenewed', ...place, step: 's', at, why: word },
+    ];
+    append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'), ...renewal('hero'));
     const granted = grantOf('hero', { lock: lockOf('hero', says('***')) });
-    expect(read().entries).toEqual([ours, granted, ended('hero', '***')]);
+    expect(read().entries).toEqual([ours, granted, ended('hero', '***'), ...renewal('***')]);
     expect(await readFile(file, 'utf8')).toContain('"hero"');
   });
 });
 
 describe('an entry without', () => {
   const plan: Entry = { kind: 'plan', ...place, step: 's', at, paths: ['a'] };
-  const samples = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];
+  const renewal = { ...place, step: 's', at };
+  const renewals: readonly Entry[] = [
+    { kind: 'renewed', ...renewal, expires_at: at },
+    { kind: 'unrenewed', ...renewal, why: 'It is down.' },
+    { kind: 'lost', ...renewal, path: 'a', key: '1' },
+    { kind: 'stop-renewing', step: 's', at },
+  ];
+  const locks = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];
+  const samples = [...locks, ...renewals];
   const members = samples.flatMap((entry) => Object.keys(entry).map((name) => ({ kind: entry.kind, name, entry })));
   const read = (entry: object) => readEntry(JSON.stringify(entry));
 
@@ -162,6 +182,15 @@ describe('an entry without', () => {
   test('a name of its step, as older versions wrote it, is a plan all the same', () => {
     expect(read({ ...plan, stepName: 'lock-hero' })).toEqual({ ...plan, stepName: 'lock-hero' });
     expect(read({ ...plan, stepName: 7 })).toBeUndefined();
+  });
+
+  test.each<[string, object]>([
+    ['a list of paths that a round leaves out', { ...renewals[0], except: 'a' }],
+    ['paths in that list', { ...renewals[0], except: [7] }],
+    ['a name of the next holder', { ...renewals[2], holder: { owner: 7 } }],
+    ['a next holder', { ...renewals[2], holder: 'grace' }],
+  ])('%s is none', (_, entry) => {
+    expect(read(entry)).toBeUndefined();
   });
 
   test.each<readonly [string, unknown]>([

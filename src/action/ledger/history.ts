@@ -21,12 +21,12 @@ export interface History {
   readonly grants: readonly Grant[];
   /** How locks ended, where that is known. */
   readonly endings: ReadonlyMap<Grant, Ending>;
+  /** What the service has refused to renew, by the keys of the requests that were granted it. */
+  readonly losses: ReadonlyMap<string, Loss>;
   /** By the ids of the steps, in their order. */
   readonly renewals: ReadonlyMap<string, readonly Renewed[]>;
   /** Why locks of a step could not be renewed the last time, where that is so; by the ids of the steps. */
   readonly renewalTrouble: ReadonlyMap<string, string>;
-  /** The steps whose locks are not to be renewed any more. */
-  readonly stopped: ReadonlySet<string>;
   /** What the workflow calls the steps, by their ids in the ledger. */
   readonly stepNames: ReadonlyMap<string, string>;
 }
@@ -40,59 +40,72 @@ function isAbout({ etag, id }: Releasing | Ending, lock: GrantedLock): boolean {
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
 
-/** Some rounds of renewals were before it was granted; from when it is lost or released on, it is left out of them. */
-interface RecordedLock extends HeldLock {
-  readonly firstRound: number;
-  readonly endRound?: number | undefined;
+/** The locks of a step are renewed together, and one line says so of all. */
+interface Rounds {
+  readonly all: Renewed[];
+  /** The round before, for each path that the last one leaves out. */
+  readonly before: ReadonlyMap<string, Renewed | undefined>;
 }
 
-/** The lock as the last renewal left it. The locks of a step are renewed together, and one line says so of all. */
-function renewedLock({ firstRound, endRound, ...lock }: RecordedLock, rounds: readonly Renewed[]): HeldLock {
-  const { grant } = lock;
-  // From the last on: it is nearly always that one, and there may be thousands.
-  for (let number = (endRound ?? rounds.length) - 1; number >= firstRound; number -= 1) {
-    const { expires_at, except = [] } = rounds[number] ?? {};
-    if (expires_at === undefined || except.includes(grant.path)) continue;
-    return { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at } } };
-  }
-  return lock;
+/** The last round that can have renewed the lock. */
+function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | undefined {
+  const last = rounds?.before.has(path) ? rounds.before.get(path) : rounds?.all.at(-1);
+  return last === undefined || last.at < at ? undefined : last;
+}
+
+/** As the entries tell it one by one. */
+interface KnownLock extends HeldLock {
+  /** As it was granted. */
+  readonly grant: Grant;
+  /** The last one, where the lock is not renewed any more. */
+  readonly renewed?: { readonly last: Renewed | undefined };
 }
 
 /** A history that goes on with the ledger. */
 export interface GrowingHistory {
   /** Entries in their order: later ones say what became of earlier ones. */
   add(entries: readonly Entry[]): void;
+  /** The lock that this request was granted, unless it has ended. */
+  find(grant: Grant): HeldLock | undefined;
+  /** Whether the locks of the step are not to be renewed any more. */
+  hasStopped(step: string): boolean;
   read(): History;
 }
 
 export function openHistory(): GrowingHistory {
   const unclear = new Map<string, Intent>();
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
-  const held = new Map<string, Map<string, RecordedLock>>();
+  const held = new Map<string, Map<string, KnownLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, Ending>();
-  const renewals = new Map<string, Renewed[]>();
+  const losses = new Map<string, Loss>();
+  const renewals = new Map<string, Rounds>();
   const renewalTrouble = new Map<string, string>();
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, RecordedLock> {
+  function locksAt(address: LockAddress): Map<string, KnownLock> {
     const key = addressKey(address);
-    const locks = held.get(key) ?? new Map<string, RecordedLock>();
+    const locks = held.get(key) ?? new Map<string, KnownLock>();
     held.set(key, locks);
     return locks;
   }
 
-  function roundsOf(step: string): Renewed[] {
-    const rounds = renewals.get(step) ?? [];
-    renewals.set(step, rounds);
-    return rounds;
+  function addRound(entry: Renewed): void {
+    const { all, before }: Rounds = renewals.get(entry.step) ?? { all: [], before: new Map() };
+    const left = (entry.except ?? []).map((path) => [path, before.has(path) ? before.get(path) : all.at(-1)] as const);
+    all.push(entry);
+    renewals.set(entry.step, { all, before: new Map(left) });
   }
 
-  const left = (lock: RecordedLock): RecordedLock => ({
-    ...lock,
-    endRound: lock.endRound ?? roundsOf(lock.grant.step).length,
-  });
+  const lastOf = ({ grant, renewed }: KnownLock): Renewed | undefined =>
+    renewed === undefined ? lastRound(grant, renewals.get(grant.step)) : renewed.last;
+
+  function asRenewed(lock: KnownLock): HeldLock {
+    const { grant, releaseBegun, loss } = lock;
+    const { expires_at } = lastOf(lock) ?? grant.lock;
+    return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseBegun, loss };
+  }
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
@@ -108,13 +121,16 @@ export function openHistory(): GrowingHistory {
       case 'granted': {
         unclear.delete(entry.key);
         const locks = locksAt(entry);
+        // The same lock once more: a renewal has given it another ETag.
+        const { at } = locks.get(entry.key)?.grant ?? entry;
+        const grant = { ...entry, at };
         locks.delete(entry.key);
-        locks.set(entry.key, { grant: entry, releaseBegun: false, firstRound: roundsOf(entry.step).length });
-        grants.set(`${entry.step} ${addressKey(entry)}`, entry);
+        locks.set(entry.key, { grant, releaseBegun: false });
+        grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         break;
       }
       case 'renewed':
-        roundsOf(entry.step).push(entry);
+        addRound(entry);
         renewalTrouble.delete(entry.step);
         break;
       case 'unrenewed':
@@ -123,7 +139,8 @@ export function openHistory(): GrowingHistory {
       case 'lost': {
         const locks = locksAt(entry);
         const lock = locks.get(entry.key);
-        if (lock !== undefined) locks.set(entry.key, { ...left(lock), loss: entry });
+        losses.set(entry.key, entry);
+        if (lock !== undefined) locks.set(entry.key, { ...lock, renewed: { last: lastOf(lock) }, loss: entry });
         break;
       }
       case 'stop-renewing':
@@ -131,7 +148,8 @@ export function openHistory(): GrowingHistory {
         break;
       case 'releasing':
         locksAt(entry).forEach((lock, key, locks) => {
-          if (isAbout(entry, lock.grant.lock)) locks.set(key, { ...left(lock), releaseBegun: true });
+          if (isAbout(entry, lock.grant.lock))
+            locks.set(key, { ...lock, renewed: { last: lastOf(lock) }, releaseBegun: true });
         });
         break;
       case 'ended':
@@ -148,16 +166,19 @@ export function openHistory(): GrowingHistory {
     add(entries) {
       for (const entry of entries) addEntry(entry);
     },
+    find: (grant) => {
+      const lock = held.get(addressKey(grant))?.get(grant.key);
+      return lock && asRenewed(lock);
+    },
+    hasStopped: (step) => stopped.has(step),
     read: () => ({
-      held: [...held.values()].flatMap((locks) =>
-        [...locks.values()].map((lock) => renewedLock(lock, renewals.get(lock.grant.step) ?? [])),
-      ),
+      held: [...held.values()].flatMap((locks) => [...locks.values()].map(asRenewed)),
       unclear: [...unclear.values()],
       grants: [...grants.values()],
       endings,
-      renewals,
+      losses,
+      renewals: new Map([...renewals].map(([step, { all }]) => [step, all])),
       renewalTrouble,
-      stopped,
       stepNames,
     }),
   };

@@ -23,7 +23,8 @@ const lostOr = (
   holder: KnownLock | 'nobody' | undefined,
   renewalTrouble: string | undefined,
 ): ClaimResult => {
-  switch (doubt) {
+  // What the service refused to renew was lost before anybody could have released it.
+  switch (loss === undefined ? doubt : undefined) {
     case undefined:
       return { kind: 'lost', grant, holder, loss, renewalTrouble };
     case 'release-begun':
@@ -33,13 +34,17 @@ const lostOr = (
   }
 };
 
+/** The service has said already that a lock is lost: nothing more has to be asked for that. */
+const failedOr = (claim: Claim, why: string): ClaimResult =>
+  claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why } : lostOr(claim, undefined, undefined);
+
 /** The token that the step has now is for the service that it names now, and goes to no other. */
 const elsewhere = (service: string, now: string): string =>
   `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
 
 /** Without a connection to the service. */
 const unreleased = ({ held, unclear }: Claims, why: string): readonly ClaimResult[] => [
-  ...held.map(({ grant }): ClaimResult => ({ kind: 'failed', grant, why })),
+  ...held.map((claim) => failedOr(claim, why)),
   ...unclear.map((intent): ClaimResult => ({ kind: 'unproven', intent, why })),
 ];
 
@@ -90,7 +95,7 @@ export async function releaseClaims(
       result: lostOr({ grant, doubt, loss }, holder, renewalTrouble),
     });
     if (grant.service !== service) {
-      return { result: { kind: 'failed', grant, why: elsewhere(grant.service, service) } };
+      return { result: failedOr(claim, elsewhere(grant.service, service)) };
     }
     const released = await session.release(grant, within, doubt !== undefined);
     switch (released.kind) {
@@ -107,7 +112,7 @@ export async function releaseClaims(
         return { result: { kind: 'left-alone', grant } };
       case 'unclear':
       case 'failed':
-        return { result: { kind: 'failed', grant, why: released.error.message }, error: released.error };
+        return { result: failedOr({ grant, doubt, loss }, released.error.message), error: released.error };
     }
   }
 

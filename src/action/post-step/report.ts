@@ -169,7 +169,8 @@ export interface Bar {
   /** When it was released, or the end of the chart if it was not. */
   readonly ended: number;
   readonly released: boolean;
-  readonly renewed?: readonly number[];
+  /** When it was renewed, and perhaps times outside of the bar. Most bars are never drawn. */
+  readonly renewals?: () => readonly number[];
 }
 
 /** More rows than fit on a screen are of no use; the table beside the chart has all locks. */
@@ -199,12 +200,14 @@ const thinned = (times: readonly number[]): readonly number[] => {
   return times.filter((_, index) => index % every === every - 1);
 };
 
-function rowOf({ path, asked, granted, ended, released, renewed = [] }: Bar): string {
+function rowOf({ path, asked, granted, ended, released, renewals }: Bar): string {
   const from = Math.round(asked);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
   const waited = since - from >= minWaitMs ? `    waited :done, ${from}, ${since}\n` : '';
-  const marks = thinned(renewed.map(Math.round).filter((time) => time > since && time < until));
+  const times = renewals?.().map(Math.round) ?? [];
+  // The clock of the service is known to the second only, so that a round may seem to come before the one before it.
+  const marks = thinned(times.filter((time) => time > since && time < until).toSorted((one, other) => one - other));
   const ends = [...marks, until];
   const parts = ends.map((end, index) => {
     const begin = index === 0 ? since : (ends[index - 1] ?? since);
@@ -229,7 +232,7 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const rows = drawable.slice(0, maxRows).map(rowOf);
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${grouped(drawable.length)} locks.\n`;
-  const head = drawable.some(({ renewed = [] }) => renewed.length > 0) ? inOneRow : '';
+  const head = rows.some((row) => row.includes('renewed :')) ? inOneRow : '';
   return `\`\`\`mermaid\n${head}gantt\n    dateFormat x\n    axisFormat %H:%M:%S\n${rows.join('')}\`\`\`\n${rest}`;
 }
 
@@ -249,7 +252,7 @@ export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOpt
   } catch {
     return undefined;
   }
-  const { grants, endings, renewals } = historyOf(
+  const { grants, endings, losses, renewals } = historyOf(
     entries.filter((entry) => !('key' in entry && without.has(entry.key))),
   );
   const rounds = renewals.get(step) ?? [];
@@ -258,13 +261,14 @@ export function chartOf(ledger: Ledger, { step, without, now, redact }: ChartOpt
     .map((grant): Bar => {
       const granted = Date.parse(grant.at);
       const ending = endings.get(grant);
+      const over = losses.get(grant.key) ?? ending;
       return {
         path: redact(grant.path),
         asked: granted - grant.waitedMs,
         granted,
-        ended: ending === undefined ? now : Date.parse(ending.at),
+        ended: over === undefined ? now : Date.parse(over.at),
         released: ending !== undefined,
-        renewed: rounds.filter(({ except = [] }) => !except.includes(grant.path)).map((round) => Date.parse(round.at)),
+        renewals: () => rounds.filter(({ except }) => !except?.includes(grant.path)).map((one) => Date.parse(one.at)),
       };
     });
   return gantt(bars);

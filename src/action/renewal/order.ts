@@ -26,7 +26,7 @@ const proxyVariables = /^(https?_proxy|no_proxy)$/i;
 
 /** What Node and the system need, and the name by which the runner finds what a job has left: none of it is secret. */
 const plainVariables =
-  /^(RUNNER_TRACKING_ID|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
+  /^(RUNNER_TRACKING_ID|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED)|OPENSSL_CONF|SSL_CERT_(FILE|DIR)|PATH|SystemRoot|windir|TEMP|TMP|TMPDIR)$/i;
 
 const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -47,6 +47,18 @@ export const formatRenewalOrder = (order: RenewalOrder): string => JSON.stringif
 /** A token, addresses and a few numbers are far shorter. */
 const maxLength = 100_000;
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const isOptionalText = (value: unknown): boolean => value === undefined || typeof value === 'string';
+
+const isWorker = (worker: RenewalOrder['worker']): boolean =>
+  worker === undefined ||
+  (isObject(worker) && Number.isSafeInteger(worker.pid) && worker.pid > 0 && isOptionalText(worker.startedAt));
+
+const isProxies = (proxies: RenewalOrder['proxies']): boolean =>
+  isObject(proxies) &&
+  Object.entries(proxies).every(([name, value]) => proxyVariables.test(name) && typeof value === 'string');
+
 /** It comes from the same bundle; what else may write into the pipe is refused. */
 export function parseRenewalOrder(text: string): Parsed<RenewalOrder> {
   if (text.length > maxLength) return refused('It is too long.');
@@ -56,18 +68,23 @@ export function parseRenewalOrder(text: string): Parsed<RenewalOrder> {
   } catch {
     return refused('It is not JSON.');
   }
-  if (typeof value !== 'object' || value === null) return refused('It is not an object.');
-  // Each member that is used before the ledger is read is checked here; the rest is of the same version of this file.
+  if (!isObject(value)) return refused('It is not an object.');
+  // Each member that is used is checked here.
   const order = value as RenewalOrder;
   const isWhole =
-    typeof order.connection?.baseUrl === 'string' &&
+    isObject(order.connection) &&
+    URL.canParse(order.connection.baseUrl) &&
     typeof order.connection.token === 'string' &&
+    Number.isFinite(order.connection.requestTimeout?.seconds) &&
+    isOptionalText(order.origin) &&
     typeof order.ledgerFile === 'string' &&
     typeof order.step === 'string' &&
     typeof order.workspace === 'string' &&
     parseWorkspaceId(order.workspace).ok &&
     typeof order.ttl === 'string' &&
     parseTtl(order.ttl).ok &&
-    Number.isFinite(order.serverAheadMs);
+    Number.isFinite(order.serverAheadMs) &&
+    isWorker(order.worker) &&
+    isProxies(order.proxies);
   return isWhole ? accepted(order) : refused('It does not say what to renew.');
 }

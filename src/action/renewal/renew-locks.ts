@@ -32,7 +32,10 @@ interface Renewing {
 type RenewedLock =
   | { readonly kind: 'renewed'; readonly expiresAt: string }
   | { readonly kind: 'lost' }
-  | { readonly kind: 'failed'; readonly why: string };
+  /** A step has begun to release it meanwhile. */
+  | { readonly kind: 'released' }
+  /** `answered`: the service has said so, and would say it again. */
+  | { readonly kind: 'failed'; readonly why: string; readonly answered: boolean };
 
 const maxAgeMs = 5 * 24 * 3_600_000;
 
@@ -44,8 +47,11 @@ const minAttemptMs = 1_000;
 
 const maxPauseMs = 5_000;
 
+/** How long to wait for one answer: what a silent service takes of a lock's time is missing when it is back. */
+export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
+
 /** When a lock is renewed next: a third of its lifetime is over, or a little less, so that not all come at once. */
-const partLeft = (random: () => number): number => 2 / 3 + random() / 12;
+const partOver = (random: () => number): number => 1 / 3 - random() / 12;
 
 const never = new AbortController().signal;
 
@@ -64,15 +70,16 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   const ttlMs = ttl.seconds * 1_000;
   const began = clock();
   const history = openHistory();
-  /** What is to be renewed, by the keys of the requests that were granted. */
-  let left: ReadonlyMap<string, HeldLock> = new Map();
-  let stopped = false;
+  /** What is to be renewed, as of the last look between two rounds. */
+  let left: readonly HeldLock[] = [];
+  let isOld = false;
+  let inRound = false;
   let ledgerGone = false;
   const ending = new AbortController();
   const cutOff = new AbortController();
   let end: EndOfRenewal | undefined;
-  /** By key, when a lock that was renewed ends, and how long it lives: a service may grant less than was asked for. */
-  const renewals = new Map<string, { readonly endsAt: number; readonly lifetimeMs: number }>();
+  /** When a lock that was asked for is asked for again, by the keys of the requests that were granted. */
+  const dueAt = new Map<string, number>();
   let inTrouble = false;
   const at = (): string => new Date(serverNow()).toISOString();
 
@@ -81,26 +88,35 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
 
   function whyToEnd(): EndOfRenewal | undefined {
     if (ledgerGone) return 'ledger-gone';
-    if (stopped) return 'stopped';
+    if (history.hasStopped(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
-    if (left.size === 0) return 'nothing-left';
+    if (left.length === 0) return 'nothing-left';
     return clock() - began > maxAgeMs ? 'too-old' : undefined;
+  }
+
+  function readNews(): void {
+    try {
+      const news = follow();
+      history.add(news);
+      isOld ||= news.length > 0;
+    } catch {
+      ledgerGone = true;
+    }
+  }
+
+  /** The lock as the ledger knows it now; undefined where it is not to be renewed any more. */
+  function current({ grant }: HeldLock): HeldLock | undefined {
+    const lock = history.find(grant);
+    return lock !== undefined && canBeRenewed(lock) ? lock : undefined;
   }
 
   function look(): void {
     if (end !== undefined) return;
-    try {
-      // What this process has written itself changes nothing of what is left: with thousands of locks, to look for it
-      // each time would be most of its work.
-      const news = follow().filter(({ kind }) => kind !== 'renewed' && kind !== 'unrenewed');
-      if (news.length > 0) {
-        history.add(news);
-        const { held, stopped: steps } = history.read();
-        left = new Map(held.filter(canBeRenewed).map((lock) => [lock.grant.key, lock]));
-        stopped = steps.has(step);
-      }
-    } catch {
-      ledgerGone = true;
+    readNews();
+    // A round goes by what it finds, lock by lock.
+    if (isOld && !inRound) {
+      left = history.read().held.filter(canBeRenewed);
+      isOld = false;
     }
     end = whyToEnd();
     if (end === undefined) return;
@@ -110,49 +126,58 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     else void sleep(graceMs, never).then(() => cutOff.abort());
   }
 
-  const msLeft = ({ key, lock }: Grant): number =>
-    (renewals.get(key)?.endsAt ?? Date.parse(lock.expires_at)) - serverNow();
+  const msLeft = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
 
-  const lifetimeOf = ({ key, lock, at: grantedAt }: Grant): number =>
-    renewals.get(key)?.lifetimeMs ?? Date.parse(lock.expires_at) - Date.parse(grantedAt);
+  function msUntilDue({ grant }: HeldLock): number {
+    const due = dueAt.get(grant.key);
+    if (due !== undefined) return due - clock();
+    const lifetime = Date.parse(grant.lock.expires_at) - Date.parse(grant.at);
+    return msLeft(grant) - lifetime * (1 - partOver(random));
+  }
 
   function limitsOf(grant: Grant): Within {
     const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
-    return { deadline: clock() + Math.max(least, msLeft(grant) - ttlMs / 20), signal: cutOff.signal };
+    // The pauses between attempts grow: the next round begins with short ones again, while there is time.
+    const most = Math.min(msLeft(grant) - ttlMs / 20, ttlMs / 6);
+    return { deadline: clock() + Math.max(least, most), signal: cutOff.signal };
   }
 
-  async function renew({ grant }: HeldLock): Promise<RenewedLock> {
+  function recordLoss({ key, path }: Grant, holder: Loss['holder']): RenewedLock {
+    record({ kind: 'lost', ...job, path, key, at: at(), holder });
+    return { kind: 'lost' };
+  }
+
+  async function renew(held: HeldLock): Promise<RenewedLock> {
+    const { grant } = held;
     const { workspace: id, path } = parsedAddress(grant);
     const { lock } = grant;
     const idempotencyKey = crypto.randomUUID();
     const request = { workspace: id, path, type: lock.type, ttl, idempotencyKey, proof: lock };
     const renewal = await client.renewLock(request, limitsOf(grant));
+    if (renewal.kind === 'replaced') {
+      // Our own lock had ended, or a step has released it in this moment: the new one is nobody's.
+      await client.releaseLock({ workspace: id, path, proof: renewal.lock }, limitsOf(grant));
+    }
+    // A release that came in between explains the answer, and its line in the ledger must not be followed by a grant.
+    readNews();
+    if (current(held) === undefined) return { kind: 'released' };
     switch (renewal.kind) {
       case 'renewed': {
         const { etag, id: lockId, expires_at } = renewal.lock;
         const expiresAt = expires_at ?? new Date(serverNow() + ttlMs).toISOString();
-        const endsAt = Date.parse(expiresAt);
-        renewals.set(grant.key, { endsAt, lifetimeMs: endsAt - serverNow() });
+        dueAt.set(grant.key, clock() + (Date.parse(expiresAt) - serverNow()) * partOver(random));
         if (etag !== lock.etag || lockId !== lock.id) {
           record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
         }
         return { kind: 'renewed', expiresAt };
       }
-      case 'lost': {
-        const holder = renewal.holder && nextHolder(renewal.holder);
-        record({ kind: 'lost', ...job, path, key: grant.key, at: at(), holder });
-        return { kind: 'lost' };
-      }
+      case 'lost':
+        return recordLoss(grant, renewal.holder && nextHolder(renewal.holder));
       case 'replaced':
-        // Our own lock had ended, or a step has released it in this moment: the new one is nobody's.
-        await client.releaseLock({ workspace: id, path, proof: renewal.lock }, limitsOf(grant));
-        return {
-          kind: 'failed',
-          why: `The service has granted another lock on ${path} instead of renewing the one that was there.`,
-        };
+        return recordLoss(grant, undefined);
       case 'refused':
       case 'failed':
-        return { kind: 'failed', why: renewal.error.message };
+        return { kind: 'failed', why: renewal.error.message, answered: renewal.kind === 'refused' };
     }
   }
 
@@ -160,19 +185,26 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
     const ends: string[] = [];
     const except: string[] = [];
     let trouble: string | undefined;
+    inRound = true;
     await inParallel(
-      [...left.values()],
-      async ({ grant: { key, path } }) => {
-        const lock = left.get(key);
+      left,
+      async (one) => {
+        const lock = current(one);
         // A step has released it since the round began.
         if (lock === undefined) return;
+        const { key, path } = lock.grant;
+        // Without an answer it is due at once. One refusal must not hurry the renewal of all others.
+        dueAt.set(key, clock());
         const result = await renew(lock);
         if (result.kind === 'renewed') ends.push(result.expiresAt);
-        else except.push(path);
-        if (result.kind === 'failed') trouble ??= result.why;
+        else if (result.kind !== 'released') except.push(path);
+        if (result.kind !== 'failed') return;
+        trouble ??= result.why;
+        if (result.answered) dueAt.set(key, clock() + ttlMs * partOver(random));
       },
       () => !ending.signal.aborted,
     );
+    inRound = false;
     const [first] = ends.toSorted();
     if (first !== undefined) {
       record({ kind: 'renewed', ...job, at: at(), expires_at: first, ...(except.length > 0 && { except }) });
@@ -185,17 +217,13 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
   }
 
   /** So that those with a short lifetime, or with trouble, do not ask again and again without a pause. */
-  const minPauseMs = (): number => {
-    const most = inTrouble ? Math.min(maxPauseMs, ttlMs / 10) : Math.min(maxPauseMs, ttlMs / 20);
-    return most * (0.5 + random() / 2);
-  };
+  const minPauseMs = (): number => Math.min(maxPauseMs, ttlMs / 20) * (0.5 + random() / 2);
 
   const stopWatching = watch(look);
   try {
     look();
     while (end === undefined) {
-      const part = partLeft(random);
-      const waits = [...left.values()].map(({ grant }) => msLeft(grant) - lifetimeOf(grant) * part);
+      const waits = left.map(msUntilDue);
       await sleep(Math.max(Math.min(...waits), minPauseMs()), ending.signal);
       look();
       if (end === undefined) await renewAll();

@@ -89,7 +89,7 @@ async function handOver(
     workspace: task.workspace,
     ttl: formatDuration(task.ttl),
     serverAheadMs: client.serverNow() - clock(),
-    worker: lookAt(process.ppid),
+    worker: lookAt(runner.worker),
     proxies: proxiesIn(process.env),
   });
   // Before it begins, so that the post-step finds it whatever happens to this step.
@@ -111,9 +111,18 @@ export async function startRenewal(
   step: string,
   grants: readonly Grant[],
 ): Promise<readonly Grant[]> {
-  const { client, log, record } = context;
+  const { client, log, record, runner, saveState } = context;
   const [first, ...others] = grants;
   if (first === undefined) return grants;
+  const couldNotStart = (why: string, until: string): void =>
+    log.warn(`The process that renews the locks could not be started (${why}). They hold until ${until}.`);
+  // The next parent of an orphan may live for years, and there is nobody left to release anything.
+  if (process.ppid !== runner.worker) {
+    couldNotStart('what runs the steps of the job is gone', moment(soonestEnd(grants), client.serverNow()));
+    return grants;
+  }
+  // Killed from here on, a step leaves a process behind that its post-step has to stop.
+  saveState('renewer', '{}');
   // It starts while the service answers.
   const child = startProcess();
   const failed = once(child, 'spawn').then(
@@ -137,8 +146,7 @@ export async function startRenewal(
     await handOver(child, context, task, step);
     log.line(`The locks are renewed for as long as the job lives: \`renew\` is true.`);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    log.warn(`The process that renews the locks could not be started (${why}). They hold until ${until()}.`);
+    couldNotStart(error instanceof Error ? error.message : String(error), until());
   }
   return all;
 }

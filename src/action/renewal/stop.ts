@@ -37,5 +37,11 @@ export async function stopRenewal(
   if (renewer === undefined) return;
   const until = clock() + maxWaitMs;
   while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(lookEveryMs, signal);
-  if (!isGone(renewer)) process.kill(renewer.pid, 'SIGKILL');
+  // Where its start is not known, another process may have its id by now.
+  if (renewer.startedAt === undefined || isGone(renewer)) return;
+  try {
+    process.kill(renewer.pid, 'SIGKILL');
+  } catch {
+    // It has ended in this moment. Whatever it is, the locks have to be released.
+  }
 }

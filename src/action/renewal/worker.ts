@@ -7,13 +7,15 @@ export interface KnownProcess {
   readonly startedAt: string | undefined;
 }
 
+/** One that nobody has waited for yet. */
+const ended = 'ended';
+
 /** proc_pid_stat(5): behind the name, which may have blanks, the state is the first field and the start the 20th. */
 function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // One that has ended and that nobody has waited for is gone, too.
-    return fields[0] === 'Z' ? undefined : fields[19];
+    return fields[0] === 'Z' ? ended : fields[19];
   } catch {
     return undefined;
   }
@@ -23,12 +25,15 @@ function startOnMac(pid: number): string | undefined {
   try {
     // Loading it takes a while, and no other system needs it.
     const { execFileSync } = process.getBuiltinModule('node:child_process');
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+    // The time is written for the language and the zone of who asks, and these differ between a step and what it starts.
+    const env = { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
   } catch {
     return undefined;
   }
 }
 
+/** Undefined where it cannot be seen, or not now. */
 function startOf(pid: number): string | undefined {
   switch (process.platform) {
     case 'linux':
@@ -48,8 +53,9 @@ export function isGone({ pid, startedAt }: KnownProcess): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // It is there, and somebody else's: EPERM.
-    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return true;
+    // It is there, and of another user: EPERM.
   }
-  return startedAt !== undefined && startOf(pid) !== startedAt;
+  const start = startOf(pid);
+  return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { alreadyHeldText, blockedAdvice, blockedText, waitAdvice } from '../../../src/action/locks/messages.ts';
+import {
+  alreadyHeldText,
+  blockedAdvice,
+  blockedText,
+  lossText,
+  waitAdvice,
+} from '../../../src/action/locks/messages.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
 import { lockPath, ttl } from '../../client/test-client.ts';
-import { errorOf, iso, knownLock, refused, start } from '../samples.ts';
+import { errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
 
 const adviceAfter = (ms: number): string => waitAdvice(iso(ms), start);
 
@@ -76,4 +82,27 @@ describe('where any of several paths would do', () => {
       'Waited 90s for one of them. Raise `wait` to wait longer.',
     );
   });
+});
+
+test.each<[string, Parameters<typeof lossText>[1], string]>([
+  [
+    'who has the path now',
+    knownLock('a', { acquired_at: iso(60_000) }),
+    ' a is held by grace until 13:00 UTC (in 50 min), since 12:01 UTC (9 min ago).',
+  ],
+  ['that nobody has it now', 'nobody', ' Nobody holds a now.'],
+  ['who had it then, where nobody tells who has it now', undefined, ' It was held by linus then.'],
+])('a lost lock is told with when it was lost, and %s', (_, found, rest) => {
+  const loss = {
+    kind: 'lost',
+    ...place,
+    step: 's',
+    path: 'a',
+    key: 'a',
+    at: iso(0),
+    holder: { owner: 'linus' },
+  } as const;
+  const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
+  expect(lossText(loss, found, start + 600_000)).toBe(text + rest);
+  expect(lossText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
 });

@@ -32,9 +32,10 @@ function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
   };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
-  const { held, unclear, trouble } = readClaims({ ledger, step: 's', locksFile, savedState });
+  const { held, unclear, trouble, renewalTrouble } = readClaims({ ledger, step: 's', locksFile, savedState });
+  const losses = held.map(({ loss }) => loss?.at);
   const doubts = held.map(({ grant, doubt }) => (doubt === undefined ? [grant.path] : [grant.path, doubt]));
-  return { held: doubts, unclear: unclear.map(({ path }) => path), trouble };
+  return { held: doubts, unclear: unclear.map(({ path }) => path), trouble, losses, renewalTrouble };
 }
 
 const a = [intentOf('a'), grantOf('a')];
@@ -51,7 +52,20 @@ describe('what a step has to release', () => {
     ['none of what other steps of the job have', [...a, ...others], [['a']], []],
     ['in doubt where a release of it was begun', [...a, begun], [['a', 'release-begun']], []],
   ])('is %s', (_, entries, held, unclear) => {
-    expect(claims({ entries })).toEqual({ held, unclear, trouble: undefined });
+    expect(claims({ entries })).toMatchObject({ held, unclear, trouble: undefined });
+  });
+
+  test('has with it what could not be renewed and why, unless the records are damaged', () => {
+    const entries: readonly Entry[] = [
+      ...[...a, intentOf('b'), grantOf('b')],
+      { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at },
+      { kind: 'unrenewed', ...place, step: 's', at, why: 'It is down.' },
+      { kind: 'unrenewed', ...place, step: 'other', at, why: 'It is full.' },
+    ];
+    expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalTrouble: 'It is down.' });
+    expect(claims({ entries: entries.slice(0, 4) }).renewalTrouble).toBeUndefined();
+    const damaged = claims({ entries, damaged: 1 });
+    expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalTrouble: undefined });
   });
 
   test.each<[string, Records]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Grant } from '../../../src/action/ledger/entry.ts';
+import type { Grant, Loss } from '../../../src/action/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/action/locks/release.ts';
 import type { Claim } from '../../../src/action/post-step/claims.ts';
 import { releaseClaims } from '../../../src/action/post-step/release.ts';
@@ -20,6 +20,7 @@ const failing = (failure: Failure): ReleaseResult => ({ kind: 'failed', error: e
 async function ending(
   claims: readonly Claim[],
   answer: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
+  renewalTrouble?: string,
 ) {
   let now = start;
   const tries: string[] = [];
@@ -41,7 +42,7 @@ async function ending(
       },
     },
     place.service,
-    { held: claims, unclear: [], trouble: undefined },
+    { held: claims, unclear: [], trouble: undefined, renewalTrouble },
     { deadline: start + 45 * second },
   );
   return { results, tries, tookMs: now - start };
@@ -83,5 +84,46 @@ describe('at the end of a job', () => {
       return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'lost', holder: undefined };
     });
     expect(results).toMatchObject([{ kind: 'gone' }]);
+  });
+});
+
+describe('at the end of a job whose locks were renewed', () => {
+  const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(0) };
+  const absent: ReleaseResult = { kind: 'absent' };
+  const taken: ReleaseResult = { kind: 'lost', holder: undefined };
+  const failed = failing(refused(403));
+  const held = claimOf('a');
+  const over = claimOf('a', -5);
+  const lost = { ...held, loss };
+
+  test.each<[string, Claim, ReleaseResult, string | undefined, kind: string, holder?: 'nobody']>([
+    ['is there', lost, released, undefined, 'released'],
+    ['is gone, though the service refused to renew it', lost, absent, undefined, 'lost', 'nobody'],
+    ['is gone, after it could not be renewed to its end', over, absent, 'It was down.', 'lost', 'nobody'],
+    ['is gone before its end', held, absent, 'It was down.', 'gone'],
+    ['is gone after its end, and could be renewed', over, absent, undefined, 'gone'],
+    ['is gone, and its release was begun', { ...over, doubt: 'release-begun' }, absent, 'It was down.', 'gone'],
+    ['was lost before its release was begun', { ...lost, doubt: 'release-begun' }, absent, undefined, 'lost', 'nobody'],
+    ['may have been lost, where the records are damaged', { ...over, doubt: 'records-damaged' }, absent, 'x', 'gone'],
+    ['is somebody else’s', lost, taken, undefined, 'lost'],
+    ['was lost, and cannot be asked about', lost, failed, undefined, 'lost'],
+    ['cannot be asked about', held, failed, 'It was down.', 'failed'],
+  ])('a lock that %s is told so', async (_, claim, answer, trouble, kind, holder) => {
+    const { results } = await ending([claim], () => answer, trouble);
+    expect(results).toMatchObject([{ kind }]);
+    const [result] = results;
+    if (result?.kind === 'lost')
+      expect(result).toEqual({
+        kind,
+        grant: claim.grant,
+        holder,
+        loss: claim.loss,
+        renewalTrouble: answer === failed ? undefined : trouble,
+      });
+  });
+
+  test('a loss stays one when it takes two attempts to ask about it', async () => {
+    const answer = (_: string, tries: number) => (tries === 1 ? failing(refused(502)) : absent);
+    expect((await ending([lost], answer)).results).toMatchObject([{ kind: 'lost', loss }]);
   });
 });

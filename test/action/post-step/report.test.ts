@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { GrantedLock } from '../../../src/action/ledger/entry.ts';
+import type { Entry, GrantedLock, Loss } from '../../../src/action/ledger/entry.ts';
 import type { ClaimResult } from '../../../src/action/post-step/claims.ts';
-import { type Bar, gantt, manualReleaseCommand, releaseReport } from '../../../src/action/post-step/report.ts';
+import { type Bar, chartOf, gantt, manualReleaseCommand, releaseReport } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { grantOf, intentOf, iso, lockOf, start } from '../samples.ts';
+import { asItIs, at, grantOf, intentOf, iso, knownLock, lockOf, place, start } from '../samples.ts';
 
 const minute = 60_000;
 const report = (results: readonly ClaimResult[], onLost: 'fail' | 'warn' = 'fail') =>
@@ -14,6 +14,7 @@ const report = (results: readonly ClaimResult[], onLost: 'fail' | 'warn' = 'fail
 const grant = grantOf('a');
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
 const intent = intentOf('i');
+const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
 const why = 'It lost its connection.';
 const lost = (path: string, its = grantOf(path)): ClaimResult => ({ kind: 'lost', grant: its, holder: undefined });
 
@@ -42,6 +43,39 @@ describe('the end of a job', () => {
   test('says of a lost lock whether a longer ttl would have kept it', () => {
     expect(report([lost('a', over)]).failures[0]).toContain('a longer `ttl` would have kept it');
     expect(report([lost('a')]).failures[0]).toContain('Somebody had released it before its end.');
+  });
+
+  const renewalTrouble = 'The service was down.';
+  test.each<[string, Partial<Extract<ClaimResult, { kind: 'lost' }>>, RegExp]>([
+    [
+      'was refused and nobody has',
+      { loss, holder: 'nobody' },
+      /^The lock on a was lost at 12:20 UTC \(10 min ago\), when the service refused to renew it\. Nobody holds a now\.$/,
+    ],
+    [
+      'was refused and another has',
+      { loss, holder: knownLock('a') },
+      /refused to renew it\. a is held by grace until 13:00 UTC/,
+    ],
+    [
+      'was refused after trouble',
+      { loss, holder: 'nobody', renewalTrouble },
+      /Nobody holds a now\. It could not be renewed: The service was down\.$/,
+    ],
+    [
+      'ended in trouble',
+      { grant: over, holder: 'nobody', renewalTrouble },
+      /^The lock on a was lost while the job relied on it\. It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
+    ],
+    [
+      'ended in trouble and another has',
+      { grant: over, holder: knownLock('a'), renewalTrouble },
+      /It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\. a is held by grace/,
+    ],
+  ])('says of a renewed lock that %s when it was lost and why', (_, more, expected) => {
+    const result: ClaimResult = { kind: 'lost', grant, holder: undefined, ...more };
+    expect(report([result]).failures).toEqual([expect.stringMatching(expected)]);
+    expect(report([result], 'warn').warnings).toEqual([expect.stringMatching(expected)]);
   });
 
   test('names five locks that could not be released with how to release them, and counts the others', () => {
@@ -118,6 +152,90 @@ describe('the chart', () => {
     ['shows the end of a long path', { path: `${'folder/'.repeat(30)}Hero.uasset` }, /section ….{20,}\/Hero\.uasset/],
   ])('%s', (_, more, expected) => {
     expect(gantt([bar('a', more)])).toMatch(expected);
+  });
+
+  describe('of locks that were renewed', () => {
+    const marksOf = (renewals: readonly number[], more: Partial<Bar> = {}) => {
+      const picture = gantt([bar('a', { renewals: () => renewals, ...more })]) ?? '';
+      const parts = [...picture.matchAll(/^ {4}(held|renewed|not released) :(active|crit), (\d+), (\d+)$/gm)];
+      return {
+        picture,
+        parts: parts.map(([, name, kind, from, to]) => [name, kind, Number(from), Number(to)] as const),
+      };
+    };
+
+    test('has a mark for each renewal within the bar, all in one row', () => {
+      const ended = start + 600_000;
+      const times = [granted, granted + 2, ended, ended + 1, granted - 1, granted + 1, Number.NaN];
+      const { picture, parts } = marksOf(times);
+      expect(picture).toMatch(/^```mermaid\n---\ndisplayMode: compact\n---\ngantt\n/);
+      const rest = [
+        ['renewed', 'active', granted + 1, granted + 2],
+        ['renewed', 'active', granted + 2, ended],
+      ];
+      expect(parts).toEqual([['held', 'active', granted, granted + 1], ...rest]);
+      expect(marksOf([granted + 1], { released: false }).parts.map(([name, kind]) => [name, kind])).toEqual([
+        ['not released', 'crit'],
+        ['renewed', 'crit'],
+      ]);
+    });
+
+    test('has 24 of them at most, evenly and in their order, whatever the times are', () => {
+      fc.assert(
+        fc.property(fc.array(fc.integer({ min: -1_000, max: 601_000 }), { maxLength: 200 }), (times) => {
+          const { parts } = marksOf(times.map((time) => start + time));
+          expect(parts.length).toBeLessThanOrEqual(25);
+          for (const [index, [, , from, to]] of parts.entries()) {
+            expect(to).toBeGreaterThanOrEqual(from);
+            expect(from).toBe(parts[index - 1]?.[3] ?? granted);
+          }
+          expect(parts.at(-1)?.[3]).toBe(start + 600_000);
+        }),
+      );
+      const { parts } = marksOf(Array.from({ length: 480 }, (_, index) => granted + 1_000 * (index + 1)));
+      expect(new Set(parts.slice(0, -1).map(([, , from, to]) => to - from))).toEqual(new Set([20_000]));
+    });
+
+    test('has none where nothing was renewed, and is as it was', () => {
+      for (const renewals of [[], [granted - 1]]) expect(marksOf(renewals).picture).toBe(gantt([bar('a')]));
+    });
+
+    test('is drawn from the ledger: nothing of a lock after it was lost, or in a round that left it out', () => {
+      const round = (ms: number, except?: readonly string[]): Entry => ({
+        kind: 'renewed',
+        ...place,
+        step: 's',
+        at: iso(ms),
+        expires_at: at,
+        except,
+      });
+      const again = (path: string, ms: number) =>
+        grantOf(path, { at: iso(ms), lock: lockOf(path, { etag: `"v${ms}"` }) });
+      const rounds = [round(minute), round(2 * minute, ['a']), { ...round(3 * minute), step: 't' }, round(4 * minute)];
+      const entries = [
+        grantOf('a'),
+        grantOf('b'),
+        again('b', minute),
+        ...rounds,
+        { ...loss, path: 'b', key: 'b', at: iso(3 * minute) },
+      ];
+      const ledger = { file: '', append: () => undefined, read: () => ({ entries, damaged: 0 }) };
+      const picture = chartOf(ledger, { step: 's', without: new Set(), now: start + 5 * minute, redact: asItIs }) ?? '';
+      const ends = (path: string) =>
+        (picture.split(`section ${path}\n`)[1]?.split('section')[0] ?? '').matchAll(/, (\d+), (\d+)/g);
+      const minutes = (path: string) =>
+        [...ends(path)].map(([, from, to]) => [from, to].map((time) => (Number(time) - start) / minute));
+      expect(minutes('a')).toEqual([
+        [0, 1],
+        [1, 4],
+        [4, 5],
+      ]);
+      expect(minutes('b')).toEqual([
+        [0, 1],
+        [1, 2],
+        [2, 3],
+      ]);
+    });
   });
 
   test('leaves out what has no times, and is none of nothing', () => {

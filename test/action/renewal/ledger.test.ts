@@ -1,0 +1,136 @@
+import { appendFileSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Entry, Renewed } from '../../../src/action/ledger/entry.ts';
+import { historyOf, openHistory } from '../../../src/action/ledger/history.ts';
+import { followLedger, openLedger } from '../../../src/action/ledger/ledger.ts';
+import { runs } from '../../support/runs.ts';
+import { asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
+
+const job = { ...place, step: 's' };
+const grant = (path: string, ms = 0) =>
+  grantOf(path, { at: iso(ms), lock: lockOf(path, { expires_at: iso(ms + 10) }) });
+const renewed = (ms: number, ...except: readonly string[]): Renewed => ({
+  kind: 'renewed',
+  ...job,
+  at: iso(ms),
+  expires_at: iso(ms + 10),
+  ...(except.length > 0 && { except }),
+});
+const lost = (path: string, ms: number): Entry => ({ kind: 'lost', ...job, path, key: path, at: iso(ms) });
+const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...place, path, at: iso(ms) });
+const unrenewed = (why: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), why });
+
+const endsOf = (entries: readonly Entry[]) =>
+  historyOf(entries).held.map((lock) => Date.parse(lock.grant.lock.expires_at) - start);
+
+describe('a lock ends', () => {
+  test.each<[string, readonly Entry[], readonly number[]]>([
+    ['by its grant, where nothing renews it', [grant('a')], [10]],
+    ['by the last round', [grant('a'), renewed(3), renewed(6)], [16]],
+    ['by the last round that did not leave it out', [grant('a'), renewed(3), renewed(6, 'a'), renewed(7, 'a')], [13]],
+    ['by its grant, where all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
+    ['by a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
+    ['by its grant, where the rounds are older', [renewed(3), grant('a', 5)], [15]],
+    ['by rounds of its own step', [grant('a'), { ...renewed(3), step: 't' }], [10]],
+    ['by its grant, granted again with another ETag', [grant('a'), renewed(3), grant('a', 6), renewed(6)], [16]],
+    ['by the round before it was lost', [grant('a'), renewed(3), lost('a', 6), renewed(6, 'a'), renewed(9)], [13]],
+    ['by the round before its release was begun', [grant('a'), renewed(3), releasing('a', 5), renewed(6)], [13]],
+  ])('%s', (_, entries, ends) => {
+    expect(endsOf(entries)).toEqual(ends);
+  });
+});
+
+test('a loss is known of the lock that was lost, also when that has ended, and of no other', () => {
+  const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
+  expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
+  const ended: Entry = { kind: 'ended', ...place, path: 'a', how: 'absent', at: iso(7) };
+  const { held, losses } = historyOf([...entries, ended]);
+  expect(held.map(({ grant: { path } }) => path)).toEqual(['b']);
+  expect(losses.get('a')).toMatchObject({ at: iso(6) });
+});
+
+test('trouble is over with the next round, and is that of one step', () => {
+  const troubleAfter = (...entries: readonly Entry[]) => historyOf(entries).renewalTrouble.get('s');
+  expect(troubleAfter(unrenewed('one'), unrenewed('two'))).toBe('two');
+  expect(troubleAfter(unrenewed('one'), renewed(3))).toBeUndefined();
+  expect(troubleAfter(unrenewed('one'), { ...renewed(3), step: 't' })).toBe('one');
+});
+
+test('a history that grows knows a lock by its request, and whether its step has stopped', () => {
+  const history = openHistory();
+  history.add([grant('a'), renewed(3)]);
+  expect(history.find(grant('a'))?.grant.lock.expires_at).toBe(iso(13));
+  expect(history.find(grantOf('a', { key: 'other' }))).toBeUndefined();
+  expect(history.hasStopped('s')).toBe(false);
+  history.add([
+    { kind: 'stop-renewing', step: 's', at: iso(4) },
+    { kind: 'ended', ...place, path: 'a', how: 'lost', at: iso(4) },
+  ]);
+  expect([history.hasStopped('s'), history.hasStopped('t')]).toEqual([true, false]);
+  expect(history.find(grant('a'))).toBeUndefined();
+});
+
+test.each<[string, (size: number) => readonly Entry[]]>([
+  ['rounds', (size) => [...paths(100).map((path) => grant(path)), ...rounds(20 * size, paths(50))]],
+  ['locks', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20)]],
+  ['losses', (size) => [...paths(20 * size).flatMap((path) => [grant(path), lost(path, 1)]), ...rounds(20)]],
+])('a history of four times as many %s takes four times as long, and not sixteen', (_, entriesOf) => {
+  /** Time of the processor: others may want it too. The least of three is the cleanest. */
+  const cpuMs = (size: number): number => {
+    const entries = entriesOf(size);
+    const times = [1, 2, 3].map(() => {
+      const before = process.cpuUsage();
+      expect(historyOf(entries).held.length).toBeGreaterThan(99);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1_000;
+    });
+    return Math.min(...times);
+  };
+  cpuMs(20);
+  const few = runs(100, 500);
+  expect(cpuMs(4 * few) / cpuMs(few)).toBeLessThan(8);
+});
+
+const paths = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+const rounds = (count: number, except: readonly string[] = []) =>
+  Array.from({ length: count }, (_, index) => renewed(index, ...except));
+
+describe('a ledger that is followed', () => {
+  function following() {
+    const folder = mkdtempSync(join(tmpdir(), 'follow-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'ledger.jsonl');
+    const ledger = openLedger(file, asItIs);
+    ledger.append(grant('a'));
+    return { file, ledger, follow: followLedger(file) };
+  }
+
+  test('tells each line once, and half a line when the rest is there', () => {
+    const { file, ledger, follow } = following();
+    expect(follow()).toEqual([grant('a')]);
+    expect(follow()).toEqual([]);
+    const line = JSON.stringify(grant('ü'));
+    const bytes = Buffer.from(line);
+    // In the middle of a character.
+    const middle = bytes.indexOf(0xc3) + 1;
+    appendFileSync(file, bytes.subarray(0, middle));
+    expect(follow()).toEqual([]);
+    appendFileSync(file, Buffer.concat([bytes.subarray(middle), Buffer.from('\n')]));
+    expect(follow()).toEqual([grant('ü')]);
+    appendFileSync(file, '{"kind":"granted"');
+    ledger.append(renewed(3), lost('a', 6));
+    expect(follow()).toEqual([renewed(3), lost('a', 6)]);
+  });
+
+  test.each<[string, (file: string) => void]>([
+    ['is shorter', (file) => truncateSync(file, 5)],
+    ['is gone', (file) => rmSync(file)],
+  ])('is told to be another one when it %s', (_, change) => {
+    const { file, follow } = following();
+    follow();
+    change(file);
+    expect(follow).toThrow(file);
+  });
+});

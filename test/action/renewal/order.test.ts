@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  environmentOfRenewal,
+  formatRenewalOrder,
+  parseRenewalOrder,
+  proxiesIn,
+  type RenewalOrder,
+} from '../../../src/action/renewal/order.ts';
+import { place } from '../samples.ts';
+
+const whole: RenewalOrder = {
+  connection: { baseUrl: place.service, token: 'wsa_1', requestTimeout: { seconds: 30 }, retries: 4 },
+  origin: 'https://ci.example.com/7',
+  ledgerFile: '/tmp/ledger.jsonl',
+  step: 's',
+  workspace: place.workspace,
+  ttl: '5m',
+  serverAheadMs: -3.5,
+  worker: { pid: 7, startedAt: '8' },
+  proxies: { https_proxy: 'http://u:p@proxy' },
+};
+
+const parsed = (order: object) => parseRenewalOrder(JSON.stringify(order));
+
+describe('an order', () => {
+  test.each<[string, Partial<RenewalOrder>]>([
+    ['as it is', {}],
+    ['where nothing is known of the run and the worker', { origin: undefined, worker: undefined, proxies: {} }],
+    ['where the start of the worker is not known', { worker: { pid: 7, startedAt: undefined } }],
+  ])('comes out of the pipe as it went in: %s', (_, more) => {
+    const order = { ...whole, ...more };
+    expect(parseRenewalOrder(formatRenewalOrder(order))).toEqual({ ok: true, value: order });
+  });
+
+  const members = Object.keys(whole).flatMap((name) => [undefined, null, 7, '', [7]].map((value) => ({ name, value })));
+  const optional = (name: string, value: unknown) =>
+    (value === undefined && ['origin', 'worker'].includes(name)) ||
+    (value === 7 && name === 'serverAheadMs') ||
+    (value === '' && ['origin', 'ledgerFile', 'step'].includes(name));
+
+  test.each(members.filter(({ name, value }) => !optional(name, value)))('is refused with $name: $value', (one) => {
+    expect(parsed({ ...whole, [one.name]: one.value }).ok).toBe(false);
+  });
+
+  test.each<[string, object]>([
+    ['address', { connection: { ...whole.connection, baseUrl: 'no address' } }],
+    ['token', { connection: { ...whole.connection, token: 7 } }],
+    ['limit of a request', { connection: { ...whole.connection, requestTimeout: undefined } }],
+    ['workspace', { workspace: 'a/b' }],
+    ['ttl', { ttl: '5 minutes' }],
+    ['process', { worker: { pid: 0 } }],
+    ['process', { worker: { pid: '7' } }],
+    ['start of a process', { worker: { pid: 7, startedAt: 8 } }],
+    ['proxy', { proxies: { NODE_OPTIONS: '--require ./x.js' } }],
+    ['proxy', { proxies: { https_proxy: 7 } }],
+  ])('is refused without a %s: %j', (_, more) => {
+    expect(parsed({ ...whole, ...more }).ok).toBe(false);
+  });
+
+  test('is refused where it is no object, cut off, or too long', () => {
+    for (const text of ['', '7', 'null', '[]', '"x"', JSON.stringify(whole).slice(0, -1)]) {
+      expect(parseRenewalOrder(text).ok).toBe(false);
+    }
+    expect(parsed({ ...whole, step: 's'.repeat(100_000) }).ok).toBe(false);
+    fc.assert(fc.property(fc.json(), (text) => !parseRenewalOrder(text).ok));
+  });
+});
+
+const secret = ['INPUT_TOKEN', 'INPUT_PATH', 'WORKSPACE_TOKEN', 'GITHUB_TOKEN', 'ACTIONS_ID_TOKEN_REQUEST_TOKEN'];
+const proxies = ['http_proxy', 'HTTPS_PROXY', 'no_proxy'];
+const plain = ['PATH', 'Path', 'RUNNER_TRACKING_ID', 'NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SystemRoot'];
+const environment = Object.fromEntries(
+  [...secret, ...proxies, ...plain, 'MY_PATH', 'all_proxy'].map((name) => [name, 'x']),
+);
+
+test('nothing that may be secret is in the environment of the process, where later steps can read it', () => {
+  expect(Object.keys(environmentOfRenewal(environment))).toEqual(plain);
+  expect(Object.keys(proxiesIn(environment))).toEqual(proxies);
+  fc.assert(
+    fc.property(fc.constantFrom('INPUT_', 'GITHUB_', 'WORKSPACE_', 'ACTIONS_'), fc.string(), (prefix, name) => {
+      expect(environmentOfRenewal({ [prefix + name]: 'x' })).toEqual({});
+    }),
+  );
+});

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { openLedger } from '../../../src/action/ledger/ledger.ts';
+import { stopRenewal } from '../../../src/action/renewal/stop.ts';
+import { isGone, type KnownProcess, lookAt } from '../../../src/action/renewal/worker.ts';
+import { leaveOut } from '../../support/left-out.ts';
+import { asItIs } from '../samples.ts';
+
+beforeEach((context) => {
+  if (process.platform !== 'linux') leaveOut(context, 'Only Linux tells of processes in files.');
+});
+
+/** Runs until it is told to end, which it can be asked not to. */
+async function startProcess(program = 'process.stdin.resume()') {
+  const child = spawn(process.execPath, ['-e', `${program}; console.log('')`], { stdio: ['pipe', 'pipe', 'ignore'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  const known = child.pid === undefined ? undefined : lookAt(child.pid);
+  if (known === undefined) throw new Error('There is no process.');
+  return { child, known };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+describe('a process', () => {
+  test('is known by its id and its start, and is gone when it has ended', async () => {
+    const { child, known } = await startProcess();
+    expect(known.startedAt).toMatch(/^\d+$/);
+    expect(isGone(known)).toBe(false);
+    await end(child);
+    expect(isGone(known)).toBe(true);
+  });
+
+  test('is gone when another one has its id, and not when its start is not known', async () => {
+    const { known } = await startProcess();
+    expect(isGone({ ...known, startedAt: '1' })).toBe(true);
+    expect(isGone({ ...known, startedAt: undefined })).toBe(false);
+  });
+
+  test('of another user is told from another one, too', (context) => {
+    const init = lookAt(1);
+    if (init?.startedAt === undefined) leaveOut(context, 'The first process cannot be seen.');
+    expect(isGone({ pid: 1, startedAt: init?.startedAt })).toBe(false);
+    expect(isGone({ pid: 1, startedAt: '-1' })).toBe(true);
+  });
+
+  test('that has ended and that nobody has waited for is gone', async () => {
+    // The shell starts it in the background, and becomes a program that waits for nothing.
+    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    onTestFinished(() => void parent.kill('SIGKILL'));
+    const [line] = await once(parent.stdout, 'data');
+    const pid = Number(String(line));
+    await expect.poll(() => isGone({ pid, startedAt: undefined })).toBe(true);
+    // It is there all the same.
+    expect(process.kill(pid, 0)).toBe(true);
+  });
+
+  test.each([0, -1])('with the id %i is none that can be seen', (pid) => {
+    expect(lookAt(pid)).toBeUndefined();
+  });
+});
+
+describe('what renews the locks of a step', () => {
+  /** What was saved of it, in a time that passes only in pauses. */
+  async function stopping(saved: string, onPause: (pauses: number) => void = () => undefined, aborted = false) {
+    const folder = mkdtempSync(join(tmpdir(), 'stop-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const ledger = openLedger(join(folder, 'ledger.jsonl'), asItIs);
+    let [now, pauses] = [0, 0];
+    const time = {
+      clock: () => now,
+      async sleep(ms: number) {
+        now += ms;
+        pauses += 1;
+        onPause(pauses);
+        await new Promise(setImmediate);
+      },
+    };
+    await stopRenewal({ ledger, ...time }, 's', saved, aborted ? AbortSignal.abort() : new AbortController().signal);
+    return { waitedMs: now, kinds: () => ledger.read().entries.map(({ kind }) => kind) };
+  }
+
+  const saved = (known: KnownProcess): string => JSON.stringify(known);
+
+  test('is told to end, and waited for', async () => {
+    const { child, known } = await startProcess();
+    const { kinds } = await stopping(saved(known), (pauses) => pauses === 3 && child.kill());
+    expect(kinds()).toEqual(['stop-renewing']);
+    expect(isGone(known)).toBe(true);
+  });
+
+  test.each([
+    ['in time', false, 5_000],
+    ['and the job is cancelled', true, 0],
+  ])('is killed when it does not end %s', async (_, aborted, waitsMs) => {
+    const { child, known } = await startProcess();
+    const ended = once(child, 'exit');
+    expect((await stopping(saved(known), undefined, aborted)).waitedMs).toBe(waitsMs);
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  });
+
+  test('is waited for and left alone where another process may have its id by now', async () => {
+    const { known } = await startProcess();
+    expect((await stopping(saved({ ...known, startedAt: undefined }))).waitedMs).toBe(5_000);
+    expect(isGone(known)).toBe(false);
+    expect((await stopping(saved({ ...known, startedAt: '1' }))).waitedMs).toBe(0);
+    expect(isGone(known)).toBe(false);
+  });
+
+  test('is not waited for when it has ended', async () => {
+    const { child, known } = await startProcess();
+    await end(child);
+    expect((await stopping(saved(known))).waitedMs).toBe(0);
+  });
+
+  test.each(['{}', '{', 'null', '7', '{"pid":"7"}', '{"pid":1}', '{"pid":-1}', '{"pid":0.5}', '{"pid":1e99}'])(
+    'is told to end where nothing is known of it: %s',
+    async (state) => {
+      const { waitedMs, kinds } = await stopping(state);
+      expect([waitedMs, kinds()]).toEqual([0, ['stop-renewing']]);
+    },
+  );
+
+  test('is not there where none was started, and nothing is written', async () => {
+    const { kinds } = await stopping('');
+    expect(kinds).toThrow('ENOENT');
+  });
+});

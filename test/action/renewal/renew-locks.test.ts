@@ -1,0 +1,420 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
+import { historyOf } from '../../../src/action/ledger/history.ts';
+import { attemptMs, type EndOfRenewal, renewLocks } from '../../../src/action/renewal/renew-locks.ts';
+import { addressesBelow } from '../../../src/client/addresses.ts';
+import { type CallOptions, createCall } from '../../../src/client/call.ts';
+import { createServerClock } from '../../../src/client/clock.ts';
+import { createReleaseLock } from '../../../src/client/release-lock.ts';
+import { createRenewLock } from '../../../src/client/renew-lock.ts';
+import { formatDuration } from '../../../src/interface/duration.ts';
+import { ttl as ttlOf } from '../../client/test-client.ts';
+import { runs } from '../../support/runs.ts';
+import { startVirtualTime } from '../../support/virtual-time.ts';
+import { grantOf, iso, lockOf, place, start } from '../samples.ts';
+
+const second = 1_000;
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  /** Since the beginning. */
+  readonly ms: number;
+  readonly match: string | undefined;
+}
+
+type Reply = { readonly status: number; readonly body?: object; readonly etag?: string };
+
+interface Scene {
+  readonly paths?: readonly string[];
+  readonly ttlSeconds?: number;
+  /** What the service grants, where that is less. */
+  readonly grantedSeconds?: number;
+  /** `down` refuses the connection, `silent` never answers; else it renews what it has. */
+  readonly answer?: (sent: Sent, number: number) => Reply | 'down' | 'silent' | undefined;
+  readonly latencyMs?: (sent: Sent) => number;
+  /** What happens to the ledger and the worker, at these times. */
+  readonly events?: readonly (readonly [ms: number, event: Entry | 'worker-gone' | 'ledger-gone'])[];
+  /** When all that is left is stopped. */
+  readonly untilMs?: number;
+  readonly random?: () => number;
+  /** Whether the ledger takes what is written. */
+  readonly writable?: boolean;
+}
+
+const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
+const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path, id: `lock_${path}`, at: iso(0) });
+const down = (fromMs: number, toMs: number) => (sent: Sent) =>
+  sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
+
+/** The loop and the client as they are, a service in memory, and a time that passes at once. */
+async function renewing({
+  paths = ['a'],
+  ttlSeconds = 60,
+  grantedSeconds = ttlSeconds,
+  answer = () => undefined,
+  latencyMs = () => 20,
+  events = [],
+  untilMs = 10 * ttlSeconds * second,
+  random = () => 0.5,
+  writable = true,
+}: Scene) {
+  const time = startVirtualTime(start);
+  const { clock, sleep, startTimer } = time;
+  const grants = paths.map((path): Grant => {
+    const lock = lockOf(path, { id: `lock_${path}`, expires_at: iso(grantedSeconds * second) });
+    return grantOf(path, { lock });
+  });
+  const entries: Entry[] = [...grants];
+  const sent: Sent[] = [];
+  /** When each lock ends at the service. */
+  const ends = new Map(paths.map((path) => [path, start + grantedSeconds * second]));
+  /** The least that was left of any lock when it was renewed. */
+  let leastLeftMs = Number.POSITIVE_INFINITY;
+  const underWay = new Map<string, number>();
+  let mostUnderWay = 0;
+  let looks: (() => void) | undefined;
+  let workerGone = false;
+  let ledgerGone = false;
+  const serverClock = createServerClock(clock);
+
+  const send: CallOptions['send'] = async ({ method, target, headers, body }, signal) => {
+    const path: string = body === null ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
+    const request: Sent = { method, path, ms: clock() - start, match: headers['if-match'] };
+    const mine = (underWay.get(path) ?? 0) + 1;
+    underWay.set(path, mine);
+    mostUnderWay = Math.max(mostUnderWay, mine);
+    try {
+      const reply = answer(request, sent.push(request) - 1);
+      await sleep(reply === 'silent' ? 10 ** 9 : latencyMs(request), signal);
+      if (signal.aborted || reply === 'down') throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      const end = ends.get(path) ?? 0;
+      const has = end > clock();
+      if (reply === undefined && has && method === 'POST') {
+        leastLeftMs = Math.min(leastLeftMs, end - clock());
+        ends.set(path, clock() + grantedSeconds * second);
+      }
+      const lock = { path, id: `lock_${path}`, expires_at: new Date(clock() + grantedSeconds * second).toISOString() };
+      const plain: Reply = has ? { status: 200, body: lock } : { status: 412 };
+      const { status, body: value, etag } = typeof reply === 'object' ? reply : plain;
+      const content =
+        value === undefined
+          ? { kind: 'empty' as const }
+          : { kind: 'json' as const, value: JSON.parse(JSON.stringify(value)), byteLength: 0 };
+      return { status, headers: { ...(etag !== undefined && { etag }) }, body: content };
+    } finally {
+      underWay.set(path, (underWay.get(path) ?? 1) - 1);
+    }
+  };
+  const baseUrl = new URL(place.service);
+  const nothing = (): void => undefined;
+  const call = createCall({
+    ...{ baseUrl, send, clock, serverClock, sleep, startTimer, random, maxConnections: 16, headers: {}, secrets: [] },
+    ...{ timeoutMs: attemptMs(ttlSeconds * second), retries: 1_000, closed: new AbortController().signal },
+    ...{ onAnswer: nothing, onRetry: nothing, onThrottled: nothing },
+  });
+  const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+
+  for (const [ms, event] of [...events, [untilMs, stop] as const]) {
+    startTimer(ms, () => {
+      if (event === 'worker-gone') workerGone = true;
+      else if (event === 'ledger-gone') ledgerGone = true;
+      else entries.push(event);
+      looks?.();
+    });
+  }
+  let position = 0;
+  const end: EndOfRenewal = await time.pass(
+    renewLocks(
+      {
+        client: { renewLock: createRenewLock(context), releaseLock: createReleaseLock(context) },
+        ...{ clock, sleep, random, serverNow: serverClock.now },
+        record: (entry) => (writable ? void entries.push(entry) : undefined),
+        follow() {
+          if (ledgerGone) throw new Error('ENOENT');
+          const news = entries.slice(position);
+          position = entries.length;
+          return news;
+        },
+        isWorkerGone: () => workerGone,
+        watch(look) {
+          looks = look;
+          return nothing;
+        },
+      },
+      {
+        ...place,
+        step: 's',
+        ttl: ttlOf(formatDuration({ seconds: ttlSeconds })),
+        requestTimeoutMs: attemptMs(ttlSeconds * second),
+      },
+    ),
+  );
+  const of = <Kind extends Entry['kind']>(kind: Kind) =>
+    entries.filter((entry): entry is Extract<Entry, { kind: Kind }> => entry.kind === kind);
+  return { end, sent, of, entries, endedAfterMs: clock() - start, leastLeftMs, mostUnderWay };
+}
+
+const times = (sent: readonly Sent[], path = 'a'): readonly number[] =>
+  sent.filter((one) => one.path === path).map(({ ms }) => ms);
+
+const gaps = (all: readonly number[]): readonly number[] => all.slice(1).map((ms, index) => ms - (all[index] ?? 0));
+
+describe('locks are renewed', () => {
+  test.each([
+    ['a third of their ttl', 60, 60, 0, 20],
+    ['less, by chance', 60, 60, 0.999, 15],
+    ['a third of what the service grants, where that is less', 60, 12, 0, 4],
+  ])('after %s', async (_, ttlSeconds, grantedSeconds, chance, seconds) => {
+    const { sent, leastLeftMs } = await renewing({ ttlSeconds, grantedSeconds, random: () => chance });
+    expect(sent[0]).toMatchObject({ method: 'POST', match: '"lock_a"' });
+    for (const gap of [times(sent)[0] ?? 0, ...gaps(times(sent))]) {
+      expect(gap / (seconds * second)).toBeGreaterThan(0.99);
+      expect(gap / (seconds * second)).toBeLessThan(1.02);
+    }
+    expect(leastLeftMs).toBeGreaterThan(grantedSeconds * second * 0.6);
+  });
+
+  test.each<[string, Partial<Scene>, number]>([
+    [
+      'says that they have ended long ago',
+      { answer: ({ path }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(-3_600 * second) } }) },
+      600 / 1.5,
+    ],
+    [
+      'grants next to nothing',
+      {
+        grantedSeconds: 0.001,
+        answer: ({ path, ms }) => ({ status: 200, body: { path, id: 'lock_a', expires_at: iso(ms) } }),
+      },
+      600 / 1.5,
+    ],
+    ['is not reached', { answer: () => 'down' }, 600 / 0.5],
+    ['refuses', { answer: () => ({ status: 401 }) }, 40],
+    ['is asked by who cannot write the ledger', { writable: false }, 40],
+  ])('without haste where the service %s', async (_, scene, most) => {
+    const { sent } = await renewing({ ...scene, random: () => 0 });
+    expect(sent.length).toBeGreaterThan(9);
+    expect(sent.length).toBeLessThanOrEqual(most);
+  });
+
+  test('as long as they are held: what is released meanwhile is left out, also in the middle of a round', async () => {
+    const paths = Array.from({ length: 40 }, (_each, index) => `p${index}`);
+    const { sent, end } = await renewing({
+      paths,
+      latencyMs: () => 500,
+      events: [
+        [5 * second, { kind: 'ended', ...place, path: 'p0', how: 'released', at: iso(0) }],
+        // Sixteen are under way then, and the others have not begun.
+        [18_100, releasing('p39')],
+        ...paths.slice(1, 39).map((path) => [70 * second, releasing(path)] as const),
+      ],
+    });
+    expect(times(sent, 'p0')).toEqual([]);
+    expect(times(sent, 'p39')).toEqual([]);
+    expect(times(sent, 'p38').length).toBeGreaterThan(2);
+    expect(Math.max(...sent.map(({ ms }) => ms))).toBeLessThanOrEqual(70 * second);
+    expect(end).toBe('nothing-left');
+  });
+
+  test('without a hurry for all when one of them is refused', async () => {
+    const answer = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
+    const { sent } = await renewing({ paths: ['a', 'b'], answer });
+    expect(times(sent).length).toBeLessThan(40);
+    expect(times(sent, 'b').length).toBeGreaterThan(20);
+  });
+});
+
+describe('the ledger has', () => {
+  test('one line of a round, with its first end and what it leaves out', async () => {
+    const answer = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
+    const latencyMs = ({ path }: Sent) => (path === 'a' ? 500 : 20);
+    const scene = { paths: ['a', 'b', 'c'], answer, latencyMs, untilMs: 50 * second, random: () => 0 };
+    const { of, sent } = await renewing(scene);
+    expect(of('renewed')).toMatchObject([{ except: ['b'] }, { except: ['b'] }]);
+    const [first] = times(sent, 'c');
+    expect(of('renewed')[0]).toMatchObject({ step: 's', ...place, expires_at: iso((first ?? 0) + 20 + 60 * second) });
+  });
+
+  test('trouble once for as long as it lasts', async () => {
+    const twice = (sent: Sent) => down(10 * second, 90 * second)(sent) ?? down(200 * second, 230 * second)(sent);
+    const { of } = await renewing({
+      answer: (sent) => (sent.ms < 100 * second ? twice(sent) : undefined),
+      ttlSeconds: 300,
+      grantedSeconds: 300,
+    });
+    expect(of('unrenewed')).toEqual([]);
+    const refusing = (sent: Sent) => (Math.floor(sent.ms / (100 * second)) % 2 === 1 ? { status: 401 } : undefined);
+    const { of: then } = await renewing({ answer: refusing, grantedSeconds: 600, untilMs: 2_000 * second });
+    expect(then('unrenewed').length).toBeGreaterThan(1);
+    const kinds = [...then('unrenewed'), ...then('renewed')]
+      .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+      .map(({ kind }) => kind);
+    expect(kinds.join(' ')).not.toContain('unrenewed unrenewed');
+  });
+
+  test('each loss once, with the holder, and the lost lock is not asked about again', async () => {
+    const raw = { path: 'a', owner: 'grace', origin: 'https://ci.example.com/7', expires_at: iso(0) };
+    const answer = ({ path, ms }: Sent) =>
+      path === 'a' && ms > 30 * second ? { status: 412, body: { lock: raw } } : undefined;
+    const { of, sent, end } = await renewing({ paths: ['a', 'b'], answer });
+    const { path: _, ...holder } = raw;
+    expect(of('lost')).toMatchObject([{ path: 'a', key: 'a', step: 's', holder }]);
+    expect(times(sent)).toHaveLength(2);
+    expect(times(sent, 'b').length).toBeGreaterThan(20);
+    expect(end).toBe('stopped');
+  });
+
+  test('a loss in an outage that is longer than the lock, as soon as that is over', async () => {
+    const { of, sent, end } = await renewing({ answer: down(10 * second, 200 * second) });
+    expect(times(sent).filter((ms) => ms > 70 * second && ms < 200 * second).length).toBeGreaterThan(10);
+    expect(of('unrenewed')).toHaveLength(1);
+    expect(of('lost')).toMatchObject([{ path: 'a' }]);
+    expect(Date.parse(of('lost')[0]?.at ?? '') - start).toBeLessThan(212 * second);
+    expect(end).toBe('nothing-left');
+  });
+
+  test('another ETag of a lock as the same grant, and it is the next condition', async () => {
+    const answer = ({ path }: Sent, number: number) => ({
+      status: 200,
+      etag: `"v${number}"`,
+      body: { path, id: 'lock_a' },
+    });
+    const { of, sent, entries } = await renewing({ answer, untilMs: 70 * second });
+    expect(sent.map(({ match }) => match)).toEqual(['"lock_a"', '"v0"', '"v1"']);
+    expect(of('granted').map(({ key }) => key)).toEqual(['a', 'a', 'a', 'a']);
+    const { held } = historyOf(entries);
+    expect(held).toMatchObject([{ grant: { at: iso(0), lock: { etag: '"v2"' } } }]);
+  });
+
+  test.each<[string, Reply]>([
+    ['has renewed it, with another ETag', { status: 200, etag: '"v2"', body: { id: 'lock_a' } }],
+    ['does not have it any more', { status: 404 }],
+  ])(
+    'nothing more of a lock whose release has begun while it was asked about, when the service %s',
+    async (_, reply) => {
+      const { entries, end } = await renewing({
+        answer: () => reply,
+        latencyMs: () => 500,
+        events: [[19_200, releasing('a')]],
+        random: () => 0.2,
+      });
+      expect(entries.map(({ kind }) => kind)).toEqual(['granted', 'releasing']);
+      expect(end).toBe('nothing-left');
+    },
+  );
+
+  test('the loss of a lock that is replaced by another one, which is given back', async () => {
+    const answer = ({ method }: Sent) =>
+      method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : { status: 204 };
+    const { sent, of, end } = await renewing({ answer });
+    expect(sent.map(({ method, match }) => [method, match])).toEqual([
+      ['POST', '"lock_a"'],
+      ['DELETE', '"lock_z"'],
+    ]);
+    expect(of('lost')).toMatchObject([{ path: 'a' }]);
+    expect(end).toBe('nothing-left');
+  });
+});
+
+describe('nothing is renewed any more', () => {
+  const day = 24 * 3_600 * second;
+  const gone: Entry = { kind: 'ended', ...place, path: 'a', how: 'released', at: iso(0) };
+
+  test.each<[EndOfRenewal, Scene['events'] & object, Partial<Scene>]>([
+    ['stopped', [[30 * second, stop]], {}],
+    ['worker-gone', [[30 * second, 'worker-gone']], {}],
+    ['ledger-gone', [[30 * second, 'ledger-gone']], {}],
+    ['nothing-left', [[30 * second, gone]], {}],
+    ['too-old', [], { ttlSeconds: 36_000, untilMs: 6 * day }],
+  ])('when it is %s', async (reason, events, scene) => {
+    const { end, sent, endedAfterMs } = await renewing({ events, ...scene });
+    expect(end).toBe(reason);
+    const expected = reason === 'too-old' ? 5 * day : 30 * second;
+    expect(endedAfterMs).toBeGreaterThanOrEqual(expected);
+    expect(endedAfterMs).toBeLessThan(1.1 * expected);
+    expect(sent.every(({ ms }) => ms <= endedAfterMs)).toBe(true);
+  });
+
+  test.each<[string, Scene['events'] & object, number]>([
+    ['what is under way has two seconds', [[19_500, stop]], 21_500],
+    ['or none, when nobody is there to release anything', [[19_500, 'worker-gone']], 19_500],
+  ])('and %s', async (_, events, endsAtMs) => {
+    const paths = Array.from({ length: 20 }, (_each, index) => `p${index}`);
+    const { sent, endedAfterMs } = await renewing({ paths, answer: () => 'silent', events, random: () => 0.2 });
+    expect(sent).toHaveLength(16);
+    expect(endedAfterMs).toBe(endsAtMs);
+    const slow = await renewing({ paths, latencyMs: () => second, events, random: () => 0.2 });
+    expect(slow.sent).toHaveLength(16);
+    expect(slow.of('renewed')).toHaveLength(endsAtMs === 21_500 ? 1 : 0);
+  });
+});
+
+test('a service that is silent for nearly half of the ttl costs no lock, whenever that begins', async () => {
+  const begins = fc.double({ min: 0.2, max: 0.4, noNaN: true });
+  const scene = fc.record({
+    ttlSeconds: fc.integer({ min: 20, max: 900 }),
+    begins,
+    chance: fc.constantFrom(0, 0.5, 1),
+  });
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ ttlSeconds, begins: from, chance }) => {
+      const [fromMs, toMs] = [from, from + 0.49].map((part) => part * ttlSeconds * second);
+      const silentAt = ({ ms }: Sent) => (ms >= (fromMs ?? 0) && ms < (toMs ?? 0) ? 'silent' : undefined);
+      const scene = { ttlSeconds, random: () => chance, answer: silentAt, untilMs: 2 * ttlSeconds * second };
+      expect((await renewing(scene)).of('lost')).toEqual([]);
+    }),
+    { numRuns: runs(200, 5_000) },
+  );
+});
+
+test('no lock of a service that can be reached ever ends, and it is not asked more than it needs', async () => {
+  const scene = fc.record({
+    ttlSeconds: fc.integer({ min: 20, max: 900 }),
+    locks: fc.integer({ min: 1, max: 24 }),
+    latency: fc.double({ min: 0, max: 0.02, noNaN: true }),
+    outages: fc.array(
+      fc.record({
+        gap: fc.double({ min: 0.6, max: 3, noNaN: true }),
+        length: fc.double({ min: 0, max: 0.49, noNaN: true }),
+        how: fc.constantFrom('down' as const, 'silent' as const),
+      }),
+      { maxLength: 3 },
+    ),
+    released: fc.array(fc.tuple(fc.nat(23), fc.double({ min: 0, max: 8, noNaN: true })), { maxLength: 10 }),
+    seed: fc.integer({ min: 1, max: 2 ** 31 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(scene, async ({ ttlSeconds, locks, latency, outages, released, seed }) => {
+      const ttlMs = ttlSeconds * second;
+      let state = seed;
+      const random = (): number => {
+        state = (state * 48_271) % (2 ** 31 - 1);
+        return state / 2 ** 31;
+      };
+      let from = 0;
+      const away = outages.map(({ gap, length, how }) => {
+        const begins = from + gap * ttlMs;
+        from = begins + length * ttlMs;
+        return { begins, ends: from, how };
+      });
+      const outageAt = (ms: number) => away.find(({ begins, ends }) => ms >= begins && ms < ends);
+      const paths = Array.from({ length: locks }, (_, index) => `p${index}`);
+      const { of, sent, leastLeftMs, mostUnderWay, endedAfterMs } = await renewing({
+        ...{ paths, ttlSeconds, random, untilMs: 10 * ttlMs },
+        latencyMs: () => latency * ttlMs * random(),
+        answer: ({ ms }) => outageAt(ms)?.how,
+        events: released.map(([index, ttls]) => [ttls * ttlMs, releasing(`p${index}`)] as const),
+      });
+      expect(of('lost')).toEqual([]);
+      expect(leastLeftMs).toBeGreaterThan(0);
+      expect(mostUnderWay).toBeLessThanOrEqual(1);
+      for (const path of paths) {
+        const calm = times(sent, path).filter((ms) => outageAt(ms) === undefined);
+        expect(calm.length).toBeLessThanOrEqual(endedAfterMs / (ttlMs / 4) + 3 * (1 + away.length));
+      }
+    }),
+    { numRuns: runs(60, 1_000) },
+  );
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import type { Renewal, RenewalRequest } from '../../src/client/renew-lock.ts';
+import {
+  hangUp,
+  inTurn,
+  json,
+  nothing,
+  page,
+  problem,
+  raw,
+  reset,
+  truncated,
+} from '../support/other-servers/answers.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
+import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
+
+const both = { id: 'l1', etag: '"v1"' };
+
+async function renew(answer: Answer, request: Partial<RenewalRequest> = {}, options = {}) {
+  const { server, client } = await clientOf(answer, options);
+  const whole = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('5m'), idempotencyKey: 'k', proof: both };
+  const result = await client.renewLock({ ...whole, ...request }, client.within());
+  const sent = (name: string) => server.requests.map(({ headers }) => headers[name]);
+  return { result, requests: server.requests, conditions: sent('if-match'), keys: sent('idempotency-key') };
+}
+
+const lock = { id: 'l1', path: hero, owner: 'ada', expires_at: '2026-03-01T12:05:00Z' };
+const grace = { ...lock, id: 'l9', owner: 'grace' };
+
+test.each([
+  ['its ETag', both, '"v1"'],
+  ['its ETag as it was sent', { etag: 'v1' }, 'v1'],
+  ['its id, in quotes', { id: 'l1' }, '"l1"'],
+])('a lock is renewed on the condition of %s', async (_, proof, condition) => {
+  const { result, requests, conditions, keys } = await renew(json(200, lock), { proof });
+  expect(result).toMatchObject({ kind: 'renewed', lock: { id: 'l1', expires_at: '2026-03-01T12:05:00.000Z' } });
+  expect(requests).toMatchObject([{ method: 'POST', url: '/v1/workspaces/game/locks' }]);
+  expect(JSON.parse(requests[0]?.body ?? '')).toEqual({ path: hero, type: 'exclusive', ttl: '5m' });
+  expect([conditions, keys]).toEqual([[condition], ['k']]);
+});
+
+test('a lock without ETag and id is none that can be renewed', async () => {
+  await expect(renew(nothing(200), { proof: {} })).rejects.toThrow('Nothing tells the lock on Content/Hero.uasset');
+});
+
+describe('by the answer of the service', () => {
+  const date = { date: 'Sun, 01 Mar 2026 12:00:10 GMT' };
+
+  test.each<[string, Answer, object]>([
+    ['the same id', json(200, lock), both],
+    ['the same id, created or not', json(201, lock), both],
+    ['a changed ETag', json(200, lock, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
+    ['a changed ETag and no id', json(200, { path: hero }, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
+    ['no body', nothing(204, date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
+    ['a word', raw(200, 'OK', date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
+  ])('a lock is renewed with %s', async (_, answer, expected) => {
+    expect((await renew(answer)).result).toMatchObject({ kind: 'renewed', lock: expected });
+  });
+
+  test.each<[string, Answer, RenewalRequest['proof']]>([
+    ['of another id', json(200, grace), both],
+    ['created with another ETag, where nothing has an id', nothing(201, { etag: '"v2"' }), { etag: '"v1"' }],
+  ])('a lock %s has replaced it', async (_, answer, proof) => {
+    expect((await renew(answer, { proof })).result.kind).toBe('replaced');
+  });
+
+  const words = { detail: 'Not that.' };
+  test.each<[string, Answer, Renewal['kind'], owner?: string]>([
+    ['412', nothing(412), 'lost'],
+    ['412 with the holder', problem(412, { ...words, lock: grace }), 'lost', 'grace'],
+    ['412 as a page', page(412), 'lost'],
+    ['403', problem(403, words), 'lost'],
+    ['403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],
+    ['404', problem(404, words), 'lost'],
+    ['404 without words', nothing(404), 'lost'],
+    ['410', problem(410, words), 'lost'],
+    ['403 of a firewall', page(403), 'refused'],
+    ['404 of a proxy', page(404), 'refused'],
+    ['404 of another', raw(404, 'default backend - 404'), 'refused'],
+    ['404 in any JSON', json(404, { message: 'not found' }), 'lost'],
+    ['409', problem(409, { ...words, lock: grace }), 'refused'],
+    ['422', problem(422, words), 'refused'],
+    ['405', nothing(405), 'refused'],
+    ['401', problem(401, words), 'refused'],
+  ])('%s means that it is %s', async (_, answer, kind, owner) => {
+    const { result, requests } = await renew(answer);
+    expect(result.kind).toBe(kind);
+    if (result.kind === 'lost') expect(result.holder?.owner).toBe(owner);
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each<[string, Answer]>([
+    ['500', nothing(500)],
+    ['503', problem(503, words)],
+    ['429', nothing(429)],
+    ['a lost connection', reset],
+    ['no answer', hangUp],
+    ['half an answer', truncated(200, '{"id":')],
+  ])('%s is asked again under the same key, and is a failure when it stays', async (_, answer) => {
+    const again = await renew(inTurn(answer, answer, json(200, lock)));
+    expect(again.result.kind).toBe('renewed');
+    expect(again.keys).toEqual(['k', 'k', 'k']);
+    // So often that the deadline comes first, also where the service limits requests.
+    expect(ofKind((await renew(answer)).result, 'failed').error.attempts).toBeGreaterThan(4);
+  });
+
+  test('a page of success is a failure', async () => {
+    expect(ofKind((await renew(page(200))).result, 'failed').error.failure.kind).toBe('not-json');
+  });
+});
+
+describe('a 412 about the very lock that is meant', () => {
+  const same = (etag?: string): Answer => problem(412, { lock }, etag === undefined ? {} : { etag });
+
+  test('is asked again with the tag that the service has for it, under a key of its own', async () => {
+    const { result, conditions, keys } = await renew(inTurn(reset, same('"v2"'), json(200, lock, { etag: '"v3"' })));
+    expect(ofKind(result, 'renewed').lock).toMatchObject({ id: 'l1', etag: '"v3"' });
+    expect(conditions).toEqual(['"v1"', '"v1"', '"v2"']);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test.each<[string, Answer, number]>([
+    ['no tag', same(), 1],
+    ['the tag that was sent', same('"v1"'), 1],
+    ['another tag each time', inTurn(same('"v2"'), same('"v3"')), 2],
+  ])('that names %s is a refusal, not a loss', async (_, answer, requests) => {
+    const { result, conditions } = await renew(answer);
+    expect(result.kind).toBe('refused');
+    expect(conditions).toHaveLength(requests);
+  });
+
+  test('is a loss when the id of ours was never known', async () => {
+    expect((await renew(same('"v2"'), { proof: { etag: '"v1"' } })).result.kind).toBe('lost');
+  });
+});
