@@ -1,7 +1,6 @@
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Bench, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, distribution, figure, inTurns, rounds } from './benchmark.ts';
 import { lockBody } from './service/load.ts';
 import { ask } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
@@ -10,9 +9,6 @@ import { medianOf } from './statistics.ts';
 
 const full = { rounds: 5, waiters: 40, holdMs: 50 };
 const small = { rounds: 1, waiters: 5, holdMs: 10 };
-
-const maxMs = 300;
-const why = 'jobs that ask again now and then get it seconds later';
 
 /** Each gets the path once, holds it for a moment, and gives it to the next. */
 async function handOvers(
@@ -55,26 +51,20 @@ export const handOver: Benchmark = {
   what: 'How long a path lies free between two jobs that want it, where they wait with Prefer.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const service = await startService(bench, { databaseUrl: await createUrl(), folder: join(bench.folder, name) });
-      const medians: number[] = [];
-      const all: number[] = [];
-      for (let round = 0; round < plan.rounds; round += 1) {
-        bench.progress(`${name}: round ${round + 1} of ${plan.rounds}`);
-        const times = await handOvers(bench, service, `handed-over-${round}`, plan);
-        medians.push(medianOf(times));
-        all.push(...times);
-      }
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
+      bench.progress(name);
+      const service = await startService(bench, await createPlace());
+      const times: (readonly number[])[] = [];
+      await inTurns(bench, plan.rounds, [service], async (service, round) => {
+        times.push(await handOvers(bench, service, `handed-over-${round}`, plan));
+      });
+      const what = `from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`;
+      const all = times.flat();
       return [
-        figure(
-          `${name}: from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`,
-          'ms',
-          medianOf(all),
-          {
-            limit: atMost(maxMs, why),
-            details: [rounds('ms', medians, 'medians of the rounds'), distribution(all, undefined, 'all')],
-          },
-        ),
+        figure(`${name}: ${what}`, 'ms', medianOf(all), {
+          limit: atMost(300, 'jobs that ask again now and then get it seconds later'),
+          details: [rounds('ms', times.map(medianOf), 'medians of the rounds'), distribution(all, undefined, 'all')],
+        }),
       ];
     });
   },

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { runStep } from './action-step.ts';
 import {
   atMost,
@@ -136,19 +135,19 @@ export const lists: Benchmark = {
   what: 'A list of a hundred thousand locks: time of a page, and memory of the service and of the action.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const { figures, leftOut = [] } = await onEachDatabase(bench, async ({ name, createUrl }) => {
-      const folder = join(bench.folder, name);
-      const databaseUrl = await createUrl();
+    if (process.platform !== 'linux') {
+      bench.leaveOut({ name: 'memory', reason: 'Only Linux tells what another process has held at most.' });
+    }
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
       const where = `${name}, ${plan.locks.toLocaleString('en-US')} locks`;
       bench.progress(where);
-      await seedLocks({ data: join(folder, 'data'), databaseUrl }, plan.locks);
-      const service = await startService(bench, { folder, databaseUrl });
+      const place = await createPlace();
+      await seedLocks(place, plan.locks);
+      const service = await startService(bench, place);
       const pages = await measurePages(bench, where, service, plan);
       if (name !== 'SQLite') return pages;
       await addWorkspaces(service, [empty]);
       return [...pages, ...(await measureStep(bench, service, plan))];
     });
-    const noMemory = { name: 'memory', reason: 'Only Linux tells what another process has held at most.' };
-    return { figures, leftOut: process.platform === 'linux' ? leftOut : [...leftOut, noMemory] };
   },
 };

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { type Benchmark, distribution, figure, medianFigure } from './benchmark.ts';
 import { createSeries, heldPath, lockBody, lockPath, measureSeries } from './service/load.ts';
 import { ask } from './service/request.ts';
@@ -24,9 +23,8 @@ export const polls: Benchmark = {
   name: 'polls',
   what: 'What jobs that wait for a path cost the service, and what a page of a list does.',
   async measure(bench) {
-    return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const folder = join(bench.folder, name);
-      const service = await startService(bench, { databaseUrl: await createUrl(), rateLimit: 'off', folder });
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
+      const service = await startService(bench, await createPlace(), { rateLimit: 'off' });
       const { token, baseUrl, workspace } = service;
       const asked = { origin: new URL(baseUrl), token, path: `/v1/workspaces/${workspace}/locks` };
       const lock = (path: string) => ask({ ...asked, method: 'POST', body: lockBody(path), statuses: [201] });

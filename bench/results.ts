@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
-import { type Figure, type Measured, verdictOn } from './benchmark.ts';
+import { type Figure, type LeftOut, verdictOn } from './benchmark.ts';
 
 /** The content of bench/results.json. */
 
@@ -8,7 +8,10 @@ export type BenchmarkResult = {
   readonly name: string;
   readonly what: string;
   readonly seconds: number;
-} & (({ readonly kind: 'measured' } & Measured) | { readonly kind: 'failed'; readonly why: string });
+} & (
+  | { readonly kind: 'measured'; readonly figures: readonly Figure[]; readonly leftOut: readonly LeftOut[] }
+  | { readonly kind: 'failed'; readonly why: string }
+);
 
 /** Raised when files that were written before can no longer be read. */
 export const form = 1;

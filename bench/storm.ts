@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { createRepository, manyCommits } from '../test/support/git-repository.ts';
 import { atMost, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
-import { addWorkspaces } from './service/seed.ts';
+import { addWorkspaces, newPlace } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { askForSyncs, endedSync } from './service/sync.ts';
 
@@ -21,11 +21,12 @@ async function countingGit(folder: string) {
   const file = join(folder, 'commands');
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const script = `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`;
-  await mkdir(join(folder, 'bin'));
-  await writeFile(join(folder, 'bin/git'), script, { mode: 0o755 });
+  const binFolder = join(folder, 'bin');
+  await mkdir(binFolder);
+  await writeFile(join(binFolder, 'git'), script, { mode: 0o755 });
   return {
     /** For the process whose use of git is counted. */
-    path: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
+    binFolder,
     /** The commands that git was started with since the last call, such as `fetch`. */
     async takeCommands(): Promise<readonly string[]> {
       const text = await readFile(file, 'utf8').catch(() => '');
@@ -44,8 +45,7 @@ export const storm: Benchmark = {
     const repository = createRepository(bench.folder);
     repository.commit(...manyCommits(100));
     const git = await countingGit(bench.folder);
-    const environment = { PATH: git.path };
-    const service = await startService(bench, { folder: join(bench.folder, 'service'), environment });
+    const service = await startService(bench, await newPlace(bench), { binFolder: git.binFolder });
     const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
     await addWorkspaces(service, workspaces, { remote: `file://${repository.path}` });
     await git.takeCommands();
@@ -66,19 +66,17 @@ export const storm: Benchmark = {
     }
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
-    return {
-      figures: [
-        figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
-          limit: atMost(maxSyncs, why),
-          details: [rounds('', syncs)],
-        }),
-        figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
-          details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
-        }),
-        figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
-          details: [distribution(latenciesMs)],
-        }),
-      ],
-    };
+    return [
+      figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
+        limit: atMost(maxSyncs, why),
+        details: [rounds('', syncs)],
+      }),
+      figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
+        details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
+      }),
+      figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
+        details: [distribution(latenciesMs)],
+      }),
+    ];
   },
 };

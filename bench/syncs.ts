@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRepository, type Repository } from '../test/support/git-repository.ts';
 import { atMost, type Benchmark, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { run } from './process.ts';
-import { addWorkspaces } from './service/seed.ts';
+import { addWorkspaces, newPlace } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { askForSyncs, endedSync } from './service/sync.ts';
 import { medianOf } from './statistics.ts';
@@ -57,7 +57,7 @@ export const syncs: Benchmark = {
     const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
-    const service = await startService(bench, { folder: join(bench.folder, 'service') });
+    const service = await startService(bench, await newPlace(bench));
 
     const [plainMs, runMs, allMs]: [number[], number[], number[]] = [[], [], []];
     async function sync(workspace: string) {
@@ -88,17 +88,15 @@ export const syncs: Benchmark = {
     });
 
     const what = `${objects.toLocaleString('en-US')} objects`;
-    return {
-      figures: [
-        ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
-          limit: atMost(1.1, 'a sync is a fetch, and little more'),
-          details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
-        }),
-        ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
-          details: [rounds('ms', allMs, 'with the estimate before it')],
-        }),
-        figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
-      ],
-    };
+    return [
+      ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
+        limit: atMost(1.1, 'a sync is a fetch, and little more'),
+        details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
+      }),
+      ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
+        details: [rounds('ms', allMs, 'with the estimate before it')],
+      }),
+      figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
+    ];
   },
 };

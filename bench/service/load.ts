@@ -55,28 +55,20 @@ export const lockBody = (path: string): string => JSON.stringify({ path, type: '
 
 /** What is asked one after the other: about the lock that the first has taken, where there is more. */
 function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number): readonly [Question, ...Question[]] {
+  const path = ask === 'for a held lock' ? heldPath : lockPath(name, number);
   const locks = `/v1/workspaces/${workspace}/locks`;
-  const lock = (path: string, status: number): Question => ({
-    method: 'POST',
-    path: locks,
-    status,
-    body: lockBody(path),
-  });
-  const path = lockPath(name, number);
+  const lock = (status: number): Question => ({ method: 'POST', path: locks, status, body: lockBody(path) });
   switch (ask) {
     case 'for locks':
-      return [lock(path, 201)];
-    case 'for locks, renewed and released': {
-      const release = {
-        method: 'DELETE',
-        path: `${locks}/${encodeURIComponent(path)}`,
-        status: 204,
-        body: '',
-      } as const;
-      return [lock(path, 201), lock(path, 200), release];
-    }
+      return [lock(201)];
+    case 'for locks, renewed and released':
+      return [
+        lock(201),
+        lock(200),
+        { method: 'DELETE', path: `${locks}/${encodeURIComponent(path)}`, status: 204, body: '' },
+      ];
     case 'for a held lock':
-      return [lock(heldPath, 409)];
+      return [lock(409)];
   }
 }
 
@@ -135,15 +127,13 @@ export async function measureSeries(
   { rounds, ...times }: Pick<LoadPlan, 'warmUpMs' | 'ms'> & { readonly rounds: number },
   all: readonly Series[],
 ): Promise<void> {
-  const loader = startHelper<LoadPlan, Load>(import.meta.filename);
-  bench.atEnd(loader.stop);
+  const load = startHelper<LoadPlan, Load>(bench, import.meta.filename);
   await inTurns(bench, rounds, [...all.entries()], async ([index, series], round) => {
-    const targets = await series.targets(round);
-    const { ask, clients, rates, latenciesMs } = series;
-    const load = await loader.ask({ ...times, targets, ask, clients, name: `${round}-${index}` });
-    await series.afterRound?.(round);
-    rates.push(load.rate);
-    for (const latency of load.latenciesMs) latenciesMs.push(latency);
+    const { targets, afterRound, rates, latenciesMs, ...plan } = series;
+    const one = await load({ ...times, ...plan, targets: await targets(round), name: `${round}-${index}` });
+    await afterRound?.(round);
+    rates.push(one.rate);
+    for (const latency of one.latenciesMs) latenciesMs.push(latency);
   });
 }
 

@@ -33,7 +33,7 @@ async function start(args: readonly string[], list?: string) {
 }
 
 const measuring = (...figures: readonly object[]): string =>
-  `{ name: 'one', what: 'One.', measure: async () => (${JSON.stringify({ figures })}) }`;
+  `{ name: 'one', what: 'One.', measure: async () => (${JSON.stringify(figures)}) }`;
 const oneFigure = (value: number): string =>
   measuring({ name: 'a figure', value, unit: '×', limit: { kind: 'at least', value: 5, why: 'so it is' } });
 

@@ -7,9 +7,9 @@ test('what passes arrives later, each way, whole and in its order', async () => 
   const server = createServer((socket) => socket.pipe(socket));
   const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  const proxy = await startLatencyProxy(`postgres://somebody@127.0.0.1:${port}/name`, 40);
-  onTestFinished(proxy.stop);
-  const { pathname, username, port: proxied } = new URL(proxy.url);
+  const address = `postgres://somebody@127.0.0.1:${port}/name`;
+  const proxy = await startLatencyProxy({ atEnd: (stop) => onTestFinished(() => void stop()) }, address, 40);
+  const { pathname, username, port: proxied } = new URL(proxy);
   expect([pathname, username]).toEqual(['/name', 'somebody']);
   expect(proxied).not.toBe(String(port));
 
