@@ -31,10 +31,7 @@ export const rowText = (
     .map((text, column) => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)))
     .join('  ')}`.trimEnd();
 
-const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
-const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
-
-export interface MarkdownTable {
+export interface Table {
   readonly head: Row;
   readonly isNumber?: (column: number) => boolean;
   readonly rows: readonly Row[];
@@ -42,7 +39,17 @@ export interface MarkdownTable {
   readonly notes: readonly string[];
 }
 
-export const markdownTable = ({ head, isNumber = (column) => column === 1, rows, notes }: MarkdownTable): string =>
+/** For a terminal. */
+export function alignedTable({ head, rows, isNumber, notes }: Table): string {
+  const all = head.join('') === '' ? rows : [head, ...rows];
+  const widths = widthsOf(all);
+  return [...all.map((row) => rowText(row, widths, isNumber)), ...notes.map((note) => `  ${note}`)].join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
+const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
+
+export const markdownTable = ({ head, isNumber = (column) => column === 1, rows, notes }: Table): string =>
   [
     line(head),
     `|${head.map((_, column) => (isNumber(column) ? '--:|' : '---|')).join('')}`,

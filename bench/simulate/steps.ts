@@ -1,23 +1,52 @@
 import { createServer } from 'node:http';
+import type { Grant } from '../../src/action/ledger/entry.ts';
+import { acquireLocks, giveBack, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { openLockSession } from '../../src/action/locks/session.ts';
+import {
+  maxRequestTimeout as maxReleaseTimeout,
+  retries as releaseRetries,
+  timeLimitMs as releaseTimeLimitMs,
+} from '../../src/action/post-step/release.ts';
 import { createAcquireLock } from '../../src/client/acquire-lock.ts';
 import { addressesBelow } from '../../src/client/addresses.ts';
 import type { Answer } from '../../src/client/answer.ts';
-import { createCall, type Request } from '../../src/client/call.ts';
+import { createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { createServerClock } from '../../src/client/clock.ts';
 import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
+import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
 import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
+import { parseTtl } from '../../src/interface/ttl.ts';
 import type { Random } from './chance.ts';
 import type { Asked, SimulatedService } from './service.ts';
 import type { VirtualTime } from './virtual-time.ts';
-import { valueIn } from './workload.ts';
+import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
 
-/** The real client with its timers, pauses and requests in virtual time, in front of a service that is simulated. */
+/** The steps of a job: the action's own code and its client, with time and a service that are simulated. */
 
-export const baseUrl = new URL('http://127.0.0.1:8080/v1');
-const addresses = addressesBelow(baseUrl);
+/** What all steps of a job have. */
+export interface Job {
+  readonly token: string;
+  readonly random: Random;
+  /** Of a request that the service was not asked to hold back. */
+  readonly onAnswer: (ms: number) => void;
+}
+
+interface Attempts {
+  /** For each of them. */
+  readonly timeoutMs: number;
+  /** After the first. */
+  readonly retries: number;
+}
+
+const baseUrl = new URL('http://127.0.0.1:8080/v1');
+const workspace = valueIn(parseWorkspaceId('game'));
+const nothing = (): void => undefined;
+
+/** As many as the client asks for. */
+const pageSize = 1_000;
 
 /** How long a server of Node keeps a connection that nobody uses, unless it is told otherwise; src/service does not. */
 const keptMs = createServer().keepAliveTimeout;
@@ -45,25 +74,10 @@ function askedIn({ method, target, headers, body }: SentRequest): Asked {
   }
 }
 
-/** A page of a list; how many locks are on it the simulation knows without asking. */
-export const pageRequest = (locks: number): Request => ({ method: 'GET', target: `/v1/locks?limit=${locks}` });
-
-export interface ClientOptions {
-  readonly service: Pick<SimulatedService, 'send'>;
-  readonly token: string;
-  readonly random: Random;
-  /** For each attempt. */
-  readonly timeoutMs: number;
-  /** Attempts after the first. */
-  readonly retries: number;
-  /** Of a request that the service was not asked to hold back. */
-  readonly onAnswer: (ms: number) => void;
-}
-
 /** Makes the client of each step, and counts the connections that all of them have at once. */
-export function createClients({ now, after, fulfil, sleep }: VirtualTime) {
-  const nothing = (): void => undefined;
+export function createClients({ now, after, fulfil, sleep }: VirtualTime, service: Pick<SimulatedService, 'send'>) {
   const closed = new AbortController().signal;
+  // What is not about single locks is that of a client that asks nobody.
   const real = createClient({ baseUrl: baseUrl.href, token: 'wsa_simulated', userAgent: 'simulation', clock: now });
   let connections = 0;
   let max = 0;
@@ -94,11 +108,10 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime) {
     resetMax(): void {
       max = connections;
     },
-    /** What is not about single locks is that of a client that asks nobody. */
-    open({ service, token, onAnswer, ...options }: ClientOptions) {
+    open({ token, random, onAnswer }: Job, attempts: Attempts) {
       const { use, closeAll } = keepConnections();
       const call = createCall({
-        ...options,
+        ...attempts,
         baseUrl,
         send(request, signal) {
           const endUse = use();
@@ -120,6 +133,7 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime) {
         serverClock: createServerClock(now),
         sleep,
         startTimer: (ms, work) => after(ms, () => fulfil(work, undefined)),
+        random,
         maxConnections,
         secrets: [],
         headers: {},
@@ -128,7 +142,7 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime) {
         onRetry: nothing,
         onThrottled: nothing,
       });
-      const context = { call, addresses, baseUrl, clock: now, serverNow: now };
+      const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock: now, serverNow: now };
       const client: Client = {
         ...real,
         serverNow: now,
@@ -141,4 +155,66 @@ export function createClients({ now, after, fulfil, sleep }: VirtualTime) {
   };
 }
 
-export type SimulatedClients = ReturnType<typeof createClients>;
+/** A test gives others of them, to see what is simulated beside what is real. */
+export interface StepParts extends Pick<VirtualTime, 'now' | 'sleep'> {
+  readonly open: ReturnType<typeof createClients>['open'];
+  readonly workload: Workload;
+}
+
+/** What a lock step knows of its locks at its end. */
+export interface Locked {
+  readonly result: WaitResult;
+  readonly grants: readonly Grant[];
+}
+
+const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
+const releaseAttempts = {
+  timeoutMs: Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout)),
+  retries: releaseRetries,
+};
+
+export function createSteps({ now, sleep, open, workload }: StepParts) {
+  const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
+  const soon = () => ({ deadline: now() + releaseTimeLimitMs });
+
+  /** Each step has connections of its own, which are closed at its end. */
+  function begin(job: Job, attempts: Attempts) {
+    const { call, client, close } = open(job, attempts);
+    const timing = { clock: now, sleep, random: job.random };
+    const context = { ...timing, client, step: 'step', origin: undefined, record: nothing, announce: nothing };
+    return { call, context, session: openLockSession(context), close };
+  }
+
+  return {
+    async lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<Locked> {
+      const { context, session, close } = begin(job, ordinaryAttempts);
+      const step = {
+        ...context,
+        session,
+        terms: { service: baseUrl.href, workspace, type: 'exclusive', ttl },
+        connection: { requestTimeout: { seconds: requestTimeoutMs / 1_000 } },
+        signal: new AbortController().signal,
+        log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
+      };
+      const result = await acquireLocks(step, paths, { seconds: workload.waitSeconds }).finally(close);
+      return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };
+    },
+
+    /** The post-step: it releases what the job has, and asks about what it may have. */
+    async release(job: Job, { result, grants }: Locked): Promise<void> {
+      const { session, close } = begin(job, releaseAttempts);
+      await giveBack(session, { acquired: grants, unclear: result.unproven }, soon()).finally(close);
+    },
+
+    /** A guard that reads the list of so many locks, page after page. */
+    async list(job: Job, locks: number): Promise<void> {
+      const { call, close } = begin(job, ordinaryAttempts);
+      const within = soon();
+      for (let left = locks; left > 0; left -= pageSize) {
+        const target = `/v1/locks?limit=${Math.min(left, pageSize)}`;
+        if ((await call({ method: 'GET', target }, within)).kind === 'given-up') break;
+      }
+      close();
+    },
+  };
+}
