@@ -1,7 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { delimiter } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { pullRequestEvent, tagEvent } from '../support/runner/github-context.ts';
 import type { JobOptions, StepOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
@@ -78,13 +77,6 @@ describe('the inputs of a step', () => {
     expect(result.annotations).toEqual([]);
   });
 
-  test('are passed on with a warning where the action does not declare them', async () => {
-    const { env, result } = await look({ with: { fallbak: 'x' } });
-    expect(env).toMatchObject({ INPUT_FALLBAK: 'x', INPUT_FALLBACK: 'the default' });
-    expect(result.annotations).toMatchObject([{ level: 'warning', by: 'runner' }]);
-    expect(result.log).toMatch(/^##\[warning\]Unexpected input\(s\) 'fallbak', valid inputs are \['Plain-Name', /);
-  });
-
   test('can be too large for the operating system, which fails the step, and its post alike', async () => {
     const scripts = await temporaryScripts();
     const main = await scripts.add('main', "say('never')");
@@ -97,15 +89,6 @@ describe('the inputs of a step', () => {
     ]);
     await expect(job.nextPost().then((next) => next?.finished)).resolves.toMatchObject({ conclusion: 'failure' });
   });
-});
-
-test('an action.yml with an expression in a description, or for another Node, is refused', async () => {
-  const scripts = await temporaryScripts();
-  const described = await temporaryActionFile(scripts, `inputs:\n  token:\n    description: \${{ secrets.TOKEN }}.`);
-  await expect(startJob({ actionFile: described })).rejects.toThrow('an expression in inputs.token.description');
-  const actionFile = await temporaryActionFile(scripts, '');
-  await writeFile(actionFile, (await readFile(actionFile, 'utf8')).replace('node24', 'node99'));
-  await expect(startJob({ actionFile })).rejects.toThrow('Node 99');
 });
 
 describe('the environment of a step', () => {
@@ -144,33 +127,6 @@ describe('the environment of a step', () => {
     expect(env).toMatchObject({ https_proxy: 'http://127.0.0.1:1', HOME: '/home/ada' });
     expect(env['GITHUB_SHA']).toMatch(/^[0-9a-f]{40}$/);
     expect(env['RUNNER_TEMP']).not.toBe('/forged');
-  });
-
-  test('belongs to a process in the workspace, on the Node of action.yml, with nothing to read', async () => {
-    const { folder, args, node, input, job } = await look();
-    expect({ folder, args, input }).toEqual({ folder: job.folders.workspace, args: [], input: '' });
-    expect(node).toMatch(/^v24\./);
-  });
-
-  test('names the pull request, its head and its base, and the file with the event', async () => {
-    const { env } = await look({}, { event: pullRequestEvent({ number: 7, head: 'art/hero' }) });
-    expect(env).toMatchObject({
-      GITHUB_EVENT_NAME: 'pull_request',
-      GITHUB_REF: 'refs/pull/7/merge',
-      GITHUB_REF_NAME: '7/merge',
-      GITHUB_HEAD_REF: 'art/hero',
-      GITHUB_BASE_REF: 'main',
-    });
-    const payload: unknown = JSON.parse(await readFile(env['GITHUB_EVENT_PATH'] ?? '', 'utf8'));
-    expect(payload).toMatchObject({ number: 7, pull_request: { head: { ref: 'art/hero' } } });
-    const tag = await look({ id: 'lock' }, { event: tagEvent('v1/final'), run: { runId: '5' }, debug: true });
-    expect(tag.env).toMatchObject({
-      GITHUB_ACTION: 'lock',
-      GITHUB_REF_NAME: 'v1/final',
-      GITHUB_REF_TYPE: 'tag',
-      GITHUB_RUN_ID: '5',
-      RUNNER_DEBUG: '1',
-    });
   });
 
   test('has the paths of earlier steps before the others, the latest first', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
@@ -76,18 +76,6 @@ describe('a script', () => {
     );
     expect(steps).toMatchObject([{ log, conclusion }]);
   });
-
-  test('runs in its folder, or in that of the defaults', async () => {
-    const { log, job } = await run(
-      withSteps(
-        `- run: mkdir -p a/b && pwd\n  working-directory: .\n- run: pwd\n- run: pwd\n  working-directory: a/b`,
-        'on: push\ndefaults: { run: { working-directory: b, shell: nonsense } }',
-        '    defaults: { run: { working-directory: a, shell: sh } }\n',
-      ),
-    );
-    const { workspace } = job.folders;
-    expect(log.split('\n')).toEqual(['', '/a', '/a/b'].map((end) => workspace + end));
-  });
 });
 
 describe('what a step leaves behind', () => {
@@ -150,33 +138,6 @@ describe('conditions', () => {
     });
     expect(result).toBe('failure');
   });
-
-  test('see a failure that was to be gone on from as a success with another outcome', async () => {
-    const { steps, result } = await runSteps(
-      `- { id: bad, run: exit 3, continue-on-error: "\${{ vars.go == 'on' }}" }
-- { name: next, if: "steps.bad.outcome == 'failure' && steps.bad.conclusion == 'success'", run: echo }
-- { name: worse, run: exit 3, continue-on-error: "\${{ vars.go == 'off' }}" }`,
-      { vars: { go: 'on' } },
-    );
-    expect(steps.map(({ outcome, conclusion }) => [outcome, conclusion])).toEqual([
-      ['failure', 'success'],
-      ['success', 'success'],
-      ['failure', 'failure'],
-    ]);
-    expect(result).toBe('failure');
-  });
-
-  test.each([
-    ['without one', '', 'success', 'success'],
-    ['without one', '', 'skipped', 'skipped'],
-    ['with always()', 'if: always()', 'failure', 'success'],
-    ['with failure()', 'if: failure()', 'success', 'skipped'],
-    ['by an output', "if: needs.a.outputs.go == 'yes'", 'success', 'success'],
-  ] as const)('of a job, %s, look at what it needs (%s %s)', async (_, condition, before, after) => {
-    const text = withSteps('- run: echo', 'on: push', `    needs: a\n    ${condition}\n`);
-    const { result } = await run(text, { needs: { a: { result: before, outputs: { go: 'yes' } } } });
-    expect(result).toBe(after);
-  });
 });
 
 describe('what a caller gives', () => {
@@ -198,51 +159,10 @@ describe('what a caller gives', () => {
     expect(JSON.parse(log.replace(' ***', ''))).toEqual({ name: 'x', ref: 'main', count: 3, deep: true });
     expect(log).not.toContain('very-secret');
   });
-
-  test.each([
-    ['a required input that is missing', { secrets: { token: 't' } }, 'The input name is required.'],
-    ['an input that is not declared', { inputs: { nmae: 'x' } }, 'declares no input nmae'],
-    ['an input of another type', { inputs: { name: 'x', count: '3' } }, 'count is a number, and "3" is none'],
-    ['a required secret that is missing', { inputs: { name: 'x' } }, 'The secret token is required.'],
-    ['a secret that is not declared', { secrets: { token: 't', other: 'o' } }, 'declares no secret other'],
-  ])('is refused: %s', async (_, options: Options, message) => {
-    await expect(
-      run(callable, { secrets: { token: 't' }, ...(message.includes('secret token') && { secrets: {} }), ...options }),
-    ).rejects.toThrow(message);
-  });
 });
 
 describe('the action of a step', () => {
   const lock = '  with: { operation: nonsense }';
-
-  test('is known before the first step runs', async () => {
-    const going = runSteps('- run: touch here\n- uses: octo-org/other@v1\n  if: false');
-    await expect(going).rejects.toThrow('The test says nothing of the action octo-org/other@v1.');
-  });
-
-  test('that a test stands for has inputs and outputs, and fails when it throws', async () => {
-    const { log, steps } = await runSteps(
-      `- id: it
-  uses: octo-org/other@v1
-  with: { name: "\${{ github.actor }}", deep: true }
-- run: echo "\${{ steps.it.outputs.said }}"
-- uses: octo-org/other/sub@abc
-- uses: octo-org/other@v1`,
-      {
-        uses: {
-          'octo-org/other': async ({ with: inputs, ref }) => ({
-            outputs: { said: `${JSON.stringify(inputs)} ${ref}`.replaceAll('"', "'") },
-          }),
-          'octo-org/other/sub': async () => {
-            throw new Error('No such thing.');
-          },
-        },
-      },
-    );
-    expect(log).toContain("{'name':'ada','deep':'true'} v1");
-    expect(steps.map(({ conclusion }) => conclusion)).toEqual(['success', 'success', 'failure', 'skipped']);
-    expect(steps[2]?.log).toBe('##[error]No such thing.');
-  });
 
   test.each(['octo-org/workspace-automation@v1', './', './tools/action'])('is the bundle for %s', async (uses) => {
     const { steps, posts } = await runSteps(
@@ -299,18 +219,5 @@ describe('a job that is cancelled', () => {
       'success',
       'skipped',
     ]);
-  });
-
-  test('lets a step end by itself that is to run always', async () => {
-    const running = await startWorkflowJob({
-      workflow: parseWorkflow(
-        withSteps(`- id: long\n  if: always()\n  run: echo ready; while [ ! -f go ]; do sleep 0.05; done; echo whole`),
-      ),
-    });
-    await (await running.begun('long')).waitForLog('ready');
-    const ended = running.cancel();
-    await writeFile(join(running.job.folders.workspace, 'go'), '');
-    expect(await ended).toMatchObject({ result: 'cancelled', steps: [{ conclusion: 'success', log: 'ready\nwhole' }] });
-    await expect(running.begun('other')).rejects.toThrow('The step other did not run');
   });
 });
