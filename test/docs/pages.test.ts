@@ -3,7 +3,6 @@ import { access, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { parseDocument } from 'yaml';
-import { commands } from '../../src/service/cli/commands.ts';
 import { readOnly } from '../service/cli/run-main.ts';
 import { codeIn, type Page, pages, readPage, snippets } from './pages.ts';
 
@@ -52,29 +51,6 @@ describe.each(pages)('$name', (page) => {
     for (const line of lines) {
       const { code, stderr } = await readOnly(line.split(' ').slice(1), environment);
       expect({ code, stderr }, line).toEqual({ code: 0, stderr: '' });
-    }
-  });
-});
-
-/** The others also name flags of npm scripts. */
-const aboutTheService = pages.filter(
-  ({ name }) => !['CONTRIBUTING.md', 'decisions.md', 'scaling.md', 'README.md'].includes(name),
-);
-
-describe.each(aboutTheService)('$name', (page) => {
-  test('names only commands and flags that exist', () => {
-    const flags = new Set([...commands.flatMap((command) => Object.keys(command.flags)), 'help']);
-    const groups = new Set(commands.map(({ name }) => name.split(' ')[0]));
-    for (const code of codeIn(page.text)) {
-      const [first, second, ...rest] = code.split(' ');
-      if (groups.has(first) && second !== undefined && /^[a-z]/.test(second)) {
-        expect(commands.map(({ name }) => name)).toContain(`${first} ${second}`);
-        const command = commands.find(({ name }) => name === `${first} ${second}`);
-        const known = Object.keys(command?.flags ?? {});
-        for (const word of rest) if (word.startsWith('--')) expect(known, code).toContain(word.slice(2));
-      }
-      const [, flag] = /^--([a-z-]+)/.exec(code) ?? [];
-      if (flag !== undefined) expect(flags, code).toContain(flag);
     }
   });
 });

@@ -6,7 +6,6 @@ import { parse } from 'yaml';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/flags.ts';
 import { createGit } from '../../src/service/git/git.ts';
-import { gitEnvironment } from '../../src/service/git/git-environment.ts';
 import { readOnly, runMain } from '../service/cli/run-main.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
@@ -49,23 +48,6 @@ test('on Kubernetes, the variables that a Service sets are rejected as a port an
   const { code, stderr } = await runMain(['serve', '--port', '0'], { ...process.env, ...address });
   expect(code).toBe(1);
   expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
-});
-
-test('the variables that the page names reach git', () => {
-  const paragraphs = section(selfHosting, 'How git gets in').text;
-  const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
-  for (const name of named) {
-    expect(paragraphs).toContain(`\`${name}\``);
-    expect(gitEnvironment({ [name]: 'here' }, { allowFile: false })).toMatchObject({ [name]: 'here' });
-  }
-});
-
-test('the systemd unit starts the command with the settings that the page installs', async () => {
-  const unit = await shipped('self-hosting/workspace-service.service');
-  expect(selfHosting.text).toContain('/usr/local/bin/workspace-service\n');
-  expect(unit).toContain('\nExecStart=/usr/local/bin/workspace-service serve\n');
-  const [, settings = ''] = /^EnvironmentFile=(.+)$/m.exec(unit) ?? [];
-  expect(snippetWith(selfHosting, 'useradd')).toContain(settings);
 });
 
 test('the systemd unit is understood by systemd in full', async (context) => {
@@ -185,12 +167,6 @@ test('commands run as the user of the service, with its settings', async () => {
 test('the setting that allows a network is valid', async () => {
   const [, value = ''] = /="(.*)"/.exec(snippetWith(selfHosting, 'ALLOW_HOOK_NETWORK=')) ?? [];
   expect(await readOnly(['serve', '--allow-hook-network', value])).toMatchObject({ code: 0 });
-});
-
-test('every file that the page installs exists', async () => {
-  for (const [file] of selfHosting.text.matchAll(/docs\/self-hosting\/[\w.-]+/g)) {
-    await access(new URL(`../../${file}`, import.meta.url));
-  }
 });
 
 test('git finds a password in ~/.netrc, as the page says', async () => {

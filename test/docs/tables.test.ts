@@ -6,7 +6,6 @@ import { parse } from 'yaml';
 import { pictures } from '../../docs/screenshots/pictures.ts';
 import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
-import { scopes } from '../../src/interface/scopes.ts';
 import { openScene } from '../e2e/scene.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
@@ -20,7 +19,6 @@ import {
   readme,
   readPage,
   section,
-  security,
   tableRows,
 } from './pages.ts';
 
@@ -52,22 +50,10 @@ describe('the tables of inputs and outputs', () => {
       rows.map(([name, who]) => [name, typeof who === 'string' ? who : who?.toSorted()]);
     expect(sorted(shown)).toEqual(sorted(used as typeof shown));
   });
-
-  test('escape what would break a table', () => {
-    const odd = "inputs:\n  a:\n    description: 'lock. One | two.'\noutputs: {}\n";
-    const [row] = withTables(readme.text, odd)
-      .split('\n')
-      .filter((line) => line.startsWith('| `a`'));
-    expect(row).toBe('| `a` | `lock` |  | One \\| two. |');
-  });
 });
 
 describe('the table of status words', () => {
   const rows = tableRows(section(actionPage, 'Status words and exits'), 'Operation');
-
-  test('has every operation', () => {
-    expect(rows.flatMap(([who = '']) => codeIn(who)).toSorted()).toEqual(operations.toSorted());
-  });
 
   test('has the words of action.yml for each operation', () => {
     const description = action.outputs['status']?.description ?? '';
@@ -87,11 +73,6 @@ test('the tables of dependencies have every package once, and no others', async 
   const { text } = section(decisions, 'Dependencies');
   const told = [...text.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, names = '']) => codeIn(names));
   expect(told.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted());
-});
-
-test('the table of scopes has every scope', () => {
-  const rows = tableRows(section(security, 'Tokens'), 'Scope');
-  expect(rows.flatMap(([scope = '']) => codeIn(scope))).toEqual(scopes);
 });
 
 describe('the table of the interface', () => {
@@ -141,11 +122,4 @@ test('the map has a sentence for each folder of src/, and no other folders', asy
   const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => join(parentPath, name));
   expect(rows.toSorted()).toEqual(folders.map((folder) => folder.slice(root.length)).toSorted());
-});
-
-test('the changelog has only the sections that a release looks for', async () => {
-  const { text } = await readPage('CHANGELOG.md');
-  const [first, ...versions] = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
-  expect(first).toBe('[Unreleased]');
-  for (const title of versions) expect(title).toMatch(/^\[\d+\.\d+\.\d+(-[\w.-]+)?\] - \d{4}-\d{2}-\d{2}$/);
 });

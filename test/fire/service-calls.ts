@@ -12,7 +12,7 @@ export interface EndedSync {
 }
 
 export interface ServiceCalls {
-  lock(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  lock(path: string, headers?: Readonly<Record<string, string>>, ttl?: string): Promise<Reply>;
   release(path: string): Promise<Reply>;
   /** The paths of all locks, in order. */
   held(): Promise<string[]>;
@@ -34,8 +34,8 @@ export function callsTo({ baseUrl, token, workspace }: Omit<ServiceProcess, 'com
   return {
     get,
     triggerSync,
-    lock: (path, headers = {}) =>
-      ask(baseUrl, 'POST', `${url}/locks`, { token, headers, json: { path, type: 'exclusive', ttl: '1h' } }),
+    lock: (path, headers = {}, ttl = '1h') =>
+      ask(baseUrl, 'POST', `${url}/locks`, { token, headers, json: { path, type: 'exclusive', ttl } }),
     release: (path) => ask(baseUrl, 'DELETE', `${url}/locks/${encodeURIComponent(path)}`, { token }),
     async held() {
       const { status, body } = await ask(baseUrl, 'GET', `${url}/locks?limit=1000`, { token });

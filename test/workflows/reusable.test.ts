@@ -12,29 +12,12 @@ describe.each(ours)('$name', ({ name, text }) => {
   const { on, jobs } = parseWorkflow(text);
   const call = on.workflow_call;
 
-  test('can only be called, with inputs that are required or have a default', () => {
-    expect(Object.keys(on)).toEqual(['workflow_call']);
-    for (const [each, input] of Object.entries(call?.inputs ?? {})) {
-      expect(input.required, each).toBe(input.default === undefined);
-    }
-  });
-
   test('uses each input and secret that it declares', () => {
     const [, body = ''] = text.split(/^jobs:$/m);
     const used = (context: string) =>
       new Set([...body.matchAll(new RegExp(`\\b${context}\\.([\\w-]+)`, 'g'))].map(([, each]) => each));
     expect([...used('inputs')].toSorted()).toEqual(Object.keys(call?.inputs ?? {}).toSorted());
     expect([...used('secrets')].toSorted()).toEqual(Object.keys(call?.secrets ?? {}).toSorted());
-  });
-
-  test('returns each output of its job', () => {
-    const [[id = '', job] = []] = Object.entries(jobs);
-    const values = Object.values(call?.outputs ?? {}).map(({ value }) => value);
-    expect(values.toSorted()).toEqual(
-      Object.keys(job?.outputs ?? {})
-        .map((output) => `\${{ jobs.${id}.outputs.${output} }}`)
-        .toSorted(),
-    );
   });
 
   test('passes only inputs that the action has', async () => {

@@ -1,50 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { ourVersion } from '../docs/pages.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { filled } from '../support/workflow/expressions.ts';
 import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
 import { parseWorkflow, readWorkflow } from '../support/workflow/workflow-file.ts';
-import { reusableWorkflows, templates, templatesFolder } from './our-workflows.ts';
-
-/**
- * Docs of GitHub, "Creating workflow templates for your organization", and of the categories the README of
- * actions/starter-workflows. The octicons are those of github.com/primer/octicons that we use.
- */
-const properties = z.strictObject({
-  name: z.string().min(1).max(60),
-  description: z.string().regex(/^[A-Z].+\.$/),
-  iconName: z.enum(['octicon lock', 'octicon shield-lock', 'octicon sync']),
-  categories: z
-    .array(
-      z.enum([
-        'continuous-integration',
-        'deployment',
-        'testing',
-        'code-quality',
-        'code-review',
-        'dependency-management',
-        'monitoring',
-        'Automation',
-        'utilities',
-        'Pages',
-        'Hugo',
-      ]),
-    )
-    .min(1),
-  filePatterns: z.array(z.string()).optional(),
-});
-
-test('each reusable workflow has a template with the properties that GitHub shows', async () => {
-  const expected = reusableWorkflows.flatMap((name) => [name, name.replace('.yml', '.properties.json')]);
-  expect((await readdir(templatesFolder)).toSorted()).toEqual(expected.toSorted());
-  for (const { name, text } of templates) {
-    const file = join(templatesFolder, name.replace('.yml', '.properties.json'));
-    expect(properties.parse(JSON.parse(await readFile(file, 'utf8'))).name).toBe(parseWorkflow(text).name);
-  }
-});
+import { templates } from './our-workflows.ts';
 
 describe.each(templates)('the template $name', ({ name, text }) => {
   const [job] = Object.values(parseWorkflow(text).jobs);
