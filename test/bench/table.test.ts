@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { atLeast, atMost, verdictOn } from '../../bench/benchmark.ts';
 import { objection } from '../../bench/results.ts';
-import { figuresMarkdown, numberText } from '../../bench/table.ts';
+import { figuresMarkdown } from '../../bench/table.ts';
 import { someFigure, someResults } from './some-results.ts';
 
 test.each([
@@ -59,9 +59,4 @@ test.each([
       names.map((name) => ({ name })),
     ),
   ).toEqual(sentence);
-});
-
-test('numbers have three digits that count, and thousands apart', () => {
-  const numbers = [0.1234, 12.345, 123.45, 1_234_567, 5, Number.NaN];
-  expect(numbers.map(numberText)).toEqual(['0.12', '12.3', '123', '1,234,567', '5', 'none']);
 });

@@ -5,20 +5,8 @@ import { parse, parseDocument } from 'yaml';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { inputsOf, secretsOf } from '../support/workflow/given-values.ts';
-import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
-import {
-  codeIn,
-  ourAction,
-  ourVersion,
-  readme,
-  recipes,
-  section,
-  snippets,
-  tableRows,
-  workflow,
-  workflows,
-} from './pages.ts';
+import { readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
+import { codeIn, ourAction, ourVersion, recipes, section, tableRows, workflows } from './pages.ts';
 
 const action = await readFile(ourActionFile, 'utf8');
 
@@ -97,35 +85,10 @@ describe.each(workflows)('the workflow of "$name"', ({ content }) => {
   });
 });
 
-const text = `${readme.text}${recipes.text}`;
-
-test('the text explains every variable and secret of the workflows', () => {
-  const used = workflows.flatMap(({ content }) =>
-    [...content.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name),
-  );
-  const [setUp = ''] = snippets(section(readme, 'Lock an asset while a job runs'), 'sh');
-  for (const name of new Set(used)) {
-    const [toldOf] = text.split('\n').filter((line) => line.includes(`\`${name}\``));
-    expect(setUp.includes(name) || toldOf !== undefined, name).toBe(true);
-  }
-});
-
-test('the action has the same placeholder everywhere, and a version that exists', () => {
-  const names = [...text.matchAll(/[\w<>-]+\/workspace-automation\b[\w/.@-]*/g)].map(([name]) => name);
-  expect(names.length).toBeGreaterThan(workflows.length);
-  for (const name of names) expect(name).toMatch(new RegExp(`^${ourAction}(/.+\\.yml)?@${ourVersion}$`));
-});
-
 describe('the reusable workflows', () => {
   const reusable = section(recipes, 'Reusable workflows');
   const prefix = `${ourAction}/.github/workflows/`;
   const fileOf = (uses = ''): string => uses.replace(prefix, '').replace(`@${ourVersion}`, '');
-
-  /** For permissions of the form `name: access`. */
-  const permissionsIn = (of: { readonly permissions?: unknown }): readonly string[] =>
-    Object.entries(of.permissions ?? {}).map(([what, access]) => `${what}: ${access}`);
-  const neededBy = async (file: string): Promise<readonly string[]> =>
-    Object.values((await readWorkflow(file)).jobs).flatMap(permissionsIn);
 
   test('are all in the table, which names only inputs and outputs that they have', async () => {
     const callable: string[] = [];
@@ -140,20 +103,5 @@ describe('the reusable workflows', () => {
       const { inputs = {}, outputs = {} } = (await readWorkflow(fileOf(uses))).on.workflow_call ?? {};
       expect([...Object.keys(inputs), ...Object.keys(outputs)]).toEqual(expect.arrayContaining([...codeIn(what)]));
     }
-  });
-
-  test('are called with inputs and secrets that exist, and with the permissions that they need', async () => {
-    const caller = parseWorkflow(workflow('Reusable workflows'));
-    const [job, ...others] = Object.values(caller.jobs);
-    expect(others).toEqual([]);
-    const called = await readWorkflow(fileOf(job?.uses));
-    expect(() => inputsOf(called, job?.with ?? {}, { contexts: { github: {}, vars: {} } })).not.toThrow();
-    const secrets = Object.fromEntries(Object.keys(job?.secrets ?? {}).map((name) => [name, 'a secret']));
-    expect(() => secretsOf(called, secrets, 'ghs_x')).not.toThrow();
-    expect(permissionsIn(caller)).toEqual(expect.arrayContaining([...(await neededBy(fileOf(job?.uses)))]));
-    // The guard needs one more, as the text says.
-    const more = (await neededBy('lock-guard.yml')).filter((each) => !permissionsIn(caller).includes(each));
-    expect(more).toEqual(['pull-requests: read']);
-    expect(reusable.text).toContain('`pull-requests: read`');
   });
 });

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { atLeast, atMost, exactly } from '../../bench/benchmark.ts';
 import type { Declared } from '../support/soak/figures.ts';
-import { readNotes } from '../support/soak/notes.ts';
 import { soakTable } from '../support/soak/table.ts';
 
 const rounds: Declared = { unit: '', limit: atLeast(500, 'so it is') };
@@ -42,17 +41,11 @@ test.each([
   ['the worst counts', rounds, [700, 499, 600], '499', 'MISSED'],
   ['the worst counts', late, [2, 7, 1], '7 s', 'MISSED'],
   ['the worst counts', lost, [0, 2, 0], '2', 'MISSED'],
-  ['all are kept', rounds, [700, 600], '600', 'kept'],
-  ['all are kept', late, [2, 1], '2 s', 'kept'],
   ['all are kept', lost, [0, 0], '0', 'kept'],
-  ['tests count together', cells, [1, 1], '2', 'MISSED'],
   ['tests count together', cells, [1, 1, 1], '3', 'kept'],
   ['tests count together', cells, [1, 1, 1, 1], '4', 'MISSED'],
   ['its test died', late, [], 'not measured', 'MISSED'],
-  ['its test died', cells, [], 'not measured', 'MISSED'],
   ['one is no number', rounds, [1_000, Number.NaN], 'none', 'MISSED'],
-  ['one is no number', late, [Number.NaN, 0], 'none s', 'MISSED'],
-  ['one is no number', lost, [0, Number.NaN], 'none', 'MISSED'],
 ])('of a figure that was told several times, or never, %s: %j of %j', (_, declared, values, shown, verdict) => {
   const { text, missed } = tableOf(declared, ...values);
   expect(text).toMatch(new RegExp(`^  a figure +${shown} .*${verdict}$`, 'm'));
@@ -65,9 +58,4 @@ test('a figure whose test was left out is neither kept nor missed, and has its r
   expect(text).toMatch(/^ {2}lost {2}left out {2}exactly 0$/m);
   expect(text).toContain('  left out: There is no PostgreSQL.\n');
   expect(missed).toBe(0);
-});
-
-test('what other parts have told is not of this one, and what is no number comes as one through a file', () => {
-  expect(soakTable([{ file, figures: { lost } }], [{ name: 'rounds', value: 0 }]).text).toContain('not measured');
-  expect(readNotes('{"name":"a figure","value":null}\n')).toEqual([{ name: 'a figure', value: Number.NaN }]);
 });

@@ -38,21 +38,6 @@ test('a change is committed also while more requests arrive than can be read', a
   expect(changes.count).toBeGreaterThan(10);
 });
 
-test('several instances read more, and write one after the other', async () => {
-  const reads = async (instances: number): Promise<number> => {
-    const its = started(instances);
-    const answered = crowd(its, 300, () => ({ kind: 'page', locks: 100 }));
-    await its.time.runUntil(10_000);
-    return answered.count;
-  };
-  expect(await reads(3)).toBeGreaterThan(2.5 * (await reads(1)));
-  const three = started(3);
-  crowd(three, 300, take);
-  await three.time.runUntil(10_000);
-  expect(three.service.counts.writerMs).toBeGreaterThan(8_000);
-  expect(three.service.counts.writerMs).toBeLessThan(10_500);
-});
-
 test('who waits for a path is told when it is released, and those behind go on waiting', async () => {
   const { time, service } = started(2);
   const told: string[] = [];
