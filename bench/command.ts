@@ -4,7 +4,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
-import { figuresMarkdown, tableOf, withText } from './table.ts';
+import { figuresMarkdown, terminalText, withText } from './table.ts';
 
 interface Options {
   readonly quick?: boolean;
@@ -80,7 +80,7 @@ async function run(wanted: readonly Benchmark[], { quick = false, out }: Options
     const results = await runAll(wanted, { quick, signal: stop.signal, progress });
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-    process.stdout.write(`\n${tableOf(results)}`);
+    process.stdout.write(`\n${terminalText(results)}`);
     return troubles(results).length === 0 ? 0 : 1;
   } catch (error) {
     if (stopped === undefined) throw error;

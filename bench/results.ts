@@ -52,8 +52,8 @@ export const missedSentences = (missed: number): readonly string[] =>
 /** Why the run is no success, as sentences; none when it is one. */
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
-  const failed = benchmarks.flatMap((result) => (result.kind === 'failed' ? [result.name] : []));
-  return [...missedSentences(missed), ...failed.map((name) => `The benchmark "${name}" has failed.`)];
+  const failed = benchmarks.filter((result) => result.kind === 'failed');
+  return [...missedSentences(missed), ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`)];
 }
 
 /** Why no table should be made of these results; undefined when it can be. */

@@ -8,8 +8,9 @@ import {
   ratioFigure,
   rounds,
 } from './benchmark.ts';
-import { createSeries, measureSeries, type Series, type Target } from './service/load.ts';
+import { createSeries, measureSeries, type Series } from './service/load.ts';
 import { startReceiver } from './service/receiver.ts';
+import type { Target } from './service/request.ts';
 import { addWorkspaces, type BenchDatabase, newPlace, onEachDatabase, removeHooks } from './service/seed.ts';
 import { type Kind, kinds, startService } from './service/service-process.ts';
 

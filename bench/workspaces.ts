@@ -1,6 +1,7 @@
 import { atLeast, type Bench, type Benchmark, medianFigure, ratioFigure } from './benchmark.ts';
 import { startLatencyProxy } from './service/latency-proxy.ts';
-import { createSeries, type LoadPlan, measureSeries, type Series, type Target } from './service/load.ts';
+import { createSeries, type LoadPlan, measureSeries, type Series } from './service/load.ts';
+import type { Target } from './service/request.ts';
 import { addWorkspaces, newPlace, postgresPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 

@@ -105,7 +105,7 @@ test('a benchmark that fails keeps no other from running, and ends it with 1', a
   const running = await start([], `[${failing}, ${oneFigure(5)}]`);
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(1);
-  expect(stdout).toContain('  failed: no luck\n');
+  expect(stdout).toContain('The benchmark "bad" has failed: no luck\n');
   expect(stdout).toMatch(/a figure .* kept$/m);
   expect(stderr).toMatch(/bad: no end\n.*bad: first begun, last ended\n/);
   expect(await running.left()).toEqual([]);

@@ -1,6 +1,6 @@
 import { type Verdict, verdictOn } from '../../../bench/benchmark.ts';
 import { missedSentences } from '../../../bench/results.ts';
-import { limitText, type Row, rowText, widthsOf, withUnit } from '../../../bench/table.ts';
+import { alignedTable, limitText, type Row, withUnit } from '../../../bench/table.ts';
 import type { Declared } from './figures.ts';
 import type { Note } from './notes.ts';
 
@@ -57,19 +57,14 @@ export interface SoakTable {
 
 /** All figures of these parts, as lines for a terminal. */
 export function soakTable(parts: readonly Part[], notes: readonly Note[]): SoakTable {
-  const judged = parts.map(({ file, figures, leftOut }) => ({
+  const judged = parts.map(({ file, figures, leftOut: why }) => ({
     file,
-    leftOut,
-    its: Object.entries(figures).map(([name, declared]) => judge(name, declared, notes, leftOut !== undefined)),
+    why,
+    its: Object.entries(figures).map(([name, declared]) => judge(name, declared, notes, why !== undefined)),
   }));
-  const widths = widthsOf(judged.flatMap(({ its }) => its.map(rowOf)));
+  const rows = judged.flatMap(({ file, its }) => [[file, '', '', ''], ...its.map(rowOf)]);
+  const leftOut = judged.flatMap(({ file, why }) => (why === undefined ? [] : [`${file} left out: ${why}`]));
   const missed = judged.flatMap(({ its }) => its).filter(({ verdict }) => verdict === 'MISSED').length;
-  const sections = judged.flatMap(({ file, leftOut, its }) => [
-    '',
-    file,
-    ...its.map((one) => rowText(rowOf(one), widths)),
-    ...(leftOut === undefined ? [] : [`  left out: ${leftOut}`]),
-  ]);
   const end = missed === 0 ? ['Every limit is kept.'] : missedSentences(missed);
-  return { text: [...sections, '', ...end].join('\n'), missed };
+  return { text: [alignedTable({ head: ['', '', '', ''], rows, notes: leftOut }), '', ...end].join('\n'), missed };
 }
