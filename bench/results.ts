@@ -45,15 +45,15 @@ export const wasBusy = ({ processors }: Machine, loadBefore: number): boolean =>
 export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
   result.kind === 'measured' ? result.figures : [];
 
-/** None when all are kept. */
-export const missedSentences = (missed: number): readonly string[] =>
-  missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`];
-
 /** Why the run is no success, as sentences; none when it is one. */
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
   const failed = benchmarks.filter((result) => result.kind === 'failed');
-  return [...missedSentences(missed), ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`)];
+  const sentence = missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`;
+  return [
+    ...(missed === 0 ? [] : [sentence]),
+    ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`),
+  ];
 }
 
 /** Why no table should be made of these results; undefined when it can be. */
