@@ -23,15 +23,15 @@ export interface HonestTenantOptions {
   readonly token: string;
   readonly workspace: string;
   readonly branches: readonly string[];
+  /** A lock is taken, renewed and released so often: twenty a second, if not given. */
+  readonly everyMs?: number;
 }
 
-/** A lock is taken, renewed and released so often: twenty a second. */
-const everyMs = 50;
 const heldThroughout = 20;
 
 /** Does steadily what a workspace is for, and looks closely at what it is answered. */
 export async function startHonestTenant(options: HonestTenantOptions): Promise<HonestTenant> {
-  const { baseUrl, token, workspace, branches } = options;
+  const { baseUrl, token, workspace, branches, everyMs = 50 } = options;
   const origin = baseUrl.replace(/\/v1$/, '');
   const took: number[] = [];
   const delays: number[] = [];

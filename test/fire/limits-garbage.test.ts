@@ -134,7 +134,7 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
     holdConnections(port, { first: 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n' }),
   ]);
   const random = randomOf(printedSeed(`${requests} garbage requests of ${kindsOfGarbage.length} kinds`));
-  const honest = await startHonestTenant({ ...service, branches: ['main'] });
+  const honest = await startHonestTenant({ ...service, branches: ['main'], everyMs: 200 });
   const { sent, wrong } = await sendAll(port, garbage(random, aim), requests);
   await honest.stop();
 
