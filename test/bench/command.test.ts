@@ -69,14 +69,6 @@ test.each([['sise'], ['--quik'], ['--table', 'size'], ['--table', '--quick']])(
   },
 );
 
-test('help names every benchmark', async () => {
-  const { code, stdout } = await (await start(['--help'])).ended;
-  expect(code).toBe(0);
-  const names = ['start', 'size', 'locks', 'jobs', 'service', 'workspaces', 'lists', 'polls', 'hand-over'];
-  for (const name of [...names, 'storm', 'syncs', 'deliveries'])
-    expect(stdout).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
-});
-
 test.each([
   [5, 0, 'kept', 'Every limit is kept.'],
   [4.9, 1, 'MISSED', 'One limit is missed.'],

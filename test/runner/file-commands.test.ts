@@ -97,13 +97,6 @@ describe('the files of a step', () => {
     ]);
   });
 
-  test('cannot set NODE_OPTIONS', async () => {
-    const result = await run(`fs.writeFileSync(env.GITHUB_ENV, 'node_options=--require /tmp/x\\nFINE=1')`);
-    expect(result).toMatchObject({ conclusion: 'success', env: { FINE: '1' } });
-    expect(result.env).not.toHaveProperty('node_options');
-    expect(result.annotations).toMatchObject([{ level: 'error', by: 'runner' }]);
-  });
-
   test('have room for a summary of 1 MiB, and a larger one is not shown at all', async () => {
     const sized = (size: number) => run(`fs.writeFileSync(env.GITHUB_STEP_SUMMARY, 'ü' + 'x'.repeat(${size} - 2))`);
     const [fits, tooLarge] = await Promise.all([sized(1024 * 1024), sized(1024 * 1024 + 1)]);

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { delimiter } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { JobOptions, StepOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
@@ -76,19 +75,6 @@ describe('the inputs of a step', () => {
     });
     expect(result.annotations).toEqual([]);
   });
-
-  test('can be too large for the operating system, which fails the step, and its post alike', async () => {
-    const scripts = await temporaryScripts();
-    const main = await scripts.add('main', "say('never')");
-    const post = await scripts.add('post', "say('cleaned up')");
-    const job = await startJob({ actionFile: await temporaryActionFile(scripts, declared) });
-    const result = await job.run({ main, post, env: { TOO_LARGE: 'x'.repeat(3_000_000) } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: -1, rawLog: '' });
-    expect(result.annotations).toMatchObject([
-      { level: 'error', message: expect.stringContaining('E2BIG'), by: 'runner' },
-    ]);
-    await expect(job.nextPost().then((next) => next?.finished)).resolves.toMatchObject({ conclusion: 'failure' });
-  });
 });
 
 describe('the environment of a step', () => {
@@ -127,17 +113,5 @@ describe('the environment of a step', () => {
     expect(env).toMatchObject({ https_proxy: 'http://127.0.0.1:1', HOME: '/home/ada' });
     expect(env['GITHUB_SHA']).toMatch(/^[0-9a-f]{40}$/);
     expect(env['RUNNER_TEMP']).not.toBe('/forged');
-  });
-
-  test('has the paths of earlier steps before the others, the latest first', async () => {
-    const scripts = await temporaryScripts();
-    const add = await scripts.add('add', "fs.appendFileSync(env.GITHUB_PATH, '/tools/a\\n\\n/tools/b\\n/tools/a\\n')");
-    const more = await scripts.add('more', "fs.appendFileSync(env.GITHUB_PATH, '/tools/c\\r\\n/tools/b')");
-    const show = await scripts.add('show', 'say(env.PATH)');
-    const job = await startJob({ actionFile: await temporaryActionFile(scripts, '') });
-    await expect(job.run({ main: add, post: null })).resolves.toMatchObject({ paths: ['/tools/b', '/tools/a'] });
-    await job.run({ main: more, post: null });
-    const { rawLog } = await job.run({ main: show, post: null });
-    expect(rawLog).toBe(['/tools/b', '/tools/c', '/tools/a', process.env['PATH']].join(delimiter));
   });
 });

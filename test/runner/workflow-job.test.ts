@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
-import { checkoutFolder, putActionInto } from '../support/workflow/checkouts.ts';
+import { putActionInto } from '../support/workflow/checkouts.ts';
 import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 
@@ -34,14 +34,6 @@ describe('expressions', () => {
       },
     );
     expect(log).toBe(`7 of octo-games/hydra by grace | Hero, {} | \${{ github.token }} $(id) " | other abc | `);
-  });
-
-  test('stand for the text of a script before the shell sees it, and fail the step with a name that nobody knows', async () => {
-    const { result, log } = await runSteps(`- run: echo "\${{ vars.name }}"\n- run: echo "\${{ gitub.actor }}"`, {
-      vars: { name: '$(echo run)' },
-    });
-    expect(result).toBe('failure');
-    expect(log).toMatch(/^run\n.*gitub\.actor .* cannot be evaluated here/);
   });
 });
 
@@ -78,41 +70,6 @@ describe('a script', () => {
   });
 });
 
-describe('what a step leaves behind', () => {
-  test('is there for later steps, and for the outputs of the job and of the workflow', async () => {
-    const { outputs, workflowOutputs, log, step } = await run(
-      withSteps(
-        `- id: first
-  run: |
-    echo "text=a b" >> "$GITHUB_OUTPUT"
-    printf 'lines<<END\\none\\ntwo\\nEND\\n' >> "$GITHUB_OUTPUT"
-    echo "# Done" >> "$GITHUB_STEP_SUMMARY"
-    echo "::notice file=a.txt::seen"
-    echo "::add-mask::hidden-thing"
-- run: echo "$IT hidden-thing"
-  env:
-    IT: \${{ steps.first.outputs.text }} \${{ steps.first.outcome }} \${{ toJSON(steps.first.outputs.nothing) }}
-- id: second
-  run: echo "hidden=a hidden-thing" >> "$GITHUB_OUTPUT"`,
-        `on:
-  workflow_call:
-    outputs:
-      all:
-        value: \${{ jobs.build.outputs.text }} \${{ jobs.build.result }}`,
-        `    outputs:
-      text: \${{ steps.first.outputs.text }}!
-      lines: \${{ steps.first.outputs.lines }}
-      hidden: \${{ steps.second.outputs.hidden }}
-`,
-      ),
-    );
-    expect(outputs).toEqual({ text: 'a b!', lines: 'one\ntwo' });
-    expect(workflowOutputs).toEqual({ all: 'a b! success' });
-    expect(log).toContain('a b success null ***');
-    expect(step('first')).toMatchObject({ summary: '# Done\n', annotations: [{ level: 'notice', file: 'a.txt' }] });
-  });
-});
-
 describe('conditions', () => {
   test('without a status function ask for success too', async () => {
     const { steps, result } = await runSteps(
@@ -140,45 +97,8 @@ describe('conditions', () => {
   });
 });
 
-describe('what a caller gives', () => {
-  const callable = withSteps(
-    `- run: echo "$ALL"\n  env:\n    ALL: \${{ toJSON(inputs) }} \${{ secrets.token }}`,
-    `on:
-  workflow_call:
-    inputs:
-      name: { type: string, required: true }
-      ref: { type: string, default: "\${{ github.ref_name }}" }
-      count: { type: number, default: 3 }
-      deep: { type: boolean }
-    secrets:
-      token: { required: true }`,
-  );
-
-  test('is joined with the defaults, and secrets are masked', async () => {
-    const { log } = await run(callable, { inputs: { name: 'x', deep: true }, secrets: { token: 'very-secret' } });
-    expect(JSON.parse(log.replace(' ***', ''))).toEqual({ name: 'x', ref: 'main', count: 3, deep: true });
-    expect(log).not.toContain('very-secret');
-  });
-});
-
 describe('the action of a step', () => {
   const lock = '  with: { operation: nonsense }';
-
-  test.each(['octo-org/workspace-automation@v1', './', './tools/action'])('is the bundle for %s', async (uses) => {
-    const { steps, posts } = await runSteps(
-      `- uses: actions/checkout@abc\n  with: { path: "${uses.startsWith('./') ? uses.slice(2) : 'elsewhere'}" }\n- uses: ${uses}\n${lock}`,
-      {
-        uses: {
-          'actions/checkout': async (step) => {
-            await putActionInto(await checkoutFolder(step));
-            return undefined;
-          },
-        },
-      },
-    );
-    expect(steps[1]?.log).toMatch(/##\[error\].*nonsense/);
-    expect(posts).toMatchObject([{ conclusion: 'success' }]);
-  });
 
   test('has to be in the folder when its step begins, and its post when the job ends', async () => {
     const put = async ({ job }: { job: { folders: { workspace: string } } }) => {
