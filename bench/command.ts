@@ -15,25 +15,6 @@ interface Options {
 const description = `Runs the named benchmarks, or all of them, and prints a table with a limit beside every figure that has one.
 What is measured is written to results.json.`;
 
-function createCommand(all: readonly Benchmark[]): Command {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  return new Command('npm run bench --')
-    .description(description)
-    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
-    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
-    .option('--out <folder>', 'where results.json is', import.meta.dirname)
-    .addOption(
-      new Option(
-        '--table',
-        'runs nothing, and writes the results of the last run into docs/scaling.md and README.md',
-      ).conflicts('quick'),
-    )
-    .addHelpText(
-      'after',
-      `\n${all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n')}\n\n${exitHelp}`,
-    );
-}
-
 const exitHelp =
   'It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.';
 
@@ -107,7 +88,16 @@ async function writeTables(folder: string, all: readonly Benchmark[]): Promise<n
 
 /** The command with these benchmarks, and its exit code. */
 export function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
-  const command = createCommand(all);
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
+  const tableHelp = 'runs nothing, and writes the results of the last run into docs/scaling.md and README.md';
+  const command = new Command('npm run bench --')
+    .description(description)
+    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
+    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
+    .option('--out <folder>', 'where results.json is', import.meta.dirname)
+    .addOption(new Option('--table', tableHelp).conflicts('quick'))
+    .addHelpText('after', `\n${list}\n\n${exitHelp}`);
   return runCommand(command, args, () => {
     const options = command.opts<Options>();
     const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));

@@ -42,12 +42,11 @@ export const jobs: Benchmark = {
     bench.progress(what);
     const ended = await jobsTogether({ ...service, ...plan, signal: bench.signal });
     const seconds = ended.map(({ tookMs }) => tookMs / 1_000);
-    const lockSeconds = ended.map(({ lock }) => lock.durationMs / 1_000);
     const refusals = ended.reduce((sum, job) => sum + job.refusals, 0);
     return [
       figure(`${what}: the slowest job, from its lock step to the end of its post-step`, 's', Math.max(...seconds), {
         limit: atMost(120, timeWhy),
-        details: [rounds('s', seconds, 'jobs'), rounds('s', lockSeconds, 'their lock steps')],
+        details: [rounds('s', seconds, 'jobs')],
       }),
       figure(
         `${what}: jobs that did not get their locks, or whose post-step had something to report`,
