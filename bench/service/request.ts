@@ -24,8 +24,6 @@ export interface Asked {
   readonly statuses: readonly number[];
 }
 
-export type BenchClient = ReturnType<typeof openClient>;
-
 /** Sends requests as cheaply as Node does it, over connections of its own: their time is part of what is measured. */
 export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal) {
   const { hostname, port, pathname } = new URL(baseUrl);

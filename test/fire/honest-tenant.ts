@@ -2,42 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { ask, type Reply } from '../support/running-service.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 
-export interface HonestTenant {
-  /** Milliseconds that each request for a lock, its renewal and its release took. */
-  readonly took: readonly number[];
-  /** Milliseconds from each event to the receipt of it. */
-  readonly delays: readonly number[];
-  /** Milliseconds that each sync took from its request to its end. */
-  readonly syncs: readonly number[];
-  readonly listed: readonly number[];
-  readonly probes: readonly number[];
-  /** What was not as it has to be. */
-  readonly wrong: readonly string[];
-  /** Ends what is under way, and gives the events that have not arrived. */
-  stop(): Promise<() => readonly string[]>;
-}
-
 export interface HonestTenantOptions {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly token: string;
   readonly workspace: string;
   readonly branches: readonly string[];
-  /** A lock is taken, renewed and released so often: twenty a second, if not given. */
-  readonly everyMs?: number;
 }
 
+/** A lock is taken, renewed and released so often: twenty a second. */
+const everyMs = 50;
 const heldThroughout = 20;
 
 /** Does steadily what a workspace is for, and looks closely at what it is answered. */
-export async function startHonestTenant(options: HonestTenantOptions): Promise<HonestTenant> {
-  const { baseUrl, token, workspace, branches, everyMs = 50 } = options;
+export async function startHonestTenant(options: HonestTenantOptions) {
+  const { baseUrl, token, workspace, branches } = options;
   const origin = baseUrl.replace(/\/v1$/, '');
+  /** Milliseconds that each request for a lock, its renewal and its release took. */
   const took: number[] = [];
+  /** Milliseconds from each event to the receipt of it. */
   const delays: number[] = [];
+  /** Milliseconds that each sync took from its request to its end. */
   const syncs: number[] = [];
   const listed: number[] = [];
   const probes: number[] = [];
+  /** What was not as it has to be. */
   const wrong: string[] = [];
   const awaited = new Map<string, string>();
   const url = `/workspaces/${workspace}`;
@@ -162,6 +151,7 @@ export async function startHonestTenant(options: HonestTenantOptions): Promise<H
     listed,
     probes,
     wrong,
+    /** Ends what is under way, and gives the events that have not arrived. */
     async stop() {
       stopped = true;
       for (const timer of timers) clearInterval(timer);

@@ -6,9 +6,9 @@ import { workflowFile } from '../support/workflow/workflow-file.ts';
 /** Those that other repositories call. */
 export const reusableWorkflows = ['locked-release.yml', 'sync-branch.yml', 'lock-guard.yml'] as const;
 
-export const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));
+const templatesFolder = fileURLToPath(new URL('../../workflow-templates/', import.meta.url));
 
-export interface TextFile {
+interface TextFile {
   readonly name: string;
   readonly text: string;
 }
