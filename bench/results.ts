@@ -9,7 +9,7 @@ export type BenchmarkResult = {
   readonly what: string;
   readonly seconds: number;
 } & (
-  | { readonly kind: 'measured'; readonly figures: readonly Figure[]; readonly leftOut: readonly LeftOut[] }
+  | { readonly kind: 'measured'; readonly figures: readonly Figure[]; readonly leftOut?: readonly LeftOut[] }
   | { readonly kind: 'failed'; readonly why: string }
 );
 

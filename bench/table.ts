@@ -83,7 +83,7 @@ const head = ['', 'Measured', 'Limit', ''];
 
 const leftOutIn = ({ benchmarks }: Results): readonly string[] =>
   benchmarks.flatMap((result) =>
-    result.kind === 'failed' ? [] : result.leftOut.map(({ name, reason }) => `Left out: ${name}. ${reason}`),
+    result.kind === 'failed' ? [] : (result.leftOut ?? []).map(({ name, reason }) => `Left out: ${name}. ${reason}`),
   );
 
 /** All figures, for a terminal. What was measured in each round is in the file of results alone. */
