@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { preload } from '../test/support/preload.ts';
-import { openJob } from '../test/support/runner/job.ts';
-import type { Bench } from './benchmark.ts';
+import { type Job, type JobOptions, openJob } from '../test/support/runner/job.ts';
+import type { Ends } from './process.ts';
 
 export type Inputs = Readonly<Record<string, string>>;
 
@@ -32,33 +32,34 @@ const countingUsage = preload(`
   });
 `);
 
+/** A job on a runner, until the end of the benchmark at the latest. */
+export async function startJob({ atEnd }: Ends, options: JobOptions = {}): Promise<Job> {
+  const job = await openJob(options);
+  atEnd(job.end);
+  return job;
+}
+
 /**
  * Runs a step of the action from dist/, and its post-step where the step has saved something for one. How long both took
  * is measured without what counts, for that takes time too.
  */
-export async function runStep(inputs: Inputs, { signal }: Pick<Bench, 'signal'>, { isCounted = false } = {}) {
-  const job = await openJob({ secrets: [inputs['token'] ?? ''] });
-  const end = (): void => void job.end();
-  signal.addEventListener('abort', end);
-  try {
-    const file = join(job.folders.temp, 'usage');
-    const env: Inputs = isCounted ? { NODE_OPTIONS: countingUsage, BENCH_USAGE: file } : {};
-    const step = await job.run({ with: inputs, env });
-    const all = [step, ...(Object.keys(step.state).length === 0 ? [] : await job.post())];
-    const failed = all.find(({ conclusion }) => conclusion !== 'success');
-    if (failed !== undefined) throw new Error(`A step has failed:\n${failed.log}`);
-    const lines = isCounted ? (await readFile(file, 'utf8')).trim().split('\n') : [];
-    // The module above has written them.
-    const used = lines.map((line) => JSON.parse(line) as Usage);
-    const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
-    const usage: Usage = {
-      requests: sum(used.map(({ requests }) => requests)),
-      connections: sum(used.map(({ connections }) => connections)),
-      peakBytes: Math.max(0, ...used.map(({ peakBytes }) => peakBytes)),
-    };
-    return { ms: sum(all.map(({ durationMs }) => durationMs)), usage };
-  } finally {
-    signal.removeEventListener('abort', end);
-    await job.end();
-  }
+export async function runStep(inputs: Inputs, ends: Ends, { isCounted = false } = {}) {
+  const job = await startJob(ends, { secrets: [inputs['token'] ?? ''] });
+  const file = join(job.folders.temp, 'usage');
+  const env: Inputs = isCounted ? { NODE_OPTIONS: countingUsage, BENCH_USAGE: file } : {};
+  const step = await job.run({ with: inputs, env });
+  const all = [step, ...(Object.keys(step.state).length === 0 ? [] : await job.post())];
+  const failed = all.find(({ conclusion }) => conclusion !== 'success');
+  if (failed !== undefined) throw new Error(`A step has failed:\n${failed.log}`);
+  const lines = isCounted ? (await readFile(file, 'utf8')).trim().split('\n') : [];
+  await job.end();
+  // The module above has written them.
+  const used = lines.map((line) => JSON.parse(line) as Usage);
+  const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+  const usage: Usage = {
+    requests: sum(used.map(({ requests }) => requests)),
+    connections: sum(used.map(({ connections }) => connections)),
+    peakBytes: Math.max(0, ...used.map(({ peakBytes }) => peakBytes)),
+  };
+  return { ms: sum(all.map(({ durationMs }) => durationMs)), usage };
 }

@@ -1,4 +1,3 @@
-import type { Postgres } from './postgres.ts';
 import { medianOf, medianRatio, percentilesOf } from './statistics.ts';
 
 /** What a benchmark is, and what it adds to the table and to the file of results. */
@@ -29,10 +28,10 @@ export interface Figure {
   readonly details?: readonly Detail[] | undefined;
 }
 
-export interface Measured {
-  readonly figures: readonly Figure[];
-  /** What cannot be measured on this machine: it counts neither as kept nor as missed. */
-  readonly leftOut?: readonly { readonly name: string; readonly reason: string }[] | undefined;
+/** What cannot be measured on this machine: it counts neither as kept nor as missed. */
+export interface LeftOut {
+  readonly name: string;
+  readonly reason: string;
 }
 
 /** What a benchmark can use while it runs. */
@@ -46,8 +45,9 @@ export interface Bench {
   progress(text: string): void;
   /** Cleans up something that was started: after the benchmark or on Ctrl-C, the last first, and once. */
   atEnd(work: () => unknown): void;
-  /** One server for all benchmarks of a run, started when the first asks for it, or why there is none. */
-  postgres(): Promise<Postgres>;
+  leaveOut(what: LeftOut): void;
+  /** The address of one server for all benchmarks of a run. Where there is none it is left out, and this is undefined. */
+  postgres(): Promise<string | undefined>;
 }
 
 export interface Benchmark {
@@ -57,7 +57,7 @@ export interface Benchmark {
   readonly what: string;
   /** Set where `--quick` changes nothing that a limit is about. Elsewhere a quick run judges only what must be exact. */
   readonly isExact?: true;
-  measure(bench: Bench): Promise<Measured>;
+  measure(bench: Bench): Promise<readonly Figure[]>;
 }
 
 export const atLeast = (value: number, why: string): Limit => ({ kind: 'at least', value, why });
@@ -115,9 +115,8 @@ export async function inTurns<Case>(
   rounds: number,
   cases: readonly Case[],
   measure: (each: Case, round: number) => Promise<void>,
-  isEnough: (rounds: number) => boolean = () => false,
 ): Promise<void> {
-  for (let round = 0; round < rounds && !isEnough(round); round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     progress(`round ${round + 1} of ${rounds}`);
     const first = round % cases.length;
     for (const each of [...cases.slice(first), ...cases.slice(0, first)]) {

@@ -4,7 +4,7 @@ import { Argument, Command, CommanderError, Option } from 'commander';
 import type { Benchmark } from './benchmark.ts';
 import { objection, readResults, troubles } from './results.ts';
 import { runAll } from './run.ts';
-import { figuresMarkdown, tableOf, withText } from './table.ts';
+import { figuresMarkdown, terminalText, withText } from './table.ts';
 
 interface Options {
   readonly quick?: boolean;
@@ -14,25 +14,6 @@ interface Options {
 
 const description = `Runs the named benchmarks, or all of them, and prints a table with a limit beside every figure that has one.
 What is measured is written to results.json.`;
-
-function createCommand(all: readonly Benchmark[]): Command {
-  const width = Math.max(...all.map(({ name }) => name.length));
-  return new Command('npm run bench --')
-    .description(description)
-    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
-    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
-    .option('--out <folder>', 'where results.json is', import.meta.dirname)
-    .addOption(
-      new Option(
-        '--table',
-        'runs nothing, and writes the results of the last run into docs/scaling.md and README.md',
-      ).conflicts('quick'),
-    )
-    .addHelpText(
-      'after',
-      `\n${all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n')}\n\n${exitHelp}`,
-    );
-}
 
 const exitHelp =
   'It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.';
@@ -80,7 +61,7 @@ async function run(wanted: readonly Benchmark[], { quick = false, out }: Options
     const results = await runAll(wanted, { quick, signal: stop.signal, progress });
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
-    process.stdout.write(`\n${tableOf(results)}`);
+    process.stdout.write(`\n${terminalText(results)}`);
     return troubles(results).length === 0 ? 0 : 1;
   } catch (error) {
     if (stopped === undefined) throw error;
@@ -107,7 +88,16 @@ async function writeTables(folder: string, all: readonly Benchmark[]): Promise<n
 
 /** The command with these benchmarks, and its exit code. */
 export function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
-  const command = createCommand(all);
+  const width = Math.max(...all.map(({ name }) => name.length));
+  const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
+  const tableHelp = 'runs nothing, and writes the results of the last run into docs/scaling.md and README.md';
+  const command = new Command('npm run bench --')
+    .description(description)
+    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
+    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
+    .option('--out <folder>', 'where results.json is', import.meta.dirname)
+    .addOption(new Option('--table', tableHelp).conflicts('quick'))
+    .addHelpText('after', `\n${list}\n\n${exitHelp}`);
   return runCommand(command, args, () => {
     const options = command.opts<Options>();
     const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));

@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { type Benchmark, type Figure, medianFigure } from './benchmark.ts';
+import { type Benchmark, inTurns, medianFigure } from './benchmark.ts';
 import { startReceiver } from './service/receiver.ts';
 import { onEachDatabase, seedDeliveries } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
@@ -16,24 +15,21 @@ export const deliveries: Benchmark = {
   async measure(bench) {
     const { rounds, count } = bench.quick ? small : full;
     const receiver = await startReceiver(bench);
-    return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const figures: Figure[] = [];
-      for (const hooks of hookCounts) {
-        const where = `${name}, ${hooks === 1 ? 'one hook' : `${hooks} hooks`}`;
-        const rates: number[] = [];
-        for (let round = 1; round <= rounds; round += 1) {
-          bench.progress(`${where}: round ${round} of ${rounds}`);
-          const folder = join(bench.folder, `${name}-${hooks}-${round}`);
-          const databaseUrl = await createUrl();
-          await seedDeliveries({ data: join(folder, 'data'), databaseUrl }, receiver.urls(hooks), count / hooks);
-          const received = receiver.expect(count);
-          const service = await startService(bench, { folder, databaseUrl });
-          rates.push((count / (await received)) * 1_000);
-          await service.stop();
-        }
-        figures.push(medianFigure(`${where}: deliveries`, '/s', rates, { shown: 'in docs' }));
-      }
-      return figures;
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
+      bench.progress(name);
+      const cases = hookCounts.map((hooks) => ({ hooks, rates: [] as number[] }));
+      await inTurns(bench, rounds, cases, async ({ hooks, rates }) => {
+        const place = await createPlace();
+        await seedDeliveries(place, receiver.urls(hooks), count / hooks);
+        const received = receiver.expect(count);
+        const service = await startService(bench, place);
+        rates.push((count / (await received)) * 1_000);
+        await service.stop();
+      });
+      return cases.map(({ hooks, rates }) => {
+        const what = `${name}, ${hooks === 1 ? 'one hook' : `${hooks} hooks`}: deliveries`;
+        return medianFigure(what, '/s', rates, { shown: 'in docs' });
+      });
     });
   },
 };

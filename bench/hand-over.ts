@@ -1,9 +1,7 @@
-import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Bench, type Benchmark, distribution, figure, rounds } from './benchmark.ts';
+import { atMost, type Bench, type Benchmark, distribution, figure, inTurns } from './benchmark.ts';
 import { lockBody } from './service/load.ts';
-import { ask } from './service/request.ts';
+import { openClient } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
@@ -11,39 +9,28 @@ import { medianOf } from './statistics.ts';
 const full = { rounds: 5, waiters: 40, holdMs: 50 };
 const small = { rounds: 1, waiters: 5, holdMs: 10 };
 
-const maxMs = 300;
-const why = 'jobs that ask again now and then get it seconds later';
-
 /** Each gets the path once, holds it for a moment, and gives it to the next. */
 async function handOvers(
   { signal }: Bench,
-  { baseUrl, token, workspace }: RunningService,
+  service: RunningService,
   path: string,
   { waiters, holdMs }: typeof full,
 ): Promise<readonly number[]> {
   const handOverMs: number[] = [];
-  const origin = new URL(baseUrl);
-  const locks = `/v1/workspaces/${workspace}/locks`;
-  const body = lockBody(path);
   let releasedAt: number | undefined;
 
   async function waiter(): Promise<void> {
     // Connections of its own, as each job has them.
-    const agent = new Agent({ keepAlive: true });
-    const asked = { origin, token, agent, signal };
-    try {
-      for (;;) {
-        const { status } = await ask({ ...asked, method: 'POST', path: locks, body, statuses: [201, 409] });
-        if (status === 201) break;
-        await ask({ ...asked, path: `${locks}?path=${path}`, headers: { prefer: 'wait=30' }, statuses: [200] });
-      }
-      if (releasedAt !== undefined) handOverMs.push(performance.now() - releasedAt);
-      await sleep(holdMs);
-      await ask({ ...asked, method: 'DELETE', path: `${locks}/${path}`, statuses: [204] });
-      releasedAt = performance.now();
-    } finally {
-      agent.destroy();
+    const { ask, close } = openClient(service, signal);
+    const take = { method: 'POST', path: '/locks', body: lockBody(path), statuses: [201, 409] } as const;
+    while ((await ask(take)).status === 409) {
+      await ask({ path: `/locks?path=${path}`, headers: { prefer: 'wait=30' }, statuses: [200] });
     }
+    if (releasedAt !== undefined) handOverMs.push(performance.now() - releasedAt);
+    await sleep(holdMs);
+    await ask({ method: 'DELETE', path: `/locks/${path}`, statuses: [204] });
+    releasedAt = performance.now();
+    close();
   }
 
   await Promise.all(Array.from({ length: waiters }, waiter));
@@ -55,26 +42,20 @@ export const handOver: Benchmark = {
   what: 'How long a path lies free between two jobs that want it, where they wait with Prefer.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const service = await startService(bench, { databaseUrl: await createUrl(), folder: join(bench.folder, name) });
-      const medians: number[] = [];
-      const all: number[] = [];
-      for (let round = 0; round < plan.rounds; round += 1) {
-        bench.progress(`${name}: round ${round + 1} of ${plan.rounds}`);
-        const times = await handOvers(bench, service, `handed-over-${round}`, plan);
-        medians.push(medianOf(times));
-        all.push(...times);
-      }
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
+      bench.progress(name);
+      const service = await startService(bench, await createPlace());
+      const times: (readonly number[])[] = [];
+      await inTurns(bench, plan.rounds, [service], async (service, round) => {
+        times.push(await handOvers(bench, service, `handed-over-${round}`, plan));
+      });
+      const what = `from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`;
+      const all = times.flat();
       return [
-        figure(
-          `${name}: from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`,
-          'ms',
-          medianOf(all),
-          {
-            limit: atMost(maxMs, why),
-            details: [rounds('ms', medians, 'medians of the rounds'), distribution(all, undefined, 'all')],
-          },
-        ),
+        figure(`${name}: ${what}`, 'ms', medianOf(all), {
+          limit: atMost(300, 'jobs that ask again now and then get it seconds later'),
+          details: [distribution(all)],
+        }),
       ];
     });
   },

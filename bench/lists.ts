@@ -1,6 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { runStep } from './action-step.ts';
 import {
   atMost,
@@ -13,7 +11,7 @@ import {
   medianFigure,
   rounds,
 } from './benchmark.ts';
-import { ask } from './service/request.ts';
+import { openClient } from './service/request.ts';
 import { addWorkspaces, onEachDatabase, seedLocks } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
@@ -36,29 +34,21 @@ interface Page {
 }
 
 /** How long each page took, of a list that is read from its beginning to its end. */
-async function readList(
-  { baseUrl, token, workspace }: RunningService,
-  locks: number,
-  signal: AbortSignal,
-): Promise<readonly number[]> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const asked = { origin: new URL(baseUrl), token, agent, signal, statuses: [200] };
+async function readList(service: RunningService, locks: number, signal: AbortSignal): Promise<readonly number[]> {
+  const { ask, close } = openClient(service, signal);
   const pagesMs: number[] = [];
   let count = 0;
-  try {
-    for (let cursor: string | null = ''; cursor !== null; ) {
-      const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
-      const askedAt = performance.now();
-      const { body } = await ask({ ...asked, path: `/v1/workspaces/${workspace}/locks?${query}` });
-      // This is how the service answers (src/service/http/routes/lock-list.ts).
-      const page = JSON.parse(body) as Page;
-      pagesMs.push(performance.now() - askedAt);
-      count += page.locks.length;
-      cursor = page.next_cursor;
-    }
-  } finally {
-    agent.destroy();
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
+    const askedAt = performance.now();
+    const { body } = await ask({ path: `/locks?${query}`, statuses: [200] });
+    // This is how the service answers (src/service/http/routes/lock-list.ts).
+    const page = JSON.parse(body) as Page;
+    pagesMs.push(performance.now() - askedAt);
+    count += page.locks.length;
+    cursor = page.next_cursor;
   }
+  close();
   if (count !== locks) throw new Error(`The list has ${count} locks, and not ${locks}.`);
   return pagesMs;
 }
@@ -89,10 +79,7 @@ async function measurePages(
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
   const figures = [
-    figure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', medianOf(firsts), {
-      shown: 'in docs',
-      details: [rounds('ms', firsts, 'rounds, beginning right after the start')],
-    }),
+    medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: 'in docs' }),
     figure(`${where}: a page`, 'ms', medianOf(lists.flat()), {
       details: [distribution(lists.flat(), undefined, 'pages')],
     }),
@@ -103,8 +90,7 @@ async function measurePages(
   ];
   if (before === undefined || after === undefined) return figures;
   const name = `${where}: memory of the service at its peak, above what it had before`;
-  const details = [rounds('MiB', [before.now, after.now, after.peak], 'before, after, peak')];
-  return [...figures, figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, memoryWhy), details })];
+  return [...figures, figure(name, 'MiB', after.peak - before.now, { limit: atMost(256, memoryWhy) })];
 }
 
 /** The same list by a step of the action, beside a step that finds no lock. */
@@ -122,12 +108,10 @@ async function measureStep(
     of.peaks.push(usage.peakBytes / 2 ** 20);
   });
   const what = `a step that lists ${locks.toLocaleString('en-US')} locks`;
-  const withoutLocks = 'without a lock to list';
-  const peaks = [rounds('MiB', all.peaks, 'at its peak'), rounds('MiB', none.peaks, withoutLocks)];
   const above = medianOf(all.peaks) - medianOf(none.peaks);
   return [
-    medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, withoutLocks)] }),
-    figure(`${what}: memory at its peak, above a step that lists none`, 'MiB', above, { details: peaks }),
+    medianFigure(`${what}: time`, 'ms', all.ms, { details: [rounds('ms', none.ms, 'without a lock to list')] }),
+    figure(`${what}: memory at its peak, above a step that lists none`, 'MiB', above),
   ];
 }
 
@@ -136,19 +120,19 @@ export const lists: Benchmark = {
   what: 'A list of a hundred thousand locks: time of a page, and memory of the service and of the action.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const { figures, leftOut = [] } = await onEachDatabase(bench, async ({ name, createUrl }) => {
-      const folder = join(bench.folder, name);
-      const databaseUrl = await createUrl();
+    if (process.platform !== 'linux') {
+      bench.leaveOut({ name: 'memory', reason: 'Only Linux tells what another process has held at most.' });
+    }
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
       const where = `${name}, ${plan.locks.toLocaleString('en-US')} locks`;
       bench.progress(where);
-      await seedLocks({ data: join(folder, 'data'), databaseUrl }, plan.locks);
-      const service = await startService(bench, { folder, databaseUrl });
+      const place = await createPlace();
+      await seedLocks(place, plan.locks);
+      const service = await startService(bench, place);
       const pages = await measurePages(bench, where, service, plan);
       if (name !== 'SQLite') return pages;
       await addWorkspaces(service, [empty]);
       return [...pages, ...(await measureStep(bench, service, plan))];
     });
-    const noMemory = { name: 'memory', reason: 'Only Linux tells what another process has held at most.' };
-    return { figures, leftOut: process.platform === 'linux' ? leftOut : [...leftOut, noMemory] };
   },
 };

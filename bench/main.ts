@@ -9,8 +9,7 @@ import { renewal } from './renewal.ts';
 import { service } from './service.ts';
 import { size } from './size.ts';
 import { start } from './start.ts';
-import { storm } from './storm.ts';
-import { syncs } from './syncs.ts';
+import { storm, syncs } from './syncs.ts';
 import { workspaces } from './workspaces.ts';
 
 /** All benchmarks, in the order in which they run. */

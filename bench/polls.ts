@@ -1,7 +1,6 @@
-import { join } from 'node:path';
 import { type Benchmark, distribution, figure, medianFigure } from './benchmark.ts';
 import { createSeries, heldPath, lockBody, lockPath, measureSeries } from './service/load.ts';
-import { ask } from './service/request.ts';
+import { openClient } from './service/request.ts';
 import { onEachDatabase } from './service/seed.ts';
 import { startService } from './service/service-process.ts';
 import { clientCounts, clientsText } from './service.ts';
@@ -24,12 +23,11 @@ export const polls: Benchmark = {
   name: 'polls',
   what: 'What jobs that wait for a path cost the service, and what a page of a list does.',
   async measure(bench) {
-    return onEachDatabase(bench, async ({ name, createUrl }) => {
-      const folder = join(bench.folder, name);
-      const service = await startService(bench, { databaseUrl: await createUrl(), rateLimit: 'off', folder });
-      const { token, baseUrl, workspace } = service;
-      const asked = { origin: new URL(baseUrl), token, path: `/v1/workspaces/${workspace}/locks` };
-      const lock = (path: string) => ask({ ...asked, method: 'POST', body: lockBody(path), statuses: [201] });
+    return onEachDatabase(bench, async ({ name, createPlace }) => {
+      const service = await startService(bench, await createPlace(), { rateLimit: 'off' });
+      const { ask, close } = openClient(service);
+      bench.atEnd(close);
+      const lock = (path: string) => ask({ method: 'POST', path: '/locks', body: lockBody(path), statuses: [201] });
       await lock(heldPath);
 
       bench.progress(`${name}: refusals`);
@@ -44,7 +42,7 @@ export const polls: Benchmark = {
       let bytes = 0;
       for (let number = 0; number < pages; number += 1) {
         const askedAt = performance.now();
-        const { body } = await ask({ ...asked, path: `${asked.path}?limit=${pageSize}`, statuses: [200] });
+        const { body } = await ask({ path: `/locks?limit=${pageSize}`, statuses: [200] });
         pagesMs.push(performance.now() - askedAt);
         bytes = Buffer.byteLength(body);
       }

@@ -1,6 +1,7 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
+import type { Bench } from './benchmark.ts';
 
 /** Processes that are measured, and those that measure. */
 
@@ -23,26 +24,26 @@ export async function run(program: string, args: readonly string[], { env, signa
   return { output, ms };
 }
 
+export type Ends = Pick<Bench, 'atEnd'>;
+
 type Reply<Answer> = { readonly answer: Answer } | { readonly failure: string };
 
 /** Starts a module that calls answerParent(): it shares no event loop with what is measured, nor with who measures. */
-export function startHelper<Question extends object | string | number, Answer>(file: string) {
+export function startHelper<Question extends object | string | number, Answer>({ atEnd }: Ends, file: string) {
   const child = fork(file);
+  atEnd(() => void child.kill('SIGKILL'));
   const ended = once(child, 'exit').then(([code]): never => {
     throw new Error(`${file} ended with ${code}.`);
   });
   // It is raced against later, and may end before.
   ended.catch(() => undefined);
-  return {
-    /** One at a time. */
-    async ask(question: Question): Promise<Answer> {
-      child.send(question);
-      // answerParent() is at the other end.
-      const [reply] = (await Promise.race([once(child, 'message'), ended])) as [Reply<Answer>];
-      if ('failure' in reply) throw new Error(reply.failure);
-      return reply.answer;
-    },
-    stop: () => void child.kill('SIGKILL'),
+  /** One at a time. */
+  return async (question: Question): Promise<Answer> => {
+    child.send(question);
+    // answerParent() is at the other end.
+    const [reply] = (await Promise.race([once(child, 'message'), ended])) as [Reply<Answer>];
+    if ('failure' in reply) throw new Error(reply.failure);
+    return reply.answer;
   };
 }
 

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { preload } from '../test/support/preload.ts';
 import { type Job, openJob } from '../test/support/runner/job.ts';
 import { atMost, type Bench, type Benchmark, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
+import { newPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
@@ -77,7 +78,7 @@ export const renewal: Benchmark = {
   what: 'What `renew: true` costs: the time of the lock step, and the process that renews while the job works.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    const service = await startService(bench, { folder: bench.folder });
+    const service = await startService(bench, await newPlace(bench));
     const ways = ['false', 'true'].map((renew) => ({ renew, ms: [] as number[] }));
     await inTurns(bench, plan.rounds, ways, async ({ renew, ms }) => {
       await withJob(service, bench, async (job) => {
@@ -92,36 +93,34 @@ export const renewal: Benchmark = {
       used.push({ size, ...(await renewalsOf(size, service, bench, plan)) });
     }
     const what = (size: number): string => `${size.toLocaleString('en-US')} ${size === 1 ? 'lock' : 'locks'}`;
-    return {
-      figures: [
-        medianFigure('a lock step without `renew`', 'ms', without ?? []),
-        figure(
-          'a lock step with `renew: true`, more than without',
-          'ms',
-          medianOf(with_ ?? []) - medianOf(without ?? []),
-          {
-            limit: atMost(15, 'design §6'),
-            shown: 'in README',
-            details: [rounds('ms', with_ ?? [], 'with')],
-          },
-        ),
-        ...used.flatMap(({ size, sent, peakBytes }) => [
-          figure(`${what(size)}, ttl ${plan.ttl}: requests a minute`, '', (sent.length / plan.workMs) * 60_000, {
-            shown: 'in docs',
-          }),
-          figure(`${what(size)}: memory of the process at its peak`, 'MiB', peakBytes / 2 ** 20, {
-            limit: atMost(100, 'as much as a runner does not miss'),
-          }),
-        ]),
-        figure(
-          `${what(plan.sizes.at(-1) ?? 0)}: one round of renewals`,
-          's',
-          longestRound(used.at(-1)?.sent ?? []) / 1_000,
-          {
-            limit: atMost(60, partWhy),
-          },
-        ),
-      ],
-    };
+    return [
+      medianFigure('a lock step without `renew`', 'ms', without ?? []),
+      figure(
+        'a lock step with `renew: true`, more than without',
+        'ms',
+        medianOf(with_ ?? []) - medianOf(without ?? []),
+        {
+          limit: atMost(15, 'design §6'),
+          shown: 'in README',
+          details: [rounds('ms', with_ ?? [], 'with')],
+        },
+      ),
+      ...used.flatMap(({ size, sent, peakBytes }) => [
+        figure(`${what(size)}, ttl ${plan.ttl}: requests a minute`, '', (sent.length / plan.workMs) * 60_000, {
+          shown: 'in docs',
+        }),
+        figure(`${what(size)}: memory of the process at its peak`, 'MiB', peakBytes / 2 ** 20, {
+          limit: atMost(100, 'as much as a runner does not miss'),
+        }),
+      ]),
+      figure(
+        `${what(plan.sizes.at(-1) ?? 0)}: one round of renewals`,
+        's',
+        longestRound(used.at(-1)?.sent ?? []) / 1_000,
+        {
+          limit: atMost(60, partWhy),
+        },
+      ),
+    ];
   },
 };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg, platform, release, totalmem } from 'node:os';
-import { type Figure, type Measured, verdictOn } from './benchmark.ts';
+import { type Figure, type LeftOut, verdictOn } from './benchmark.ts';
 
 /** The content of bench/results.json. */
 
@@ -8,7 +8,10 @@ export type BenchmarkResult = {
   readonly name: string;
   readonly what: string;
   readonly seconds: number;
-} & (({ readonly kind: 'measured' } & Measured) | { readonly kind: 'failed'; readonly why: string });
+} & (
+  | { readonly kind: 'measured'; readonly figures: readonly Figure[]; readonly leftOut?: readonly LeftOut[] }
+  | { readonly kind: 'failed'; readonly why: string }
+);
 
 /** Raised when files that were written before can no longer be read. */
 export const form = 1;
@@ -42,15 +45,15 @@ export const wasBusy = ({ processors }: Machine, loadBefore: number): boolean =>
 export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
   result.kind === 'measured' ? result.figures : [];
 
-/** None when all are kept. */
-export const missedSentences = (missed: number): readonly string[] =>
-  missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`];
-
 /** Why the run is no success, as sentences; none when it is one. */
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
-  const failed = benchmarks.flatMap((result) => (result.kind === 'failed' ? [result.name] : []));
-  return [...missedSentences(missed), ...failed.map((name) => `The benchmark "${name}" has failed.`)];
+  const failed = benchmarks.filter((result) => result.kind === 'failed');
+  const sentence = missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`;
+  return [
+    ...(missed === 0 ? [] : [sentence]),
+    ...failed.map(({ name, why }) => `The benchmark "${name}" has failed: ${why}`),
+  ];
 }
 
 /** Why no table should be made of these results; undefined when it can be. */

@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bench, Benchmark, Figure } from './benchmark.ts';
-import { type PostgresServer, startPostgres } from './postgres.ts';
+import { findPostgresPrograms, startPostgresCluster } from '../test/support/postgres-cluster.ts';
+import type { Bench, Benchmark, Figure, LeftOut } from './benchmark.ts';
 import { type BenchmarkResult, form, loadNow, type Results, thisMachine, wasBusy } from './results.ts';
 
 const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -24,6 +24,22 @@ function createCleanup(tell: (failure: string) => void) {
     if (isOver) void runAll();
   }
   return { add, runAll };
+}
+
+interface PostgresServer {
+  readonly url: string | undefined;
+  /** Why there is none. */
+  readonly reason?: string;
+  remove?(): Promise<void>;
+}
+
+/** One that the environment names is used as it is, and left running. */
+async function startPostgres(folder: string): Promise<PostgresServer> {
+  const url = process.env['TEST_DATABASE_URL'];
+  const programs = findPostgresPrograms();
+  if (url !== undefined) return { url };
+  if (programs === undefined) return { url, reason: 'There is no PostgreSQL server that this user can start.' };
+  return startPostgresCluster(programs, folder).catch((error: Error) => ({ url, reason: error.message }));
 }
 
 const withoutLimit = (figure: Figure): Figure =>
@@ -51,7 +67,7 @@ export async function runAll(
     else process.env['TMPDIR'] = TMPDIR;
   });
   let server: Promise<PostgresServer> | undefined;
-  afterAll.add(async () => (await server)?.stop());
+  afterAll.add(async () => (await server)?.remove?.());
   const stopped = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
@@ -64,6 +80,7 @@ export async function runAll(
     const tell = (text: string): void => progress(`${name}: ${text}`);
     const own = join(folder, name);
     await mkdir(own);
+    const leftOut: LeftOut[] = [];
     const after = createCleanup(tell);
     after.add(() => remove(own));
     try {
@@ -75,13 +92,16 @@ export async function runAll(
         folder: own,
         progress: tell,
         atEnd: after.add,
+        leaveOut: (what) => void leftOut.push(what),
         async postgres() {
           // Not in the folder of this run, which a server with a user of its own cannot enter.
           server ??= startPostgres(systemFolder);
-          return (await server).postgres;
+          const { url, reason } = await server;
+          if (reason !== undefined) leftOut.push({ name: 'PostgreSQL', reason });
+          return url;
         },
       });
-      const { figures, leftOut } = await Promise.race([work, stopped]);
+      const figures = await Promise.race([work, stopped]);
       const judged = quick && !isExact ? figures.map(withoutLimit) : figures;
       return { name, what, kind: 'measured', figures: judged, leftOut, seconds: seconds() };
     } catch (error) {

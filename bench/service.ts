@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   atLeast,
   type Bench,
@@ -9,9 +8,10 @@ import {
   ratioFigure,
   rounds,
 } from './benchmark.ts';
-import { createSeries, measureSeries, type Series, type Target } from './service/load.ts';
+import { createSeries, measureSeries, type Series } from './service/load.ts';
 import { startReceiver } from './service/receiver.ts';
-import { addWorkspaces, onEachDatabase, removeHooks } from './service/seed.ts';
+import type { Target } from './service/request.ts';
+import { addWorkspaces, type BenchDatabase, newPlace, onEachDatabase, removeHooks } from './service/seed.ts';
 import { type Kind, kinds, startService } from './service/service-process.ts';
 
 const full = { rounds: 5, warmUpMs: 500, ms: 2_000 };
@@ -30,14 +30,17 @@ interface Subject {
   /** Null for the service without a database. */
   readonly database: string | null;
   readonly kind: Kind;
-  readonly clients: number;
   readonly hooks: number;
   readonly series: Series;
 }
 
-async function startSubjects(bench: Bench, database: string, kind: Kind, hookUrls: readonly string[], url?: string) {
-  const folder = join(bench.folder, `${database} ${kind}`);
-  const service = await startService(bench, { kind, databaseUrl: url, rateLimit: 'off', folder });
+async function startSubjects(
+  bench: Bench,
+  { name, createPlace }: BenchDatabase,
+  kind: Kind,
+  hookUrls: readonly string[],
+) {
+  const service = await startService(bench, await createPlace(), { kind, rateLimit: 'off' });
 
   function subject(clients: number, urls: readonly string[] = []): Subject {
     // A workspace of its own in every round: in one for all of them, an owner would have as many locks as one may have.
@@ -49,8 +52,10 @@ async function startSubjects(bench: Bench, database: string, kind: Kind, hookUrl
     }
     // What still waits for the hooks would be delivered while others are measured.
     const afterRound = (round: number): Promise<void> => removeHooks(service, workspaceOf(round));
-    const series = createSeries({ ask: 'for locks', clients, targets, afterRound });
-    return { database, kind, clients, hooks: urls.length, series };
+    return {
+      ...{ database: name, kind, hooks: urls.length },
+      series: createSeries({ ask: 'for locks', clients, targets, afterRound }),
+    };
   }
 
   const all = clientCounts.map((clients) => subject(clients));
@@ -59,10 +64,10 @@ async function startSubjects(bench: Bench, database: string, kind: Kind, hookUrl
 
 async function startWithoutDatabase(bench: Bench): Promise<readonly Subject[]> {
   const kind = 'without a database';
-  const service = await startService(bench, { kind, folder: join(bench.folder, kind) });
+  const service = await startService(bench, await newPlace(bench), { kind });
   return clientCounts.map((clients) => {
     const series = createSeries({ ask: 'for locks', clients, targets: () => [service] });
-    return { database: null, kind, clients, hooks: 0, series };
+    return { database: null, kind, hooks: 0, series };
   });
 }
 
@@ -79,18 +84,18 @@ export const ceilingName = (clients: number): string =>
 
 const latencies = ({ latenciesMs }: Series) => distribution(latenciesMs, [50, 90, 99, 99.9]);
 
-function figuresOf({ database, kind, clients, hooks, series }: Subject, all: readonly Subject[]): readonly Figure[] {
-  const { rates } = series;
+function figuresOf({ database, kind, hooks, series }: Subject, all: readonly Subject[]): readonly Figure[] {
+  const { rates, clients } = series;
   const details = [latencies(series)];
+  if (database === null) return [medianFigure(ceilingName(clients), '/s', rates, { details })];
   const beside = (wanted: Kind): Series | undefined =>
     all.find(
       (other) =>
         other.kind === wanted &&
-        other.clients === clients &&
+        other.series.clients === clients &&
         other.hooks === 0 &&
         (other.database ?? database) === database,
     )?.series;
-  if (database === null) return [medianFigure(ceilingName(clients), '/s', rates, { details })];
   const [plain, oneCommit, ceiling] = kinds.map(beside);
   if (kind !== 'as installed' || plain === undefined || oneCommit === undefined || ceiling === undefined) return [];
   const where = `${database}, ${clientsText(clients)}`;
@@ -120,18 +125,15 @@ export const service: Benchmark = {
   async measure(bench) {
     const urls = (await startReceiver(bench)).urls(hookCount);
     const subjects: Subject[] = [];
-    const { leftOut } = await onEachDatabase(bench, async ({ name, createUrl }) => {
+    await onEachDatabase(bench, async (database) => {
       for (const kind of ['as installed', 'one commit per change'] as const) {
-        subjects.push(...(await startSubjects(bench, name, kind, urls, await createUrl())));
+        subjects.push(...(await startSubjects(bench, database, kind, urls)));
       }
       return [];
     });
     subjects.push(...(await startWithoutDatabase(bench)));
-    await measureSeries(
-      bench,
-      bench.quick ? small : full,
-      subjects.map(({ series }) => series),
-    );
-    return { figures: subjects.flatMap((subject) => figuresOf(subject, subjects)), leftOut };
+    const series = subjects.map(({ series }) => series);
+    await measureSeries(bench, bench.quick ? small : full, series);
+    return subjects.flatMap((subject) => figuresOf(subject, subjects));
   },
 };

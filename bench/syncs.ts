@@ -1,15 +1,119 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { devNull } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRepository, type Repository } from '../test/support/git-repository.ts';
-import { atMost, type Benchmark, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
+import type { Sync } from '../src/interface/resources.ts';
+import { createRepository, manyCommits, type Repository } from '../test/support/git-repository.ts';
+import { atMost, type Bench, type Benchmark, distribution, figure, inTurns, ratioFigure, rounds } from './benchmark.ts';
 import { run } from './process.ts';
-import { addWorkspaces } from './service/seed.ts';
-import { startService } from './service/service-process.ts';
-import { askForSyncs, endedSync } from './service/sync.ts';
+import { openClient } from './service/request.ts';
+import { addWorkspaces, newPlace } from './service/seed.ts';
+import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
+
+const askEveryMs = 20;
+
+/**
+ * Asks for a sync so often at the same time, and waits until all have succeeded; gives the different ones that it was
+ * given, and how long each answer took.
+ */
+async function syncTogether(service: RunningService, workspace: string, triggers: number, { signal }: Bench) {
+  const { ask, close } = openClient({ ...service, workspace }, signal);
+  const latenciesMs: number[] = [];
+  async function trigger(): Promise<string> {
+    const askedAt = performance.now();
+    const { body } = await ask({ method: 'POST', path: '/sync', body: '{"branch":"main"}', statuses: [202] });
+    latenciesMs.push(performance.now() - askedAt);
+    // This is how the service answers (src/service/api/syncs.ts).
+    return (JSON.parse(body) as Sync).sync_id;
+  }
+  async function ended(id: string): Promise<Sync> {
+    for (;;) {
+      const sync = JSON.parse((await ask({ path: `/syncs/${id}`, statuses: [200] })).body) as Sync;
+      if (sync.status === 'succeeded') return sync;
+      if (sync.status === 'failed') throw new Error(`A sync failed: ${sync.error}`);
+      await sleep(askEveryMs, undefined, { signal });
+    }
+  }
+  const ids = new Set(await Promise.all(Array.from({ length: triggers }, trigger)));
+  const syncs = await Promise.all([...ids].map(ended));
+  close();
+  return { syncs, latenciesMs };
+}
+
+const fullStorm = { rounds: 5, triggers: 1_000 };
+const smallStorm = { rounds: 1, triggers: 100 };
+
+const handful =
+  'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** A git for the front of the PATH that writes down each start of the real one. */
+async function countingGit(folder: string) {
+  const file = join(folder, 'commands');
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const script = `#!/bin/sh\necho "$1" >>${quoted(file)}\nexec ${quoted(real)} "$@"\n`;
+  const binFolder = join(folder, 'bin');
+  await mkdir(binFolder);
+  await writeFile(join(binFolder, 'git'), script, { mode: 0o755 });
+  return {
+    /** For the process whose use of git is counted. */
+    binFolder,
+    /** The commands that git was started with since the last call, such as `fetch`. */
+    async takeCommands(): Promise<readonly string[]> {
+      const text = await readFile(file, 'utf8').catch(() => '');
+      await rm(file, { force: true });
+      return text.split('\n').filter((line) => line !== '');
+    },
+  };
+}
+
+/** A small repository is the hard case: the sooner a sync ends, the more of the storm comes after it. */
+export const storm: Benchmark = {
+  name: 'storm',
+  what: 'A thousand triggers for a sync of the same branch at the same time, and how often git fetches for them.',
+  async measure(bench) {
+    const { rounds: number, triggers } = bench.quick ? smallStorm : fullStorm;
+    const repository = createRepository(bench.folder);
+    repository.commit(...manyCommits(100));
+    const git = await countingGit(bench.folder);
+    const service = await startService(bench, await newPlace(bench), { binFolder: git.binFolder });
+    const workspaces = Array.from({ length: number }, (_, round) => `round-${round}`);
+    await addWorkspaces(service, workspaces, { remote: `file://${repository.path}` });
+    await git.takeCommands();
+
+    const syncs: number[] = [];
+    const fetches: number[] = [];
+    const starts: number[] = [];
+    const latenciesMs: number[] = [];
+    for (const workspace of workspaces) {
+      bench.progress(`${workspace} of ${number}`);
+      const { syncs: its, latenciesMs: took } = await syncTogether(service, workspace, triggers, bench);
+      const commands = await git.takeCommands();
+      syncs.push(its.length);
+      fetches.push(commands.filter((command) => command === 'fetch').length);
+      starts.push(commands.length);
+      latenciesMs.push(...took);
+    }
+
+    const what = `${triggers.toLocaleString('en-US')} triggers at once`;
+    return [
+      figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
+        limit: atMost(4, handful),
+        details: [rounds('', syncs)],
+      }),
+      figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches), {
+        details: [rounds('', fetches), rounds('', starts, 'starts of git for anything')],
+      }),
+      figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs), {
+        details: [distribution(latenciesMs)],
+      }),
+    ];
+  },
+};
 
 const full = { rounds: 15, objects: 50_000 };
 const small = { rounds: 1, objects: 2_000 };
@@ -57,15 +161,14 @@ export const syncs: Benchmark = {
     const { rounds: number, objects } = bench.quick ? small : full;
     bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
-    const service = await startService(bench, { folder: join(bench.folder, 'service') });
+    const service = await startService(bench, await newPlace(bench));
 
     const [plainMs, runMs, allMs]: [number[], number[], number[]] = [[], [], []];
     async function sync(workspace: string) {
       await addWorkspaces(service, [workspace], { remote });
       const askedAt = Date.now();
-      const { locations } = await askForSyncs(service, workspace, 1);
-      const ended = await endedSync(service, locations[0] ?? '', signal);
-      if (ended.received_objects !== objects) throw new Error(`It received ${ended.received_objects} objects.`);
+      const [ended] = (await syncTogether(service, workspace, 1, bench)).syncs;
+      if (ended?.received_objects !== objects) throw new Error(`It received ${ended?.received_objects} objects.`);
       const finishedAt = Date.parse(ended.finished_at ?? '');
       // As the service tells, from when a worker took it; and from the request, with the question what there is to fetch.
       return { run: finishedAt - Date.parse(ended.started_at ?? ''), all: finishedAt - askedAt };
@@ -88,17 +191,15 @@ export const syncs: Benchmark = {
     });
 
     const what = `${objects.toLocaleString('en-US')} objects`;
-    return {
-      figures: [
-        ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
-          limit: atMost(1.1, 'a sync is a fetch, and little more'),
-          details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
-        }),
-        ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
-          details: [rounds('ms', allMs, 'with the estimate before it')],
-        }),
-        figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
-      ],
-    };
+    return [
+      ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
+        limit: atMost(1.1, 'a sync is a fetch, and little more'),
+        details: [rounds('ms', runMs, 'sync'), rounds('ms', plainMs, 'git fetch')],
+      }),
+      ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs, {
+        details: [rounds('ms', allMs, 'with the estimate before it')],
+      }),
+      figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: 'in docs' }),
+    ];
   },
 };

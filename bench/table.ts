@@ -1,5 +1,5 @@
-import { type Detail, type Figure, type Limit, verdictOn } from './benchmark.ts';
-import { type BenchmarkResult, figuresOf, type Results, troubles, wasBusy } from './results.ts';
+import { type Figure, type Limit, verdictOn } from './benchmark.ts';
+import { figuresOf, type Results, troubles, wasBusy } from './results.ts';
 
 /** Tables: as aligned lines for a terminal, and as Markdown between two comments of a page. */
 
@@ -17,32 +17,31 @@ export const limitText = ({ kind, value }: Limit, unit: string): string => `${ki
 
 export type Row = readonly string[];
 
-/** How wide each column is. */
-export const widthsOf = (rows: readonly Row[]): readonly number[] =>
-  (rows[0] ?? []).map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
-
-/** A line of the table. Columns are aligned to the left, but for those that `isNumber` accepts. */
-export const rowText = (
-  row: Row,
-  widths: readonly number[],
-  isNumber = (column: number): boolean => column === 1,
-): string =>
-  `  ${row
-    .map((text, column) => (isNumber(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0)))
-    .join('  ')}`.trimEnd();
-
-const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
-const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
-
-export interface MarkdownTable {
+export interface Table {
   readonly head: Row;
+  /** Of which columns the texts are aligned to the right: the second, if not given. */
   readonly isNumber?: (column: number) => boolean;
   readonly rows: readonly Row[];
   /** Paragraphs below it. */
   readonly notes: readonly string[];
 }
 
-export const markdownTable = ({ head, isNumber = (column) => column === 1, rows, notes }: MarkdownTable): string =>
+const isSecond = (column: number): boolean => column === 1;
+
+/** For a terminal. */
+export function alignedTable({ head, rows, isNumber = isSecond, notes }: Table): string {
+  const all = head.join('') === '' ? rows : [head, ...rows];
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
+  const lines = all.map((row) =>
+    widths.map((width, column) => row[column]?.[isNumber(column) ? 'padStart' : 'padEnd'](width)).join('  '),
+  );
+  return [...lines, ...notes].map((line) => `  ${line}`.trimEnd()).join('\n');
+}
+
+const cell = (text: string): string => text.replaceAll(/\s+/g, ' ').replaceAll(/[|<\\]/g, '\\$&');
+const line = (row: Row): string => `| ${row.map(cell).join(' | ')} |`;
+
+export const markdownTable = ({ head, isNumber = isSecond, rows, notes }: Table): string =>
   [
     line(head),
     `|${head.map((_, column) => (isNumber(column) ? '--:|' : '---|')).join('')}`,
@@ -79,42 +78,26 @@ const rowOf = ({ name, value, unit, limit }: Figure): Row => [
   verdictOn({ name, value, unit, limit }) ?? '',
 ];
 
-function detailText(detail: Detail): string {
-  const numbers =
-    detail.kind === 'rounds'
-      ? detail.values.map(numberText).join(', ')
-      : detail.percentiles.map(([percent, value]) => `p${percent} ${numberText(value)}`).join(', ');
-  return `      ${detail.name}: ${numbers} ${detail.unit}`.trimEnd();
-}
+const headRow = (text: string): Row => [text, '', '', ''];
+const head = ['', 'Measured', 'Limit', ''];
 
-/** So many rounds fit into a line; more of them are in the file of results alone. */
-const maxShownRounds = 12;
-const isShort = (detail: Detail): boolean => detail.kind === 'distribution' || detail.values.length <= maxShownRounds;
+const leftOutIn = ({ benchmarks }: Results): readonly string[] =>
+  benchmarks.flatMap((result) =>
+    result.kind === 'failed' ? [] : (result.leftOut ?? []).map(({ name, reason }) => `Left out: ${name}. ${reason}`),
+  );
 
-function linesOf(result: BenchmarkResult, widths: readonly number[]): readonly string[] {
-  const head = ['', `${result.name}: ${result.what}`];
-  if (result.kind === 'failed') return [...head, `  failed: ${result.why}`];
-  const figures = result.figures.flatMap((figure) => [
-    rowText(rowOf(figure), widths),
-    ...(figure.details ?? []).filter(isShort).map(detailText),
-  ]);
-  const leftOut = (result.leftOut ?? []).map(({ name, reason }) => `  left out: ${name}. ${reason}`);
-  return [...head, ...figures, ...leftOut];
-}
-
-/** All results, for a terminal. */
-export function tableOf(results: Results): string {
-  const widths = widthsOf(results.benchmarks.flatMap((result) => figuresOf(result).map(rowOf)));
+/** All figures, for a terminal. What was measured in each round is in the file of results alone. */
+export function terminalText(results: Results): string {
+  const rows = results.benchmarks.flatMap((result) => [headRow(`${result.name}:`), ...figuresOf(result).map(rowOf)]);
   const missed = troubles(results);
-  return [
+  const lines = [
     machineText(results),
-    ...(results.quick ? ['Measured with --quick: the figures mean little.'] : []),
-    ...results.benchmarks.flatMap((result) => linesOf(result, widths)),
-    '',
+    results.quick ? 'Measured with --quick: the figures mean little.' : undefined,
+    alignedTable({ head, rows, notes: leftOutIn(results) }),
     ...(missed.length === 0 ? ['Every limit is kept.'] : missed),
-    ...[busyText(results)].filter((line) => line !== undefined),
-    '',
-  ].join('\n');
+    busyText(results),
+  ];
+  return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
 /** The figures that tell most, for a page: those of README.md, or those of docs/scaling.md with all that has a limit. */
@@ -123,10 +106,9 @@ export function figuresMarkdown(results: Results, where: NonNullable<Figure['sho
     where === 'in README' ? shown === where : shown !== undefined || limit !== undefined;
   const rows = results.benchmarks.flatMap((result) => {
     const its = figuresOf(result).filter(isShown).map(rowOf);
-    return where === 'in README' || its.length === 0 ? its : [[`**${result.what}**`, '', '', ''], ...its];
+    return where === 'in README' || its.length === 0 ? its : [headRow(`**${result.what}**`), ...its];
   });
-  const leftOut = results.benchmarks.flatMap((result) => (result.kind === 'measured' ? (result.leftOut ?? []) : []));
-  const notes = where === 'in README' ? [] : leftOut.map(({ name, reason }) => `Left out: ${name}. ${reason}`);
+  const notes = where === 'in README' ? [] : leftOutIn(results);
   const measured = [`Measured on ${results.date.slice(0, 10)}.`, machineText(results), busyText(results) ?? ''];
-  return `${cell(measured.join(' ')).trim()}\n\n${markdownTable({ head: ['', 'Measured', 'Limit', ''], rows, notes })}`;
+  return `${cell(measured.join(' ')).trim()}\n\n${markdownTable({ head, rows, notes })}`;
 }

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { createPostgresDatabase } from '../test/support/databases.ts';
 import { atLeast, type Bench, type Benchmark, medianFigure, ratioFigure } from './benchmark.ts';
 import { startLatencyProxy } from './service/latency-proxy.ts';
-import { createSeries, type LoadPlan, measureSeries, type Series, type Target } from './service/load.ts';
-import { addWorkspaces } from './service/seed.ts';
+import { createSeries, type LoadPlan, measureSeries, type Series } from './service/load.ts';
+import type { Target } from './service/request.ts';
+import { addWorkspaces, newPlace, postgresPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
 /** Long enough for several turns of all clients, where each of their renewals waits for all others. */
@@ -22,16 +21,13 @@ const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 const instanceCounts = [4, 1];
 
 async function startInstances(bench: Bench, server: string): Promise<readonly RunningService[]> {
-  const database = await createPostgresDatabase(server);
-  bench.atEnd(database.remove);
-  const { url, stop } = await startLatencyProxy(database.url, distanceMs);
-  bench.atEnd(stop);
+  const place = await postgresPlace(bench, server);
+  const databaseUrl = await startLatencyProxy(bench, place.databaseUrl, distanceMs);
   const instances: RunningService[] = [];
   for (let number = 0; number < Math.max(...instanceCounts); number += 1) {
-    const folder = join(bench.folder, `instance-${number}`);
-    instances.push(await startService(bench, { databaseUrl: url, folder }));
+    instances.push(await startService(bench, { ...(await newPlace(bench)), databaseUrl }));
   }
-  await addWorkspaces({ data: bench.folder, databaseUrl: database.url }, ids);
+  await addWorkspaces(place, ids);
   return instances;
 }
 
@@ -61,8 +57,8 @@ export const workspaces: Benchmark = {
   what: 'Workspaces side by side on a PostgreSQL that is 1 ms away: locks of as many clients in one workspace and in eight, through several instances.',
   async measure(bench) {
     const server = await bench.postgres();
-    if (server.kind === 'missing') return { figures: [], leftOut: [{ name: 'PostgreSQL', reason: server.reason }] };
-    const all = await startInstances(bench, server.url);
+    if (server === undefined) return [];
+    const all = await startInstances(bench, server);
     const comparisons = instanceCounts.flatMap((count) => [
       compare(all, count, 'for locks, renewed and released', 'locks taken, renewed and released'),
       compare(all, count, 'for locks', 'locks taken'),
@@ -72,14 +68,12 @@ export const workspaces: Benchmark = {
       bench.quick ? small : full,
       comparisons.flatMap(({ one, many }) => [one, many]),
     );
-    return {
-      figures: comparisons.flatMap(({ name, isJudged, one, many }) => [
-        medianFigure(`${name}, ${inOne}`, '/s', one.rates),
-        medianFigure(`${name}, ${inMany}`, '/s', many.rates),
-        ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, {
-          limit: isJudged ? atLeast(3, 'design §6') : undefined,
-        }),
-      ]),
-    };
+    return comparisons.flatMap(({ name, isJudged, one, many }) => [
+      medianFigure(`${name}, ${inOne}`, '/s', one.rates),
+      medianFigure(`${name}, ${inMany}`, '/s', many.rates),
+      ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, {
+        limit: isJudged ? atLeast(3, 'design §6') : undefined,
+      }),
+    ]);
   },
 };

@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from '../../test/support/listen.ts';
-import { answerParent, startHelper } from '../process.ts';
+import { answerParent, type Ends, startHelper } from '../process.ts';
 
 interface Network {
   readonly host: string;
@@ -29,12 +29,12 @@ const listen = ({ host, port, ms }: Network): Promise<number> =>
  * A network between a service and its database: gives the address of the same database, as far away. In a process of its
  * own, so that it does not wait for who measures.
  */
-export async function startLatencyProxy(databaseUrl: string, ms: number) {
-  const helper = startHelper<Network, number>(import.meta.filename);
+export async function startLatencyProxy(ends: Ends, databaseUrl: string, ms: number): Promise<string> {
+  const ask = startHelper<Network, number>(ends, import.meta.filename);
   const url = new URL(databaseUrl);
-  const port = await helper.ask({ host: url.hostname, port: Number(url.port || '5432'), ms });
+  const port = await ask({ host: url.hostname, port: Number(url.port || '5432'), ms });
   url.host = `127.0.0.1:${port}`;
-  return { url: url.href, stop: helper.stop };
+  return url.href;
 }
 
 if (import.meta.main) answerParent(listen);

@@ -1,17 +1,8 @@
-import { Agent } from 'node:http';
 import { type Bench, inTurns } from '../benchmark.ts';
 import { answerParent, startHelper } from '../process.ts';
-import { ask } from './request.ts';
+import { type Asked, openClient, type Target } from './request.ts';
 
 /** Many clients that each ask again as soon as they are answered, in a process of their own. */
-
-/** A workspace, asked for at an instance of the service. */
-export interface Target {
-  /** Ends in `/v1`. */
-  readonly baseUrl: string;
-  readonly workspace: string;
-  readonly token: string;
-}
 
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
@@ -37,13 +28,6 @@ export interface Load {
   readonly rate: number;
 }
 
-interface Question {
-  readonly method: 'POST' | 'DELETE';
-  readonly path: string;
-  readonly status: number;
-  readonly body: string;
-}
-
 /** Spread over folders as assets are. */
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
@@ -54,65 +38,53 @@ export const heldPath = 'Content/Held.umap';
 export const lockBody = (path: string): string => JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
 
 /** What is asked one after the other: about the lock that the first has taken, where there is more. */
-function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number): readonly [Question, ...Question[]] {
-  const locks = `/v1/workspaces/${workspace}/locks`;
-  const lock = (path: string, status: number): Question => ({
+function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, ...Asked[]] {
+  const path = ask === 'for a held lock' ? heldPath : lockPath(name, number);
+  const lock = (status: number): Asked => ({
     method: 'POST',
-    path: locks,
-    status,
+    path: '/locks',
+    statuses: [status],
     body: lockBody(path),
   });
-  const path = lockPath(name, number);
   switch (ask) {
     case 'for locks':
-      return [lock(path, 201)];
-    case 'for locks, renewed and released': {
-      const release = {
-        method: 'DELETE',
-        path: `${locks}/${encodeURIComponent(path)}`,
-        status: 204,
-        body: '',
-      } as const;
-      return [lock(path, 201), lock(path, 200), release];
-    }
+      return [lock(201)];
+    case 'for locks, renewed and released':
+      return [lock(201), lock(200), { method: 'DELETE', path: `/locks/${encodeURIComponent(path)}`, statuses: [204] }];
     case 'for a held lock':
-      return [lock(heldPath, 409)];
+      return [lock(409)];
   }
 }
 
 export async function runLoad(plan: LoadPlan): Promise<Load> {
   const { clients, warmUpMs, ms, name, targets } = plan;
-  const agent = new Agent({ keepAlive: true, maxSockets: clients, scheduling: 'fifo' });
   const latenciesMs: number[] = [];
   const countFrom = performance.now() + warmUpMs;
   const countUntil = countFrom + ms;
   let next = 0;
 
-  async function client({ baseUrl, workspace, token }: Target): Promise<void> {
-    const origin = new URL(baseUrl);
-    const send = ({ status, ...question }: Question, key: string, etag?: string) => {
+  async function client(target: Target): Promise<void> {
+    const { ask, close } = openClient(target);
+    const send = (asked: Asked, key: string, etag?: string) => {
       // As the action does: it sends a key with every POST.
       const headers = { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) };
-      return ask({ ...question, origin, token, agent, statuses: [status], headers });
+      return ask({ ...asked, headers });
     };
     while (performance.now() < countUntil) {
       const number = next;
       next += 1;
-      const [first, ...more] = questionsOf(plan, workspace, number);
+      const [first, ...more] = questionsOf(plan, number);
       const askedAt = performance.now();
       const { headers } = await send(first, String(number));
       const answeredAt = performance.now();
-      for (const [index, question] of more.entries()) await send(question, `${number}-${index}`, headers.etag);
+      for (const [index, asked] of more.entries()) await send(asked, `${number}-${index}`, headers.etag);
       if (answeredAt >= countFrom && answeredAt <= countUntil) latenciesMs.push(answeredAt - askedAt);
     }
+    close();
   }
 
-  try {
-    const spread = Array.from({ length: clients }, (_, index) => targets[index % targets.length]);
-    await Promise.all(spread.filter((target) => target !== undefined).map(client));
-  } finally {
-    agent.destroy();
-  }
+  const spread = Array.from({ length: clients }, (_, index) => targets[index % targets.length]);
+  await Promise.all(spread.filter((target) => target !== undefined).map(client));
   return { latenciesMs, rate: (latenciesMs.length / ms) * 1_000 };
 }
 
@@ -135,15 +107,13 @@ export async function measureSeries(
   { rounds, ...times }: Pick<LoadPlan, 'warmUpMs' | 'ms'> & { readonly rounds: number },
   all: readonly Series[],
 ): Promise<void> {
-  const loader = startHelper<LoadPlan, Load>(import.meta.filename);
-  bench.atEnd(loader.stop);
+  const load = startHelper<LoadPlan, Load>(bench, import.meta.filename);
   await inTurns(bench, rounds, [...all.entries()], async ([index, series], round) => {
-    const targets = await series.targets(round);
-    const { ask, clients, rates, latenciesMs } = series;
-    const load = await loader.ask({ ...times, targets, ask, clients, name: `${round}-${index}` });
-    await series.afterRound?.(round);
-    rates.push(load.rate);
-    for (const latency of load.latenciesMs) latenciesMs.push(latency);
+    const { targets, afterRound, rates, latenciesMs, ...plan } = series;
+    const one = await load({ ...times, ...plan, targets: await targets(round), name: `${round}-${index}` });
+    await afterRound?.(round);
+    rates.push(one.rate);
+    for (const latency of one.latenciesMs) latenciesMs.push(latency);
   });
 }
 

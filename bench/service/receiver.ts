@@ -4,9 +4,8 @@ import type { Bench } from '../benchmark.ts';
 import { answerParent, startHelper } from '../process.ts';
 
 /** A receiver of webhooks as a process of its own, which takes every one. */
-export async function startReceiver({ atEnd }: Bench) {
-  const { ask, stop } = startHelper<'port' | number, number>(import.meta.filename);
-  atEnd(stop);
+export async function startReceiver(bench: Bench) {
+  const ask = startHelper<'port' | number, number>(bench, import.meta.filename);
   const port = await ask('port');
   return {
     /** So many different addresses of it. */

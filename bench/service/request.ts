@@ -1,4 +1,12 @@
-import { type Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
+
+/** A workspace, asked for at an instance of the service. */
+export interface Target {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly workspace: string;
+  readonly token: string;
+}
 
 export interface Answer {
   readonly status: number;
@@ -7,51 +15,49 @@ export interface Answer {
 }
 
 export interface Asked {
-  readonly origin: Pick<URL, 'hostname' | 'port'>;
-  readonly token: string;
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** With the query, from `/v1` on. */
+  /** Below the workspace, with the query. */
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
-  /** Any other status fails. */
+  /** Any other fails. */
   readonly statuses: readonly number[];
-  /** Without an agent, the request has a connection of its own. */
-  readonly agent?: Agent | false;
-  readonly signal?: AbortSignal;
 }
 
-/** A request to the service, as cheap as Node makes one: its time is part of what is measured. */
-export function ask({ origin, token, statuses, body = '', headers, ...asked }: Asked): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const options = {
-    method: 'GET',
-    agent: false as const,
-    ...asked,
-    hostname: origin.hostname,
-    port: origin.port,
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      ...headers,
-    },
-  };
-  request(options, (answer) => {
-    const status = answer.statusCode ?? 0;
-    let read = '';
-    answer
-      .setEncoding('utf8')
-      .on('data', (text: string) => {
-        read += text;
-      })
+/** Sends requests as cheaply as Node does it, over connections of its own: their time is part of what is measured. */
+export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal) {
+  const { hostname, port, pathname } = new URL(baseUrl);
+  const agent = new Agent({ keepAlive: true });
+
+  function ask({ method = 'GET', path, headers, body = '', statuses }: Asked): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const options = {
+      ...{ method, agent, hostname, port, ...(signal && { signal }) },
+      path: `${pathname}/workspaces/${workspace}${path}`,
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        ...headers,
+      },
+    };
+    request(options, (answer) => {
+      const status = answer.statusCode ?? 0;
+      let read = '';
+      answer
+        .setEncoding('utf8')
+        .on('data', (text: string) => {
+          read += text;
+        })
+        .once('error', reject)
+        .once('end', () => {
+          if (statuses.includes(status)) resolve({ status, headers: answer.headers, body: read });
+          else reject(new Error(`${method} ${path} was answered with ${status}: ${read}`));
+        });
+    })
       .once('error', reject)
-      .once('end', () => {
-        if (statuses.includes(status)) resolve({ status, headers: answer.headers, body: read });
-        else reject(new Error(`${options.method} ${asked.path} was answered with ${status}: ${read}`));
-      });
-  })
-    .once('error', reject)
-    .end(body);
-  return promise;
+      .end(body);
+    return promise;
+  }
+  return { ask, close: () => agent.destroy() };
 }

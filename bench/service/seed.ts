@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { acquiredEvent } from '../../src/service/locks/lock-events.ts';
 import type { LockRow } from '../../src/service/locks/lock-row.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
@@ -9,32 +10,10 @@ import { registerHook } from '../../src/service/webhooks/hooks.ts';
 import { recordEvents } from '../../src/service/webhooks/outbox.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase } from '../../test/support/databases.ts';
-import type { Bench, Figure, Measured } from '../benchmark.ts';
+import type { Bench, Figure } from '../benchmark.ts';
 import { lockPath } from './load.ts';
 
 /** Databases to measure on, and what is in them before. */
-
-export interface BenchDatabase {
-  readonly name: 'SQLite' | 'PostgreSQL';
-  /** A new database, or undefined for the one that a service keeps in its folder. */
-  createUrl(): Promise<string | undefined>;
-}
-
-/** Measures on each database that is there. */
-export async function onEachDatabase(
-  bench: Bench,
-  measure: (database: BenchDatabase) => Promise<readonly Figure[]>,
-): Promise<Measured> {
-  const figures = [...(await measure({ name: 'SQLite', createUrl: async () => undefined }))];
-  const server = await bench.postgres();
-  if (server.kind === 'missing') return { figures, leftOut: [{ name: 'PostgreSQL', reason: server.reason }] };
-  const createUrl = async (): Promise<string> => {
-    const { url, remove } = await createPostgresDatabase(server.url);
-    bench.atEnd(remove);
-    return url;
-  };
-  return { figures: [...figures, ...(await measure({ name: 'PostgreSQL', createUrl }))] };
-}
 
 /** Where a service keeps its data: in a folder, but for what is in PostgreSQL. */
 export interface Place {
@@ -42,11 +21,36 @@ export interface Place {
   readonly databaseUrl?: string | undefined;
 }
 
+export interface BenchDatabase {
+  readonly name: 'SQLite' | 'PostgreSQL';
+  /** An empty one, each time. */
+  createPlace(): Promise<Place>;
+}
+
+export const newPlace = async ({ folder }: Bench): Promise<Place> => ({ data: await mkdtemp(join(folder, 'data-')) });
+
+/** With a new database on the server. */
+export async function postgresPlace(bench: Bench, server: string): Promise<Place & { readonly databaseUrl: string }> {
+  const { url, remove } = await createPostgresDatabase(server);
+  bench.atEnd(remove);
+  return { ...(await newPlace(bench)), databaseUrl: url };
+}
+
+/** Measures on each database that is there. */
+export async function onEachDatabase(
+  bench: Bench,
+  measure: (database: BenchDatabase) => Promise<readonly Figure[]>,
+): Promise<readonly Figure[]> {
+  const figures = await measure({ name: 'SQLite', createPlace: () => newPlace(bench) });
+  const server = await bench.postgres();
+  if (server === undefined) return figures;
+  return [...figures, ...(await measure({ name: 'PostgreSQL', createPlace: () => postgresPlace(bench, server) }))];
+}
+
 export async function openStorage(
   { data, databaseUrl }: Place,
   onCommit = (_: number): void => undefined,
 ): Promise<Storage> {
-  await mkdir(data, { recursive: true });
   return databaseUrl === undefined
     ? openSqlite({ folder: data, onCommit })
     : openPostgres({ url: databaseUrl, onCommit, onIdleError: () => undefined });

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Bench } from '../benchmark.ts';
+import type { Place } from './seed.ts';
 
 /** The service as an operator starts it, or one of the variants that it is compared with. */
 export const kinds = ['as installed', 'one commit per change', 'without a database'] as const;
@@ -12,11 +13,8 @@ export type Kind = (typeof kinds)[number];
 
 export interface ServiceOptions {
   readonly kind?: Kind;
-  /** For its data and its log; made where there is none. */
-  readonly folder: string;
-  /** Without one, SQLite in the folder. */
-  readonly databaseUrl?: string | undefined;
-  readonly environment?: NodeJS.ProcessEnv;
+  /** In front of the PATH of the service. */
+  readonly binFolder?: string;
   /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
   readonly rateLimit?: 'off';
 }
@@ -24,7 +22,7 @@ export interface ServiceOptions {
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
 /** What the command writes first, and the variants too. */
-interface Listening {
+export interface Listening {
   readonly base_url: string;
   readonly token: string;
   readonly workspace: string;
@@ -34,21 +32,19 @@ const command = join(import.meta.dirname, '../../bin/workspace-service.js');
 const variant = join(import.meta.dirname, 'variant.ts');
 
 /** Starts it as a process of its own, until the end of the benchmark. Its log goes to a file, at its default level. */
-export async function startService({ atEnd }: Bench, options: ServiceOptions) {
-  const { kind = 'as installed', folder, databaseUrl, environment, rateLimit } = options;
-  const data = join(folder, 'data');
-  await mkdir(data, { recursive: true });
-  const logFile = join(folder, 'service.log');
+export async function startService({ atEnd }: Bench, place: Place, options: ServiceOptions = {}) {
+  const { kind = 'as installed', binFolder, rateLimit } = options;
+  const { data, databaseUrl } = place;
+  const logFile = `${data}.log`;
   const log = await open(logFile, 'a');
   const unlimited = rateLimit === 'off' ? ['--rate-limit', '0'] : [];
   const installed = [command, 'serve', '--dev', '--json', '--port', '0', '--data', data, ...unlimited];
   const child = spawn(process.execPath, kind === 'as installed' ? installed : [variant, kind, data], {
     env: {
-      PATH: process.env['PATH'],
-      HOME: folder,
+      PATH: [binFolder, process.env['PATH']].filter((folder) => folder !== undefined).join(delimiter),
+      HOME: data,
       TMPDIR: tmpdir(),
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
-      ...environment,
     },
     stdio: ['ignore', 'pipe', log.fd],
   });
@@ -68,5 +64,5 @@ export async function startService({ atEnd }: Bench, options: ServiceOptions) {
     throw new Error(`The service ${kind} did not start. Its log: ${written.slice(-2_000)}`);
   }
   const { base_url: baseUrl, token, workspace } = JSON.parse(String(line)) as Listening;
-  return { pid: child.pid ?? 0, baseUrl, token, workspace, data, databaseUrl, stop };
+  return { ...place, pid: child.pid ?? 0, baseUrl, token, workspace, stop };
 }

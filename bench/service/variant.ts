@@ -1,15 +1,8 @@
-import { baseUrl } from '../../src/service/cli/serve/addresses.ts';
-import { setUpDev } from '../../src/service/cli/serve/dev.ts';
 import { createLog } from '../../src/service/cli/serve/log.ts';
-import { createGit } from '../../src/service/git/git.ts';
-import { endlessDisk } from '../../src/service/runtime/free-disk.ts';
-import { createMetrics } from '../../src/service/runtime/metrics.ts';
-import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
-import { defaultHookQuotas } from '../../src/service/webhooks/quotas.ts';
-import { createTargetCheck } from '../../src/service/webhooks/target-address.ts';
-import { shippedQuotas } from '../../test/support/shipped-settings.ts';
+import { startTestService } from '../../test/support/running-service.ts';
 import { openStorage } from './seed.ts';
+import type { Kind, Listening } from './service-process.ts';
 import { withoutDatabase } from './without-database.ts';
 
 /**
@@ -39,45 +32,26 @@ export function oneCommitPerChange(storage: Storage): Storage {
 }
 
 /** The service as `serve --dev --json --rate-limit 0` composes it, on a storage that `serve` does not offer. */
-async function serveVariant(kind: string | undefined, data: string): Promise<void> {
-  const host = '127.0.0.1';
-  const metrics = createMetrics();
-  const git = createGit({ dataFolder: data, allowFile: true, environment: process.env });
-
-  async function oneCommit() {
-    const place = { data, databaseUrl: process.env['DATABASE_URL'] };
-    const storage = oneCommitPerChange(await openStorage(place, (changes) => metrics.commits.observe(changes)));
-    return { storage, ...(await setUpDev(storage, git)) };
+async function serveVariant(kind: Kind, data: string): Promise<void> {
+  const bare = kind === 'without a database' ? withoutDatabase() : undefined;
+  const place = { data, databaseUrl: process.env['DATABASE_URL'] };
+  async function open(onCommit?: (changes: number) => void) {
+    const storage = bare?.storage ?? oneCommitPerChange(await openStorage(place, onCommit));
+    return { storage, remove: storage.close };
   }
-  const { storage, token, workspace } = kind === 'one commit per change' ? await oneCommit() : withoutDatabase();
-  const service = await startService({
-    storage,
-    git,
-    targets: createTargetCheck({ allowedNetworks: [] }),
-    metrics,
-    log: createLog('info', process.stderr),
-    host,
-    port: 0,
-    allowFileRemotes: true,
-    windowsPaths: false,
-    syncTimeout: { seconds: 1_800 },
-    parallelSyncs: 2,
-    freeDisk: endlessDisk,
-    rateLimit: null,
-    ...defaultHookQuotas,
-    ...shippedQuotas,
-    trustedProxies: [],
-    version: 'bench',
-  });
-  process.once('SIGTERM', async () => {
-    await service.stop();
-    await storage.close();
-  });
-  const listening = { event: 'listening', base_url: baseUrl(host, service.port), token, workspace };
+  const log = createLog('info', process.stderr);
+  const service = await startTestService({ name: 'SQLite', open }, { rateLimit: null, log });
+  process.once('SIGTERM', service.stop);
+  const listening: Listening = {
+    base_url: `${service.baseUrl}/v1`,
+    token: bare?.token ?? (await service.token()).secret,
+    workspace: bare?.workspace ?? (await service.workspace()),
+  };
   process.stdout.write(`${JSON.stringify(listening)}\n`);
 }
 
 if (import.meta.main) {
   const [kind, data = ''] = process.argv.slice(2);
-  await serveVariant(kind, data);
+  // startService() has started it.
+  await serveVariant(kind as Kind, data);
 }

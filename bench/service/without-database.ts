@@ -15,13 +15,6 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 import { newTokenSecret, secretHash } from '../../src/service/tokens/secret.ts';
 
-/** What the storage knows: one workspace, one token, and nothing else, whatever it is told. */
-export interface WithoutDatabase {
-  readonly storage: Storage;
-  readonly token: string;
-  readonly workspace: string;
-}
-
 type Row = Readonly<Record<string, unknown>>;
 
 /** The list that a query is about: batchQuery() makes it a parameter. */
@@ -40,9 +33,10 @@ function insertedLocks(query: CompiledQuery): Row[] {
 /**
  * A storage that answers at once what the route for taking a lock needs to hear, and keeps nothing. Queries are built
  * and compiled as ever: what is left out is the database, its driver and the disk. A service on it shows how much of
- * the time of a request is not theirs. Changes wait for each other as they do for a database.
+ * the time of a request is not theirs. Changes wait for each other as they do for a database. It knows one workspace and
+ * one token, whatever it is told.
  */
-export function withoutDatabase(): WithoutDatabase {
+export function withoutDatabase() {
   const token = newTokenSecret();
   const workspace = 'sample';
   const tokenRow: Row = {
@@ -84,22 +78,14 @@ export function withoutDatabase(): WithoutDatabase {
       createIntrospector: (db) => new SqliteIntrospector(db),
     },
   });
-  return {
-    token,
-    workspace,
-    storage: {
-      dialect: 'sqlite',
-      read: db,
-      now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
-      ...groupCommits(db, {
-        queueOf: () => '',
-        maxParallel: 1,
-        begin: async () => undefined,
-        onCommit: () => undefined,
-      }),
-      claim: (work) => work(db),
-      broadcast: { send: async () => undefined, listen: () => () => undefined },
-      close: () => db.destroy(),
-    },
+  const storage: Storage = {
+    dialect: 'sqlite',
+    read: db,
+    now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
+    ...groupCommits(db, { queueOf: () => '', maxParallel: 1, begin: async () => undefined, onCommit: () => undefined }),
+    claim: (work) => work(db),
+    broadcast: { send: async () => undefined, listen: () => () => undefined },
+    close: () => db.destroy(),
   };
+  return { storage, token, workspace };
 }

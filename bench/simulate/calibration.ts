@@ -1,7 +1,6 @@
-import type { Figure } from '../benchmark.ts';
 import { pageBytesName, pageName, pageSize, pollsName } from '../polls.ts';
 import { figuresOf, type Results } from '../results.ts';
-import { ceilingName, takenName } from '../service.ts';
+import { ceilingName, clientCounts, takenName } from '../service.ts';
 import { percentileOf } from '../statistics.ts';
 import { createRandom } from './chance.ts';
 import { type Asked, createService, type ServiceTimes } from './service.ts';
@@ -12,11 +11,12 @@ import { createVirtualTime } from './virtual-time.ts';
 export type Database = 'SQLite' | 'PostgreSQL';
 
 /** `nothing`: the route of locks without a database; `poll`: a path that somebody holds; `take`: one that nobody does. */
-export const kinds = ['nothing', 'poll', 'take'] as const;
-export type Kind = (typeof kinds)[number];
-
-/** The model is made of the first and the last, and has to predict the one in between. */
-export const clientCounts = [1, 32, 256] as const;
+const figureNames = {
+  nothing: (_: Database, clients: number) => ceilingName(clients),
+  poll: pollsName,
+  take: takenName,
+} as const;
+export type Kind = keyof typeof figureNames;
 
 export interface Load {
   readonly kind: Kind;
@@ -26,39 +26,30 @@ export interface Load {
   readonly p99Ms: number;
 }
 
-/** What was measured of a real service on one database. */
-export interface Measurements {
-  readonly loads: readonly Load[];
-  /** One page of a list of locks, with nobody else there. */
-  readonly page: { readonly ms: number; readonly locks: number; readonly bytes: number };
-}
-
-const figureName: Readonly<Record<Kind, (database: Database, clients: number) => string>> = {
-  nothing: (_, clients) => ceilingName(clients),
-  poll: pollsName,
-  take: takenName,
-};
-
-function percentile(figure: Figure | undefined, percent: number): number | undefined {
-  const distribution = figure?.details?.find((detail) => detail.kind === 'distribution');
-  return new Map(distribution?.percentiles).get(percent);
-}
+/** Of a real service on one database. The model is made of the loads of few and many clients, and has to predict those of some. */
+type Measurements = NonNullable<ReturnType<typeof measurementsIn>>;
 
 /** Undefined when the last run has not measured all of it. */
-export function measurementsIn(results: Results, database: Database): Measurements | undefined {
+export function measurementsIn(results: Results, database: Database) {
   const figures = new Map(results.benchmarks.flatMap(figuresOf).map((figure) => [figure.name, figure]));
-  const loads: Load[] = [];
-  for (const kind of kinds) {
-    for (const clients of clientCounts) {
-      const figure = figures.get(figureName[kind](database, clients));
-      const [p50Ms, p99Ms] = [percentile(figure, 50), percentile(figure, 99)];
-      if (figure === undefined || p50Ms === undefined || p99Ms === undefined) return undefined;
-      loads.push({ kind, clients, perSecond: figure.value, p50Ms, p99Ms });
-    }
+  function loadIn(kind: Kind, clients: number): Load | undefined {
+    const figure = figures.get(figureNames[kind](database, clients));
+    const distribution = figure?.details?.find((detail) => detail.kind === 'distribution');
+    const percentiles = new Map(distribution?.percentiles);
+    const [p50Ms, p99Ms] = [percentiles.get(50), percentiles.get(99)];
+    if (figure === undefined || p50Ms === undefined || p99Ms === undefined) return undefined;
+    return { kind, clients, perSecond: figure.value, p50Ms, p99Ms };
   }
+  const loads = (kind: Kind) => {
+    const [few, some, many] = clientCounts.map((clients) => loadIn(kind, clients));
+    return few && some && many && { few, some, many };
+  };
+  const [nothing, poll, take] = [loads('nothing'), loads('poll'), loads('take')];
   const [ms, kilobytes] = [pageName(database), pageBytesName(database)].map((name) => figures.get(name)?.value);
+  if (nothing === undefined || poll === undefined || take === undefined) return undefined;
   if (ms === undefined || kilobytes === undefined) return undefined;
-  return { loads, page: { ms, locks: pageSize, bytes: kilobytes * 1_000 } };
+  // One page of a list of locks, with nobody else there.
+  return { nothing, poll, take, page: { ms, locks: pageSize, bytes: kilobytes * 1_000 } };
 }
 
 /** Of a normal distribution, how far its 99th percentile is above its median. */
@@ -71,24 +62,18 @@ const maxFlushSigma = 1.5;
  * One client alone pays for the whole of a group, and of many each pays its part. So one measurement tells what a group
  * costs, and the other what comes with each request. What a release costs is not measured: it counts as a path taken.
  */
-export function calibrate({ loads, page }: Measurements): ServiceTimes {
-  const load = (kind: Kind, clients: number): Load => {
-    const found = loads.find((each) => each.kind === kind && each.clients === clients);
-    if (found === undefined) throw new Error(`There is no measurement of "${kind}" with ${clients} clients.`);
-    return found;
-  };
-  const crowded = (kind: Kind): number => 1_000 / load(kind, clientCounts[2]).perSecond;
-  const alone = (kind: Kind): Load => load(kind, clientCounts[0]);
+export function calibrate({ nothing, poll, take, page }: Measurements): ServiceTimes {
+  const crowded = ({ many }: { readonly many: Load }): number => 1_000 / many.perSecond;
   const above = (ms: number, floor = 0): number => Math.max(floor, ms);
 
-  const requestMs = crowded('nothing');
-  const wireMs = above(alone('nothing').p50Ms - requestMs);
-  const pollMs = crowded('poll');
-  const groupMs = above(alone('poll').p50Ms - pollMs - wireMs);
-  const takeMs = crowded('take');
+  const requestMs = crowded(nothing);
+  const wireMs = above(nothing.few.p50Ms - requestMs);
+  const pollMs = crowded(poll);
+  const groupMs = above(poll.few.p50Ms - pollMs - wireMs);
+  const takeMs = crowded(take);
   const before = takeMs + groupMs + wireMs;
-  const medianMs = above(alone('take').p50Ms - before, 0.01);
-  const p99Ms = above(alone('take').p99Ms - before, medianMs);
+  const medianMs = above(take.few.p50Ms - before, 0.01);
+  const p99Ms = above(take.few.p99Ms - before, medianMs);
   return {
     requestMs,
     refuseMs: above(pollMs - requestMs),
@@ -131,7 +116,8 @@ async function underLoad(times: ServiceTimes, kind: Kind, clients: number) {
 
 export type Prediction = Load & { readonly predicted: Pick<Load, 'perSecond' | 'p50Ms'> };
 
-export async function predict(times: ServiceTimes, { loads }: Measurements): Promise<readonly Prediction[]> {
-  const predict = async (load: Load) => ({ ...load, predicted: await underLoad(times, load.kind, load.clients) });
-  return Promise.all(loads.map(predict));
+export function predict(times: ServiceTimes, { nothing, poll, take }: Measurements): Promise<readonly Prediction[]> {
+  const loads = [nothing, poll, take].flatMap(({ few, some, many }) => [few, some, many]);
+  const predicted = async (load: Load) => ({ ...load, predicted: await underLoad(times, load.kind, load.clients) });
+  return Promise.all(loads.map(predicted));
 }

@@ -1,8 +1,8 @@
-import { percentileOf } from '../statistics.ts';
+import type { Grant } from '../../src/action/ledger/entry.ts';
+import { percentileOf, percentilesOf } from '../statistics.ts';
 import { createRandom, exponential, type Random } from './chance.ts';
-import { createClients } from './client.ts';
-import { type JobParts, type Locked, listStep, lockStep, postStep } from './job.ts';
 import { createService, type ServiceCounts, type ServiceTimes } from './service.ts';
+import { createClients, createSteps, type Job, type Locked } from './steps.ts';
 import { createVirtualTime } from './virtual-time.ts';
 import { createPlanner, type Plan, placeOf, type Workload } from './workload.ts';
 
@@ -12,28 +12,27 @@ export interface SimulationOptions {
   readonly seed: number;
   /** What is counted begins when as much time has passed as a job takes, or waits. */
   readonly minutes: number;
-  /** Sees what the jobs believe to have, for tests: a lock from one moment until another at the latest. */
-  readonly onHeld?: (held: Holding & { readonly until: number }) => void;
-  readonly onLetGo?: (letGo: Holding) => void;
 }
 
-interface Holding {
-  readonly path: string;
+/** A lock step that has ended. */
+export interface EndedStep extends Plan {
   readonly job: number;
+  readonly ending: 'acquired' | 'gaveUp' | 'failed';
   readonly at: number;
+  /** How long it took. */
+  readonly seconds: number;
+  /** Somebody else had wanted one of its paths for longer. */
+  readonly overtook: boolean;
+  readonly grants: readonly Grant[];
+  /** Until the job let go of its locks; undefined while it has them, and of one that vanished. */
+  heldUntil?: number;
 }
 
-/** Jobs by the place of their path among all of them, in the order in which these are wanted. */
-const classes = [
-  { name: 'the ten that are wanted most', below: 10 },
-  { name: 'the hundred', below: 100 },
-  { name: 'the thousand', below: 1_000 },
-  { name: 'all others', below: Number.POSITIVE_INFINITY },
-];
+const epoch = Date.UTC(2026, 0, 1);
+const second = 1_000;
+const shownPlaces = [0, 1, 2, 3, 4];
 
-type Ending = 'acquired' | 'gaveUp' | 'failed';
-
-function endingOf({ result: { round, lastBlocked } }: Locked): Ending {
+function endingOf({ result: { round, lastBlocked } }: Locked): EndedStep['ending'] {
   switch (round.kind) {
     case 'acquired':
       return 'acquired';
@@ -48,172 +47,169 @@ function endingOf({ result: { round, lastBlocked } }: Locked): Ending {
   }
 }
 
-const epoch = Date.UTC(2026, 0, 1);
-const second = 1_000;
-const shownPaths = 5;
+/** Those that want a path and have not got it, in the order in which they came. */
+function createQueues() {
+  const queues = new Map<string, Set<number>>();
+  return {
+    enter(job: number, { paths }: Plan): void {
+      for (const path of paths) queues.set(path, (queues.get(path) ?? new Set()).add(job));
+    },
+    /** Tells whether somebody else had wanted one of the paths for longer. */
+    leave(job: number, { paths }: Plan): boolean {
+      let isFirst = true;
+      for (const path of paths) {
+        const jobs = queues.get(path) ?? new Set();
+        const [first] = jobs;
+        isFirst &&= first === job;
+        jobs.delete(job);
+        if (jobs.size === 0) queues.delete(path);
+      }
+      return !isFirst;
+    },
+    /** The number of jobs in all of them. */
+    size: () => new Set([...queues.values()].flatMap((jobs) => [...jobs])).size,
+  };
+}
 
 /** From one lock step of a job to the next, when nobody has to wait. */
 const roundSeconds = ({ workSeconds, holdSeconds, holdSigma }: Workload): number =>
   workSeconds + holdSeconds * Math.exp(holdSigma ** 2 / 2);
 
-/** What is noted from the moment on from which it counts. */
-const createNotes = () => ({
-  answersMs: [] as number[],
-  classes: classes.map(({ name, below }) => ({ name, below, waits: [] as number[], steps: 0, gaveUp: 0 })),
-  paths: Array.from({ length: shownPaths }, (_, place) => ({ place, wanted: 0, acquired: 0, gaveUp: 0, heldMs: 0 })),
-  overtook: 0,
-  ended: 0,
-  gaveUp: 0,
-  failed: 0,
-});
-
-export type Outcome = Awaited<ReturnType<typeof simulate>>;
-
-export async function simulate({ workload, times, seed, minutes, onHeld, onLetGo }: SimulationOptions) {
+/** Lets all jobs do their work for the time; gives each lock step from the first moment on, and what counts. */
+export async function runJobs({ workload, times, seed, minutes }: SimulationOptions) {
   const time = createVirtualTime(epoch);
   const service = createService({ ...workload, time, times, random: createRandom(seed, 1) });
-  const clients = createClients(time);
+  const clients = createClients(time, service);
+  const steps = createSteps({ ...time, open: clients.open, workload });
   const plan = createPlanner(workload);
-  const steps = { begun: 0, acquired: 0, gaveUp: 0, failed: 0 };
-  /** Those that want a path and have not got it, in the order in which they came. */
-  const wanting = new Map<string, Set<number>>();
-  let notes = createNotes();
-  let countedFrom = epoch;
+  const queues = createQueues();
+  const ended: EndedStep[] = [];
+  let begun = 0;
+  let answersMs: number[] = [];
 
-  function want(job: number, { paths }: Plan): void {
-    for (const path of paths) wanting.set(path, (wanting.get(path) ?? new Set()).add(job));
-  }
-
-  /** Tells whether somebody else had wanted one of the paths for longer. */
-  function wantNoMore(job: number, { paths }: Plan): boolean {
-    let isFirst = true;
-    for (const path of paths) {
-      const jobs = wanting.get(path) ?? new Set();
-      const [first] = jobs;
-      isFirst &&= first === job;
-      jobs.delete(job);
-      if (jobs.size === 0) wanting.delete(path);
-    }
-    return !isFirst;
-  }
-
-  const shownIn = ({ paths }: Plan) => paths.flatMap((path) => notes.paths[placeOf(path)] ?? []);
-
-  function noteEnd(ending: Ending, seconds: number, overtook: boolean, its: Plan): void {
-    notes.ended += 1;
-    if (ending !== 'acquired') notes[ending] += 1;
-    const ofClass = notes.classes.find(({ below }) => its.hottest < below);
-    if (ofClass !== undefined) {
-      ofClass.steps += 1;
-      if (ending === 'gaveUp') ofClass.gaveUp += 1;
-      if (ending === 'acquired') ofClass.waits.push(seconds);
-    }
-    if (ending === 'acquired' && seconds >= 1 && overtook) notes.overtook += 1;
-    for (const path of shownIn(its)) {
-      path.wanted += 1;
-      path[ending === 'acquired' ? 'acquired' : 'gaveUp'] += 1;
-    }
-  }
-
-  async function lockAndRelease(job: number, parts: JobParts, its: Plan): Promise<void> {
+  async function lockAndRelease(number: number, job: Job, its: Plan): Promise<void> {
     const began = time.now();
-    steps.begun += 1;
-    want(job, its);
-    const locked = await lockStep(parts, its);
-    const ending = endingOf(locked);
-    steps[ending] += 1;
-    noteEnd(ending, (time.now() - began) / second, wantNoMore(job, its), its);
-    const heldFrom = time.now();
-    for (const { path, lock } of locked.grants) {
-      onHeld?.({ path, job, at: heldFrom, until: Date.parse(lock.expires_at) });
-    }
+    begun += 1;
+    queues.enter(number, its);
+    const locked = await steps.lock(job, its);
+    const at = time.now();
+    const [ending, overtook] = [endingOf(locked), queues.leave(number, its)];
+    const { grants } = locked;
+    const step: EndedStep = { ...its, job: number, ending, at, seconds: (at - began) / second, overtook, grants };
+    ended.push(step);
     if (ending === 'acquired') {
       if (its.vanishes) return;
       await time.sleep(its.holdMs);
-      for (const { path } of locked.grants) onLetGo?.({ path, job, at: time.now() });
-      for (const path of shownIn(its)) path.heldMs += time.now() - Math.max(heldFrom, countedFrom);
+      step.heldUntil = time.now();
     }
-    await postStep(parts, locked);
+    await steps.release(job, locked);
   }
 
-  async function work(job: number, draws: Random): Promise<void> {
-    const parts: JobParts = {
-      time,
-      service,
-      clients,
-      workload,
-      random: createRandom(seed, 2, job),
-      token: `token ${job % workload.tokens}`,
-      onAnswer: (ms) => notes.answersMs.push(ms),
+  async function work(number: number, draws: Random): Promise<void> {
+    const job: Job = {
+      random: createRandom(seed, 2, number),
+      token: `token ${number % workload.tokens}`,
+      onAnswer: (ms) => answersMs.push(ms),
     };
     // As evenly as if all this had gone on for long.
     await time.sleep(draws() * roundSeconds(workload) * second);
     for (;;) {
       const its = plan(draws);
-      if (its.lists) await listStep(parts);
-      await lockAndRelease(job, parts, its);
+      if (its.lists) await steps.list(job, service.lockCount());
+      await lockAndRelease(number, job, its);
       await time.sleep(exponential(draws, workload.workSeconds * second));
     }
   }
 
-  for (let job = 0; job < workload.jobs; job += 1) void work(job, createRandom(seed, 3, job));
+  for (let number = 0; number < workload.jobs; number += 1) void work(number, createRandom(seed, 3, number));
   await time.runUntil(epoch + Math.max(workload.waitSeconds, roundSeconds(workload)) * second);
-  notes = createNotes();
-  clients.resetMax();
-  countedFrom = time.now();
+  const countedFrom = time.now();
+  const uncounted = ended.length;
   const before = { ...service.counts };
-  const seconds = minutes * 60;
-  await time.runUntil(countedFrom + seconds * second);
+  answersMs = [];
+  clients.resetMax();
+  await time.runUntil(countedFrom + minutes * 60 * second);
+  return {
+    ...{ workload, seconds: minutes * 60, ended, begun, answersMs, countedFrom },
+    counted: ended.slice(uncounted),
+    waiting: queues.size(),
+    connections: clients.maxConnections(),
+    counts: (name: keyof ServiceCounts): number => service.counts[name] - before[name],
+  };
+}
 
-  const of = (name: keyof ServiceCounts): number => service.counts[name] - before[name];
-  const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
-  const { ended, gaveUp, failed, answersMs } = notes;
-  const acquired = notes.classes.flatMap(({ waits }) => waits);
-  const waited = acquired.filter((seconds) => seconds >= 1);
+const share = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+/** Jobs by the place of their path among all of them, in the order in which these are wanted. */
+const classes = [
+  { name: 'the ten that are wanted most', from: 0, below: 10 },
+  { name: 'the hundred', from: 10, below: 100 },
+  { name: 'the thousand', from: 100, below: 1_000 },
+  { name: 'all others', from: 1_000, below: Number.POSITIVE_INFINITY },
+];
+
+export type Outcome = ReturnType<typeof outcomeOf>;
+
+/** The figures of those steps that ended when it counted. */
+export function outcomeOf(run: Awaited<ReturnType<typeof runJobs>>) {
+  const { workload, seconds, ended, counted, countedFrom, counts, answersMs } = run;
+  const acquired = counted.filter(({ ending }) => ending === 'acquired');
+  const gaveUp = counted.filter(({ ending }) => ending === 'gaveUp');
+  const hadToWait = acquired.filter((step) => step.seconds >= 1);
+  const waitedSeconds = hadToWait.map((step) => step.seconds);
+
+  function waitsOf({ name, from, below }: (typeof classes)[number]) {
+    const isIn = ({ hottest }: Plan): boolean => from <= hottest && hottest < below;
+    const waits = acquired.filter(isIn).map((step) => step.seconds);
+    return {
+      name,
+      steps: counted.filter(isIn).length,
+      gaveUp: gaveUp.filter(isIn).length,
+      within: percentilesOf(waits, [50, 95, 99, 100]).map(([, value]) => value),
+    };
+  }
+
+  function pathAt(place: number) {
+    const isOf = ({ paths }: Plan): boolean => paths.some((path) => placeOf(path) === place);
+    const wanted = counted.filter(isOf).length;
+    const got = acquired.filter(isOf).length;
+    const heldMs = ended
+      .filter(isOf)
+      .map(({ at, heldUntil = 0 }) => Math.max(0, heldUntil - Math.max(at, countedFrom)));
+    // The part of the time in which a job had the path.
+    return { place, wanted, acquired: got, gaveUp: wanted - got, held: sumOf(heldMs) / second / seconds };
+  }
+
   return {
     jobs: workload.jobs,
     seconds,
-    /** All lock steps from the first moment on: each is in exactly one of the others. */
-    steps: { ...steps, waiting: new Set([...wanting.values()].flatMap((jobs) => [...jobs])).size },
-    /** From here on: of what ended when it counted. */
-    ended,
-    gaveUp,
-    failed,
-    meanWaitSeconds: share(
-      acquired.reduce((sum, one) => sum + one, 0),
-      acquired.length,
-    ),
-    waits: notes.classes.map(({ name, waits, steps, gaveUp }) => ({
-      name,
-      steps,
-      gaveUp,
-      p50Seconds: percentileOf(waits, 50),
-      p95Seconds: percentileOf(waits, 95),
-      p99Seconds: percentileOf(waits, 99),
-      maxSeconds: percentileOf(waits, 100),
-    })),
-    /** With the part of the time in which a job had the path. */
-    hottest: notes.paths
-      .filter(({ wanted, heldMs }) => wanted > 0 || heldMs > 0)
-      .map(({ heldMs, ...counted }) => ({ ...counted, held: heldMs / second / seconds })),
+    ended: counted.length,
+    gaveUp: gaveUp.length,
+    failed: counted.length - acquired.length - gaveUp.length,
+    meanWaitSeconds: share(sumOf(acquired.map((step) => step.seconds)), acquired.length),
+    waits: classes.map(waitsOf),
+    hottest: shownPlaces.map(pathAt).filter(({ wanted, held }) => wanted > 0 || held > 0),
     /** Of those that had to wait at all and got their paths. */
     fairness: {
-      medianSeconds: percentileOf(waited, 50),
-      maxSeconds: percentileOf(waited, 100),
+      medianSeconds: percentileOf(waitedSeconds, 50),
+      maxSeconds: percentileOf(waitedSeconds, 100),
       /** The part of them that was served before somebody who had waited for the same path for longer. */
-      overtaking: share(notes.overtook, waited.length),
+      overtaking: share(hadToWait.filter(({ overtook }) => overtook).length, hadToWait.length),
     },
-    requestsPerSecond: of('requests') / seconds,
-    pollsShare: share(of('polls'), of('requests')),
-    rateLimitedShare: share(of('rateLimited'), of('requests')),
+    requestsPerSecond: counts('requests') / seconds,
+    pollsShare: share(counts('polls'), counts('requests')),
+    rateLimitedShare: share(counts('rateLimited'), counts('requests')),
     /** The part that one token for all would have had refused. */
-    oneTokenRefusedShare: share(of('rateLimitedOfOneToken'), of('requests')),
-    listedBytesPerSecond: of('listedBytes') / seconds,
-    connections: clients.maxConnections(),
+    oneTokenRefusedShare: share(counts('rateLimitedOfOneToken'), counts('requests')),
+    listedBytesPerSecond: counts('listedBytes') / seconds,
+    connections: run.connections,
     /** The parts of the time in which the writer, and a thread, were at work. */
-    writerBusy: of('writerMs') / second / seconds,
-    threadBusy: of('threadMs') / second / seconds / workload.instances,
-    changesPerCommit: share(of('changes'), of('groups')),
-    answerMs: { p50: percentileOf(answersMs, 50), p99: percentileOf(answersMs, 99) },
+    writerBusy: counts('writerMs') / second / seconds,
+    threadBusy: counts('threadMs') / second / seconds / workload.instances,
+    changesPerCommit: share(counts('changes'), counts('groups')),
+    answersP99Ms: percentileOf(answersMs, 99),
   };
 }
+
+export const simulate = async (options: SimulationOptions): Promise<Outcome> => outcomeOf(await runJobs(options));

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import type { Results } from '../results.ts';
 import { numberText } from '../table.ts';
 import { calibrate, type Database, measurementsIn, predict } from './calibration.ts';
-import type { ServiceTimes } from './service.ts';
 import { type Outcome, simulate } from './simulation.ts';
 import type { Workload } from './workload.ts';
 
@@ -12,12 +11,11 @@ export interface StudyRequest {
   readonly workload: Workload;
   readonly seed: number;
   readonly minutes: number;
-  readonly database: Database;
   /** Only the jobs that were asked for: no more and no fewer of them, and nothing else otherwise. */
   readonly alone: boolean;
 }
 
-export type Study = NonNullable<Awaited<ReturnType<typeof study>>>;
+export type Study = Exclude<Awaited<ReturnType<typeof study>>, string>;
 
 /** So many times the jobs that were asked for. */
 const sweptFactors = [1 / 8, 1 / 4, 1 / 2, 2, 4];
@@ -51,12 +49,12 @@ const variants: readonly Variant[] = [
   },
 ];
 
-/** How many files, and so connections, a process may have open: Node raises its own limit up to it. Infinity: any number. */
+/** How many files, and so connections, a process may have open: Node raises its own limit up to it. */
 const openFiles = (): number =>
-  Number(spawnSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).stdout?.trim() || 'Infinity');
+  Number.parseInt(spawnSync('bash', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }).stdout ?? '', 10) || Infinity;
 
-/** Of 1 %, and of 80 %: beyond it, waiting in line takes most of the time of an answer. */
 const few = 0.01;
+/** Beyond it, waiting in line takes most of the time of an answer. */
 const busy = 0.8;
 const gigabitBytes = 1e9 / 8;
 
@@ -68,37 +66,33 @@ export interface LoadLimit {
   readonly used: (outcome: Outcome) => number;
 }
 
-function loadLimits(files = openFiles()): readonly LoadLimit[] {
-  const limit = (name: string, reachedWhen: string, used: LoadLimit['used']) => ({ name, reachedWhen, used });
-  const all = [
-    limit(
-      'hot paths',
-      '1 % of the jobs give up at the end of their `wait`',
-      ({ gaveUp, ended }) => gaveUp / Math.max(1, ended) / few,
-    ),
-    limit(
-      'the rate limit, with one token for all jobs',
-      '1 % of the requests would be refused with 429',
-      ({ oneTokenRefusedShare }) => oneTokenRefusedShare / few,
-    ),
-    limit(
-      'the service itself: its thread or its writer',
-      'it is at work for 80 % of the time',
-      ({ threadBusy, writerBusy }) => Math.max(threadBusy, writerBusy) / busy,
-    ),
-    limit(
-      'bandwidth of lists',
-      'lists fill 80 % of a link of 1 Gbit/s',
-      ({ listedBytesPerSecond }) => listedBytesPerSecond / gigabitBytes / busy,
-    ),
-    limit(
-      'connections',
-      `80 % of the ${numberText(files)} files that a process may open here`,
-      ({ connections }) => connections / files / busy,
-    ),
-  ];
-  return Number.isFinite(files) ? all : all.slice(0, -1);
-}
+const loadLimits = (files: number): readonly LoadLimit[] => [
+  {
+    name: 'hot paths',
+    reachedWhen: '1 % of the jobs give up at the end of their `wait`',
+    used: ({ gaveUp, ended }) => gaveUp / Math.max(1, ended) / few,
+  },
+  {
+    name: 'the rate limit, with one token for all jobs',
+    reachedWhen: '1 % of the requests would be refused with 429',
+    used: ({ oneTokenRefusedShare }) => oneTokenRefusedShare / few,
+  },
+  {
+    name: 'the service itself: its thread or its writer',
+    reachedWhen: 'it is at work for 80 % of the time',
+    used: ({ threadBusy, writerBusy }) => Math.max(threadBusy, writerBusy) / busy,
+  },
+  {
+    name: 'bandwidth of lists',
+    reachedWhen: 'lists fill 80 % of a link of 1 Gbit/s',
+    used: ({ listedBytesPerSecond }) => listedBytesPerSecond / gigabitBytes / busy,
+  },
+  {
+    name: 'connections',
+    reachedWhen: `80 % of the ${Number.isFinite(files) ? numberText(files) : 'endless'} files that a process may open here`,
+    used: ({ connections }) => connections / files / busy,
+  },
+];
 
 /** In the order in which they break; what holds comes last, what is closest to breaking first of these. */
 export function whatBreaks(limits: readonly LoadLimit[], sweep: readonly Outcome[]) {
@@ -122,15 +116,15 @@ async function measuredOn(results: Results, database: Database) {
   return [{ database, measurements, times, predictions: await predict(times, measurements) }];
 }
 
-/** Undefined when the results do not tell how long the service takes on that database. */
+/** A sentence when the results do not tell how long the service takes. */
 export async function study(request: StudyRequest, results: Results, progress: (text: string) => void) {
   const { workload, seed, minutes, alone } = request;
   progress('the service under the loads that it was measured with');
   const databases = [...(await measuredOn(results, 'SQLite')), ...(await measuredOn(results, 'PostgreSQL'))];
-  const timesOn = (wanted: Database): ServiceTimes | undefined =>
-    databases.find(({ database }) => database === wanted)?.times;
-  const times = timesOn(request.database);
-  if (times === undefined) return undefined;
+  const timesOn = (wanted: Database) => databases.find(({ database }) => database === wanted)?.times;
+  const times = timesOn('SQLite');
+  if (times === undefined)
+    return 'How long the service takes on SQLite is not measured. Run npm run bench -- service polls.';
 
   progress(`${workload.jobs} jobs`);
   const outcome = await simulate({ workload, times, seed, minutes });
@@ -142,20 +136,19 @@ export async function study(request: StudyRequest, results: Results, progress: (
     progress(`${jobs} jobs`);
     sweep.push(await simulate({ workload: { ...workload, jobs }, times, seed, minutes }));
   }
-  for (const { name, change, database = request.database, minutes: its = minutes } of alone ? [] : variants) {
+  for (const { name, change, database = 'SQLite', minutes: its = minutes } of alone ? [] : variants) {
     const itsTimes = timesOn(database);
     if (itsTimes === undefined) continue;
     progress(name);
     const changed = { workload: { ...workload, ...change }, times: itsTimes, seed, minutes: its };
     outcomes.push({ name, outcome: await simulate(changed) });
   }
-  const { date, machine, loadBefore, loadAfter, quick } = results;
   return {
     request,
-    measured: { date, machine, loadBefore, loadAfter, quick, databases },
+    measured: { ...results, databases },
     outcome,
     sweep: sweep.toSorted((one, other) => one.jobs - other.jobs),
-    breaks: whatBreaks(loadLimits(), sweep),
+    breaks: whatBreaks(loadLimits(openFiles()), sweep),
     variants: outcomes,
   };
 }

@@ -12,8 +12,7 @@ test('what a step and its post-step use is counted in both', async () => {
     workspace: 'game',
     path: 'a.png\nb.png\nc.png',
   };
-  const { signal } = new AbortController();
-  const { usage } = await runStep(inputs, { signal }, { isCounted: true });
+  const { usage } = await runStep(inputs, { atEnd: (end) => onTestFinished(() => void end()) }, { isCounted: true });
   const { requests, connections, peakBytes } = usage;
   expect(service.requests.filter((request) => request.startsWith('POST'))).toHaveLength(3);
   expect(service.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(3);

@@ -41,19 +41,3 @@ test('so many clients ask for different locks, each over a connection that it ke
   expect(latenciesMs.length).toBeLessThan(asked.length);
   expect(rate).toBeCloseTo((latenciesMs.length / 60) * 1_000);
 });
-
-test('clients are spread evenly over instances and workspaces', async () => {
-  const servers = [await startServer(201), await startServer(201)];
-  const targets = servers.flatMap(({ target }) => ['one', 'two'].map((workspace) => ({ ...target, workspace })));
-  await runLoad({ ...plan, targets, clients: 8 });
-  for (const { asked } of servers) {
-    expect(new Set(asked.map(({ socket }) => socket)).size).toBe(4);
-    const byWorkspace = Map.groupBy(asked, ({ url }) => url);
-    expect([...byWorkspace.keys()].toSorted()).toEqual(['/v1/workspaces/one/locks', '/v1/workspaces/two/locks']);
-  }
-});
-
-test('an answer that is none of those it is to measure ends it', async () => {
-  const { target } = await startServer(429);
-  await expect(runLoad({ ...plan, targets: [target] })).rejects.toThrow(/answered with 429/);
-});

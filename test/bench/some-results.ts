@@ -1,4 +1,4 @@
-import type { Figure, Measured } from '../../bench/benchmark.ts';
+import type { Figure, LeftOut } from '../../bench/benchmark.ts';
 import { form, type Results } from '../../bench/results.ts';
 
 export const someFigure = (more: Partial<Figure> = {}): Figure => ({
@@ -8,8 +8,16 @@ export const someFigure = (more: Partial<Figure> = {}): Figure => ({
   ...more,
 });
 
+interface SomeMeasured {
+  readonly figures?: readonly Figure[];
+  readonly leftOut?: readonly LeftOut[];
+}
+
 /** Of a quiet machine, with one benchmark. */
-export function someResults(measured: Partial<Measured> = {}, more: Partial<Results> = {}): Results {
+export function someResults(
+  { figures = [someFigure()], leftOut = [] }: SomeMeasured = {},
+  more: Partial<Results> = {},
+): Results {
   return {
     form,
     date: '2026-02-03T04:05:06.789Z',
@@ -17,9 +25,7 @@ export function someResults(measured: Partial<Measured> = {}, more: Partial<Resu
     machine: { node: 'v24.0.0', system: 'linux 6.1', processor: 'Some CPU', processors: 4, memoryBytes: 8 * 2 ** 30 },
     loadBefore: 0.2,
     loadAfter: 1.5,
-    benchmarks: [
-      { kind: 'measured', name: 'speed', what: 'How fast.', seconds: 1, figures: [someFigure()], ...measured },
-    ],
+    benchmarks: [{ kind: 'measured', name: 'speed', what: 'How fast.', seconds: 1, figures, leftOut }],
     ...more,
   };
 }

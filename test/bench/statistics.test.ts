@@ -1,30 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { medianInterval, medianOf, medianRatio, middleMean, percentilesOf } from '../../bench/statistics.ts';
+import { medianRatio, percentilesOf } from '../../bench/statistics.ts';
 
 const numbers = fc.array(fc.double({ min: 0, max: 1_000, noNaN: true }), { minLength: 1 });
-
-test('the interval of a median holds it, and is made of what was measured: of a hundred, two tenths', () => {
-  fc.assert(
-    fc.property(numbers, (values) => {
-      const median = medianOf(values);
-      const [from, to] = medianInterval(values);
-      expect(from).toBeLessThanOrEqual(median);
-      expect(to).toBeGreaterThanOrEqual(median);
-      expect(values).toContain(from);
-      expect(values).toContain(to);
-    }),
-  );
-  const hundred = Array.from({ length: 100 }, (_, index) => index);
-  expect(medianOf(hundred)).toBe(49.5);
-  expect(medianInterval(hundred)).toEqual([39, 60]);
-  expect(medianOf([9, 1, 5])).toBe(5);
-});
-
-test('a quarter at either end does not count in the mean of the middle, whatever it is', () => {
-  expect(middleMean([-1_000, 2, 3, 1_000])).toBe(2.5);
-  expect(middleMean([7])).toBe(7);
-});
 
 test('a percentile is one of the numbers, with so many of them not above it, and with too few below', () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { atLeast, atMost, verdictOn } from '../../bench/benchmark.ts';
-import { objection, troubles } from '../../bench/results.ts';
-import { figuresMarkdown, numberText, tableOf, withText } from '../../bench/table.ts';
+import { objection } from '../../bench/results.ts';
+import { figuresMarkdown } from '../../bench/table.ts';
 import { someFigure, someResults } from './some-results.ts';
 
 test.each([
@@ -17,12 +17,6 @@ test.each([
 });
 
 const failed = { kind: 'failed', name: 'speed', what: 'How fast.', seconds: 1, why: 'It hung.' } as const;
-
-test('a benchmark that failed is no success', () => {
-  const results = someResults({}, { benchmarks: [failed] });
-  expect(troubles(results)).toEqual(['The benchmark "speed" has failed.']);
-  expect(tableOf(results)).toContain('  failed: It hung.\n');
-});
 
 test('a page shows what has a limit or tells much, and the front page the few that tell most', () => {
   const figures = [
@@ -53,14 +47,6 @@ Left out: curl. There is none.`);
 | on the front | 2 ms | at most 3 ms | kept |`);
 });
 
-test('a page gets a text in its place, and the same one again', () => {
-  const page = 'One.\n\n<!-- bench: written by a command -->\nold\n<!-- /bench -->\n\nTwo.\n';
-  const once = withText(page, 'bench', 'new $1');
-  expect(once).toBe('One.\n\n<!-- bench: written by a command -->\n\nnew $1\n\n<!-- /bench -->\n\nTwo.\n');
-  expect(withText(once, 'bench', 'new $1')).toBe(once);
-  expect(() => withText(page, 'other', 'new')).toThrow(/no place for a table/);
-});
-
 test.each([
   ['of all benchmarks', someResults(), ['speed'], undefined],
   ['of a quick run', someResults({}, { quick: true }), ['speed'], expect.stringContaining('quick')],
@@ -73,9 +59,4 @@ test.each([
       names.map((name) => ({ name })),
     ),
   ).toEqual(sentence);
-});
-
-test('numbers have three digits that count, and thousands apart', () => {
-  const numbers = [0.1234, 12.345, 123.45, 1_234_567, 5, Number.NaN];
-  expect(numbers.map(numberText)).toEqual(['0.12', '12.3', '123', '1,234,567', '5', 'none']);
 });

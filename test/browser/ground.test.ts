@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { endPages, test } from '../support/browser/browser-test.ts';
-import { expectProblem, openPageIn, phone } from '../support/browser/open-page.ts';
+import { expectProblem, openPageIn } from '../support/browser/open-page.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { documentOf, type Site, startSite } from './site.ts';
 
@@ -64,39 +64,6 @@ test.for([
   expect(taken()).toHaveLength(1);
 });
 
-test('a picture is kept of what a failed test leaves, and none of others', async ({ browser }) => {
-  const taken = await pictures();
-  for (const hasFailed of [false, true]) {
-    const opened = await openPageIn(browser);
-    await opened.page.goto(site.origin);
-    await endPages([opened], () => hasFailed);
-    expect(taken()).toHaveLength(hasFailed ? 1 : 0);
-  }
-});
-
-test('a page is as the options say, and shares no cookie with another one', async ({ openPage }) => {
-  const seen = async (options?: Parameters<typeof openPage>[0]) => {
-    const page = await openPage(options);
-    await page.goto(site.origin);
-    const said = await page.locator('#said').textContent();
-    await page.evaluate(`document.cookie += 'session=1'`);
-    return [said, ...(await page.evaluate<[]>(`[matchMedia('(prefers-color-scheme: dark)').matches, innerWidth]`))];
-  };
-  expect(await seen()).toEqual(['hello', false, 1280]);
-  expect(await seen({ colorScheme: 'dark', viewport: phone, javaScript: false })).toEqual(['', true, 320]);
-  const other = await openPage();
-  await other.goto(site.origin);
-  expect(await other.evaluate('document.cookie')).toBe('');
-});
-
-test('a page may leave a stream of events, and meet a problem that the test waits for', async ({ openPage }) => {
-  const page = await openPage();
-  await page.goto(`${site.origin}/live`);
-  await page.getByText('a lock').waitFor();
-  await page.goto(`${site.origin}/forbidden`);
-  await expectProblem(page, /^Console: .*status of 403/);
-});
-
 test('a page reaches this machine by its name, and nothing beyond it', async ({ openPage }) => {
   const page = await openPage();
   await page.goto(site.origin.replace('127.0.0.1', 'localhost'));
@@ -127,15 +94,4 @@ test.for([
   if (why === undefined) await expectAccessible(page);
   else await expect(expectAccessible(page)).rejects.toThrow(why);
   expect(await page.evaluate(`matchMedia('(prefers-color-scheme: light)').matches`)).toBe(true);
-});
-
-test('a page is checked while its clock stands still, and not without a background', async ({ openPage }) => {
-  const page = await openPage();
-  await page.clock.install();
-  await page.goto(site.origin);
-  await page.clock.pauseAt(Date.now() + 60_000);
-  await expectAccessible(page);
-  const bare = await openPage();
-  await bare.setContent('<!doctype html><html lang="en"><title>Bare</title><main><h1>Bare</h1></main>');
-  await expect(expectAccessible(bare)).rejects.toThrow(/give html or body a background colour/);
 });

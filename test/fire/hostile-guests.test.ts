@@ -1,11 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { loadavg } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { percentilesOf } from '../../bench/statistics.ts';
+import { medianOf, percentileOf } from '../../bench/statistics.ts';
 import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
@@ -35,8 +34,6 @@ const attacks = attackNames.filter((name) => chosen.includes(name));
 /** What floods has a process of its own, so that it does not slow down the others. */
 const floods: readonly AttackName[] = ['locks', 'retried keys', 'forms'];
 
-const percentile = (numbers: readonly number[], percent: number): number =>
-  percentilesOf(numbers, [percent])[0]?.[1] ?? Number.NaN;
 const megabytes = (bytes: number): number => bytes / 1_024 / 1_024;
 const third = (numbers: readonly number[], which: 1 | 2): readonly number[] => {
   const length = Math.floor(numbers.length / 3);
@@ -141,25 +138,17 @@ test('a tenant that attacks takes nothing from another beside it', {
   const reports: AttackReport = Object.assign({}, ...(await Promise.all(hostile.map((attack) => attack.report()))));
   const undelivered = await honest.stop();
 
-  if (process.env['TELL'] === '1') {
-    const summary = (numbers: readonly number[]) =>
-      Object.fromEntries(percentilesOf(numbers, [50, 90, 99, 100]).map(([name, ms]) => [name, Math.round(ms)]));
-    const { took, delays, syncs, listed, probes } = honest;
-    process.stderr.write(
-      `${JSON.stringify({ load: loadavg(), counts: [took.length, delays.length, syncs.length], took: summary(took), delays: summary(delays), syncs: summary(syncs), listed: summary(listed), probes: summary(probes), resident: resident.map((each) => Math.round(megabytes(each))), reports, wrong: [honest.wrong.length, honest.wrong.slice(0, 8)], undelivered: undelivered().length }, null, 1)}\n`,
-    );
-  }
   for (const name of attacks) expect(Object.keys(reports[name] ?? {}), name).not.toEqual([]);
   measured('locks, renewals and releases beside a hostile tenant', honest.took.length);
   measured('of an honest tenant, what was refused, wrong or lost', honest.wrong.length, honest.wrong.slice(0, 20));
   await expect.poll(undelivered, { timeout: 60_000 }).toEqual([]);
-  measured('locks beside a hostile tenant, 99 % answered within', percentile(honest.took, 99));
+  measured('locks beside a hostile tenant, 99 % answered within', percentileOf(honest.took, 99));
   measured('the slowest delivery beside a hostile tenant', Math.max(...honest.delays));
   measured('/healthz beside a hostile tenant, answered within', Math.max(...honest.probes));
   measured('resident memory beside a hostile tenant, at most', megabytes(Math.max(...resident)));
   // In a short run the service is still warming up.
   if (seconds >= 60) {
-    const growth = percentile(third(resident, 2), 50) - percentile(third(resident, 1), 50);
+    const growth = medianOf(third(resident, 2)) - medianOf(third(resident, 1));
     measured('growth of resident memory beside a hostile tenant', megabytes(growth));
   }
   expect(service.command.stderr()).not.toContain('"level":50');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { percentileOf } from '../../bench/statistics.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
@@ -16,9 +17,6 @@ const requests = runs(3_000, 100_000);
 const atOnce = 32;
 /** Of each kind of those that are held. */
 const held = runs(20, 300);
-
-const percentile = (numbers: readonly number[], share: number): number =>
-  numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length * share)] ?? Number.NaN;
 
 /** How a client holds on to a connection that it does not use. */
 interface Hold {
@@ -190,7 +188,7 @@ test(`${requests} garbage requests: others are answered right meanwhile, and not
   measured(mistaken, wrong.length, wrong.slice(0, 20));
   measured('requests of others meanwhile', good.took.length);
   measured('others that were answered wrong', good.wrong.length, good.wrong.slice(0, 20));
-  measured('others, 99 % answered within', percentile(good.took, 0.99));
+  measured('others, 99 % answered within', percentileOf(good.took, 99));
 
   // Those that hold connections are let go by the service; the short form does not wait for its limits of time.
   const [silent, idle, headers, bodies, nonsense, connected] = slow;

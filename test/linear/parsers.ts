@@ -332,17 +332,6 @@ export const parsers: readonly Parser[] = [
       return parseRequestPart(hookRequestSchema, () => ({ url: text, secret: text, ...lists }));
     }),
   ),
-  row(
-    'service/contract/validate.ts parseRequestPart',
-    orRefusal((text) => {
-      const letters = text.split('');
-      return parseRequestPart(hookRequestSchema, () => ({
-        url: 'https://a',
-        branches: letters,
-        headers: { ...letters },
-      }));
-    }),
-  ),
   row('service/contract/schemas.ts plainText', (text) => plainText.safeParse(text)),
   row(
     'service/http/request-target.ts hasValidHost',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { keyValuePairs, pathLines } from '../support/runner/file-commands.ts';
+import { keyValuePairs } from '../support/runner/file-commands.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
@@ -45,16 +45,6 @@ describe('a file of pairs', () => {
     expect(read('before=1', ...lines)).toEqual({ pairs: [['before', '1']], mistake });
   });
 
-  test('ends a value at its own delimiter, so that what follows becomes pairs, up to the delimiter left over', () => {
-    expect(read('a<<EOF', 'harmless', 'EOF', 'status=forged', 'EOF')).toEqual({
-      pairs: [
-        ['a', 'harmless'],
-        ['status', 'forged'],
-      ],
-      mistake: "Invalid format 'EOF'",
-    });
-  });
-
   test('gives back whatever was written under a delimiter that is not in it', () => {
     const text = fc.string({ unit: 'binary' });
     const name = text.filter((it) => it !== '' && !/[\n=]|<</.test(it));
@@ -65,10 +55,6 @@ describe('a file of pairs', () => {
       }),
     );
   });
-});
-
-test('a file of paths has one a line, and empty lines do not count', () => {
-  expect(pathLines('/a\n\n/b c\r\n/d')).toEqual(['/a', '/b c', '/d']);
 });
 
 describe('the files of a step', () => {
@@ -109,25 +95,6 @@ describe('the files of a step', () => {
       { level: 'error', by: 'runner', message: "Unable to process file command 'output' successfully." },
       { level: 'error', by: 'runner', message: "Invalid value. Matching delimiter not found 'EOF'" },
     ]);
-  });
-
-  test('may be gone, may begin with a byte order mark, and do not distinguish case in names', async () => {
-    const gone = await run(
-      `for (const name of ['OUTPUT', 'STATE', 'ENV', 'PATH', 'STEP_SUMMARY']) fs.rmSync(env['GITHUB_' + name])`,
-    );
-    expect(gone).toMatchObject({ conclusion: 'success', outputs: {}, state: {}, env: {}, paths: [], summary: '' });
-    const result = await run(`
-      fs.writeFileSync(env.GITHUB_OUTPUT, '\\ufeffStatus=1\\nstatus=2');
-      fs.writeFileSync(env.GITHUB_STATE, 'Step=1\\nSTEP=2');
-    `);
-    expect([result.outputs, result.state]).toEqual([{ Status: '2' }, { Step: '2' }]);
-  });
-
-  test('cannot set NODE_OPTIONS', async () => {
-    const result = await run(`fs.writeFileSync(env.GITHUB_ENV, 'node_options=--require /tmp/x\\nFINE=1')`);
-    expect(result).toMatchObject({ conclusion: 'success', env: { FINE: '1' } });
-    expect(result.env).not.toHaveProperty('node_options');
-    expect(result.annotations).toMatchObject([{ level: 'error', by: 'runner' }]);
   });
 
   test('have room for a summary of 1 MiB, and a larger one is not shown at all', async () => {

@@ -28,14 +28,6 @@ describe('the posts of a job', () => {
     expect(await job.post()).toEqual([]);
   });
 
-  test('run after a main that failed, with the state that it had saved', async () => {
-    const { scripts, job } = await setUp();
-    await scripts.add('main', "fs.appendFileSync(env.GITHUB_STATE, 'step=1'); process.exit(3)");
-    await scripts.add('post', sayPost);
-    await expect(job.run({ with: { name: 'a' } })).resolves.toMatchObject({ conclusion: 'failure', exitCode: 3 });
-    expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual(['post of a, state 1']);
-  });
-
   test.each([
     ['before it could save any state', '', 'missing'],
     ['after it has saved some', "fs.appendFileSync(env.GITHUB_STATE, 'step=1\\n');", '1'],
@@ -52,18 +44,6 @@ describe('the posts of a job', () => {
       signalsSent: [],
     });
     expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual([`post of a, state ${state}`]);
-  });
-
-  test('can be started one by one, and killed as a main can', async () => {
-    const { scripts, job } = await setUp();
-    await scripts.add('main', '');
-    await scripts.add('post', "say('ready'); if (env.INPUT_NAME === 'b') setInterval(() => {}, 1000);");
-    for (const name of ['a', 'b']) await job.run({ with: { name }, id: name });
-    const last = await job.nextPost();
-    expect(last).toMatchObject({ stage: 'post', action: 'b' });
-    await last?.waitForLog('ready');
-    await expect(last?.kill()).resolves.toMatchObject({ conclusion: 'failure', signal: 'SIGKILL' });
-    expect((await job.post()).map(({ conclusion }) => conclusion)).toEqual(['success']);
   });
 
   test('have files of their own: nothing that the main wrote is read a second time', async () => {
@@ -96,33 +76,6 @@ describe('the steps of a job', () => {
     expect((await job.run({ main: show, env: { LEVEL: 'low' } })).rawLog).toBe('low undefined');
     expect((await job.post()).map(({ rawLog }) => rawLog)).toEqual(['low undefined', 'high undefined', 'high 1']);
   });
-
-  test('share the temporary folder, the workspace and the secrets', async () => {
-    const { scripts, job } = await setUp();
-    await scripts.add('main', "fs.writeFileSync(env.RUNNER_TEMP + '/a', '1'); say('::add-mask::geheim')");
-    const read = await scripts.add('read', "say(fs.readFileSync(env.RUNNER_TEMP + '/a') + ' geheim ' + process.cwd())");
-    await job.run();
-    expect((await job.run({ main: read, post: null })).log).toBe(`1 *** ${job.folders.workspace}`);
-  });
-
-  test('have an id each unless the test gives them one', async () => {
-    const { scripts, job } = await setUp();
-    await scripts.add('main', 'say(env.GITHUB_ACTION)');
-    const ids = [await job.run(), await job.run(), await job.run({ id: 'lock' })].map(({ rawLog }) => rawLog);
-    expect(new Set(ids).size).toBe(3);
-    expect(ids[2]).toBe('lock');
-  });
-
-  test('run one at a time', async () => {
-    const { scripts, job } = await setUp();
-    await scripts.add('main', "say('ready'); setInterval(() => {}, 1000)");
-    await scripts.add('post', '');
-    const first = await job.step();
-    await expect(job.step()).rejects.toThrow('one step at a time');
-    await expect(job.nextPost()).rejects.toThrow('one still runs');
-    await first.kill();
-    expect(await job.post()).toHaveLength(1);
-  });
 });
 
 test('a job that ends leaves no process and no folder behind', async () => {
@@ -135,13 +88,4 @@ test('a job that ends leaves no process and no folder behind', async () => {
   expect(() => process.kill(step.pid, 0)).toThrow('ESRCH');
   expect(existsSync(job.folders.temp)).toBe(false);
   expect(existsSync(job.folders.workspace)).toBe(false);
-});
-
-test('each line of the log is there to be shown as soon as it is written, as a person reads it', async () => {
-  const shown: string[] = [];
-  const { scripts, job } = await setUp({ secrets: ['geheim'], onShown: (line) => void shown.push(line) });
-  await scripts.add('main', "say('it is geheim'); say('::warning::oh'); setInterval(() => {}, 1000)");
-  const step = await job.step({ with: { name: 'a' } });
-  await step.waitForLog('oh');
-  expect(shown).toEqual(['it is ***', '##[warning]oh']);
 });

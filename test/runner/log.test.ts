@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { JobOptions } from '../support/runner/job.ts';
 import { createMasks } from '../support/runner/masks.ts';
 import { startJob } from '../support/runner/start-job.ts';
-import { collapseGroups, createStepLog } from '../support/runner/step-log.ts';
-import { tell, temporaryActionFile, temporaryScripts } from './scripts.ts';
+import { createStepLog } from '../support/runner/step-log.ts';
+import { temporaryActionFile, temporaryScripts } from './scripts.ts';
 
 /** A log that has taken these lines. */
 function logOf(lines: readonly string[], { debug = false, secrets = [] as readonly string[] } = {}) {
@@ -35,26 +35,11 @@ describe('the log of a step', () => {
     expect(log.text).toHaveLength('##[error]'.length + 5000);
   });
 
-  test('has groups, of which a reader first sees the titles', () => {
-    const log = logOf(['before', '::group::Details', 'inside', '##[group]More', 'inside', '::endgroup::', 'after']);
-    expect(log.text).toBe('before\n##[group]Details\ninside\n##[group]More\ninside\n##[endgroup]\nafter');
-    expect(collapseGroups(log.text)).toBe('before\n##[group]Details\n##[group]More\nafter');
-  });
-
   test('shows debug lines, and repeats commands, only where they are wanted', () => {
     const lines = ['::debug::one%0Atwo', 'text', '::group::A', '::add-mask::geheim', '::error::C'];
     expect(logOf(lines)).toMatchObject({ text: 'text\n##[group]A\n##[error]C', debug: ['one\ntwo'] });
     const all = ['##[debug]one', '##[debug]two', 'text', '::group::A', '##[group]A', '::add-mask::***', '##[error]C'];
     expect(logOf(lines, { debug: true }).text.split('\n')).toEqual(all);
-  });
-
-  test('leaves commands alone that the runner does not know, and fails for those that nobody of ours gives', () => {
-    expect(logOf(['::release::x', 'std::vector::iterator']).text).toBe('::release::x\nstd::vector::iterator');
-    for (const line of ['::set-env name=A::1', '::stop-commands::x', '::set-output name=status::held', '::echo::on']) {
-      const log = logOf([line]);
-      expect(log.failed()).toBe(true);
-      expect(log.annotations).toMatchObject([{ level: 'error', by: 'runner' }]);
-    }
   });
 });
 
@@ -74,11 +59,6 @@ describe('a secret', () => {
     ]);
     expect(log.text).toBe('a *** b\n***\n##[error]***');
     expect(log.masks).toEqual(['first line\r\n  second line ', 'first line', 'second line']);
-  });
-
-  test('that is empty is none, and the runner says so', () => {
-    const log = logOf(['::add-mask:: ', 'a b']);
-    expect(log.text).toBe("##[warning]Can't add secret mask for empty string in ##[add-mask] command.\na b");
   });
 
   test.each([
@@ -110,58 +90,11 @@ describe('the output of a process', () => {
   }
   const run = async (code: string, options: JobOptions = {}) => (await start(code, options)).step.finished;
 
-  test('has commands on both streams, and its last line even without an end', async () => {
-    const result = await run(`
-      fs.writeSync(2, '::error::on stderr\\n');
-      fs.writeSync(1, '::warning::on stdout');
-    `);
-    expect(result.annotations.map(({ message }) => message).toSorted()).toEqual(['on stderr', 'on stdout']);
-    expect(result.written).toHaveLength(2);
-    expect(result.written).toContainEqual({ stream: 'stderr', text: '::error::on stderr' });
-    expect(result.conclusion).toBe('success');
-  });
-
-  test('has its lines in the order in which they came', async () => {
-    const { job, step } = await start(`
-      fs.writeSync(1, 'one\\n');
-      await told('one');
-      fs.writeSync(2, 'two\\n');
-      await told('two');
-      fs.writeSync(1, 'three\\n');
-    `);
-    for (const word of ['one', 'two']) {
-      await step.waitForLog(word);
-      await tell(job, word);
-    }
-    expect((await step.finished).rawLog).toBe('one\ntwo\nthree');
-  });
-
   test('is read whole, with characters that two chunks share', async () => {
     const result = await run(`
       const bytes = Buffer.from('ü'.repeat(100_000) + '\\n');
       for (let at = 0; at < bytes.length; at += 4097) await new Promise((done) => process.stdout.write(bytes.subarray(at, at + 4097), done));
     `);
     expect(result.rawLog).toBe('ü'.repeat(100_000));
-  });
-
-  test('is masked with the secrets of the workflow and the token of the job from the start', async () => {
-    const result = await run(`say('a-secret ghs_' + '0'.repeat(36))`, { secrets: ['a-secret'] });
-    expect(result).toMatchObject({ log: '*** ***', rawLog: `a-secret ghs_${'0'.repeat(36)}` });
-  });
-
-  test('can be awaited line by line, also what has come already', async () => {
-    const { job, step } = await start("say('ready 1'); await told('go'); say('done')");
-    expect(await step.waitForLog(/^ready \d$/)).toBe('ready 1');
-    expect(await step.waitForLog('ready')).toBe('ready 1');
-    const done = step.waitForLog((line) => line === 'done');
-    await tell(job, 'go');
-    expect(await done).toBe('done');
-    await step.finished;
-    expect(await step.waitForLog('done')).toBe('done');
-    await expect(step.waitForLog('never')).rejects.toThrow(
-      /^The step ended without writing: never\. Its log:\nready 1/,
-    );
-    const endless = await start('setInterval(() => {}, 1000)', { patienceMs: 50 });
-    await expect(endless.step.waitForLog(/never/)).rejects.toThrow('The step has not written yet: /never/');
   });
 });

@@ -1,7 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { delimiter } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { pullRequestEvent, tagEvent } from '../support/runner/github-context.ts';
 import type { JobOptions, StepOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { temporaryActionFile, temporaryScripts } from './scripts.ts';
@@ -77,35 +75,6 @@ describe('the inputs of a step', () => {
     });
     expect(result.annotations).toEqual([]);
   });
-
-  test('are passed on with a warning where the action does not declare them', async () => {
-    const { env, result } = await look({ with: { fallbak: 'x' } });
-    expect(env).toMatchObject({ INPUT_FALLBAK: 'x', INPUT_FALLBACK: 'the default' });
-    expect(result.annotations).toMatchObject([{ level: 'warning', by: 'runner' }]);
-    expect(result.log).toMatch(/^##\[warning\]Unexpected input\(s\) 'fallbak', valid inputs are \['Plain-Name', /);
-  });
-
-  test('can be too large for the operating system, which fails the step, and its post alike', async () => {
-    const scripts = await temporaryScripts();
-    const main = await scripts.add('main', "say('never')");
-    const post = await scripts.add('post', "say('cleaned up')");
-    const job = await startJob({ actionFile: await temporaryActionFile(scripts, declared) });
-    const result = await job.run({ main, post, env: { TOO_LARGE: 'x'.repeat(3_000_000) } });
-    expect(result).toMatchObject({ conclusion: 'failure', exitCode: -1, rawLog: '' });
-    expect(result.annotations).toMatchObject([
-      { level: 'error', message: expect.stringContaining('E2BIG'), by: 'runner' },
-    ]);
-    await expect(job.nextPost().then((next) => next?.finished)).resolves.toMatchObject({ conclusion: 'failure' });
-  });
-});
-
-test('an action.yml with an expression in a description, or for another Node, is refused', async () => {
-  const scripts = await temporaryScripts();
-  const described = await temporaryActionFile(scripts, `inputs:\n  token:\n    description: \${{ secrets.TOKEN }}.`);
-  await expect(startJob({ actionFile: described })).rejects.toThrow('an expression in inputs.token.description');
-  const actionFile = await temporaryActionFile(scripts, '');
-  await writeFile(actionFile, (await readFile(actionFile, 'utf8')).replace('node24', 'node99'));
-  await expect(startJob({ actionFile })).rejects.toThrow('Node 99');
 });
 
 describe('the environment of a step', () => {
@@ -117,7 +86,7 @@ describe('the environment of a step', () => {
     ...['RETENTION_DAYS', 'RUN_ATTEMPT', 'RUN_ID', 'RUN_NUMBER', 'SERVER_URL', 'SHA', 'STATE', 'STEP_SUMMARY'],
     ...['TRIGGERING_ACTOR', 'WORKFLOW', 'WORKFLOW_REF', 'WORKFLOW_SHA', 'WORKSPACE'],
   ].map((name) => (name === 'CI' ? name : `GITHUB_${name}`));
-  const runner = ['ARCH', 'ENVIRONMENT', 'NAME', 'OS', 'TEMP', 'TOOL_CACHE', 'WORKSPACE'].map(
+  const runner = ['ARCH', 'ENVIRONMENT', 'NAME', 'OS', 'TEMP', 'TOOL_CACHE', 'TRACKING_ID', 'WORKSPACE'].map(
     (name) => `RUNNER_${name}`,
   );
 
@@ -144,44 +113,5 @@ describe('the environment of a step', () => {
     expect(env).toMatchObject({ https_proxy: 'http://127.0.0.1:1', HOME: '/home/ada' });
     expect(env['GITHUB_SHA']).toMatch(/^[0-9a-f]{40}$/);
     expect(env['RUNNER_TEMP']).not.toBe('/forged');
-  });
-
-  test('belongs to a process in the workspace, on the Node of action.yml, with nothing to read', async () => {
-    const { folder, args, node, input, job } = await look();
-    expect({ folder, args, input }).toEqual({ folder: job.folders.workspace, args: [], input: '' });
-    expect(node).toMatch(/^v24\./);
-  });
-
-  test('names the pull request, its head and its base, and the file with the event', async () => {
-    const { env } = await look({}, { event: pullRequestEvent({ number: 7, head: 'art/hero' }) });
-    expect(env).toMatchObject({
-      GITHUB_EVENT_NAME: 'pull_request',
-      GITHUB_REF: 'refs/pull/7/merge',
-      GITHUB_REF_NAME: '7/merge',
-      GITHUB_HEAD_REF: 'art/hero',
-      GITHUB_BASE_REF: 'main',
-    });
-    const payload: unknown = JSON.parse(await readFile(env['GITHUB_EVENT_PATH'] ?? '', 'utf8'));
-    expect(payload).toMatchObject({ number: 7, pull_request: { head: { ref: 'art/hero' } } });
-    const tag = await look({ id: 'lock' }, { event: tagEvent('v1/final'), run: { runId: '5' }, debug: true });
-    expect(tag.env).toMatchObject({
-      GITHUB_ACTION: 'lock',
-      GITHUB_REF_NAME: 'v1/final',
-      GITHUB_REF_TYPE: 'tag',
-      GITHUB_RUN_ID: '5',
-      RUNNER_DEBUG: '1',
-    });
-  });
-
-  test('has the paths of earlier steps before the others, the latest first', async () => {
-    const scripts = await temporaryScripts();
-    const add = await scripts.add('add', "fs.appendFileSync(env.GITHUB_PATH, '/tools/a\\n\\n/tools/b\\n/tools/a\\n')");
-    const more = await scripts.add('more', "fs.appendFileSync(env.GITHUB_PATH, '/tools/c\\r\\n/tools/b')");
-    const show = await scripts.add('show', 'say(env.PATH)');
-    const job = await startJob({ actionFile: await temporaryActionFile(scripts, '') });
-    await expect(job.run({ main: add, post: null })).resolves.toMatchObject({ paths: ['/tools/b', '/tools/a'] });
-    await job.run({ main: more, post: null });
-    const { rawLog } = await job.run({ main: show, post: null });
-    expect(rawLog).toBe(['/tools/b', '/tools/c', '/tools/a', process.env['PATH']].join(delimiter));
   });
 });

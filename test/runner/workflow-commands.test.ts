@@ -42,19 +42,6 @@ describe('a line is a command', () => {
     expect(parse(line)).toEqual(command);
   });
 
-  test.each([
-    ['in the middle of a text', 'Path ::error::x'],
-    ['after a character that is no blank', '\ufeff::error::x'],
-    ['with a name that the runner does not know', '::fail::x'],
-    ['with a blank before the name', ':: error::x'],
-    ['without its end', '::error x'],
-    ['of the old form without its end', '##[error x'],
-    ['of the old form with an unknown name', '##[fail]x'],
-    ['without anything', ''],
-  ])('not %s', (_, line) => {
-    expect(parse(line)).toBeUndefined();
-  });
-
   test('with the data and the properties that the toolkit has escaped, whatever they are', async () => {
     const { issueCommand } = await import(import.meta.resolve('@actions/core').replace(/core\.js$/, 'command.js'));
     const text = fc.string({ unit: 'binary' });

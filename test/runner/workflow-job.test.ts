@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
-import { checkoutFolder, putActionInto } from '../support/workflow/checkouts.ts';
+import { putActionInto } from '../support/workflow/checkouts.ts';
 import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 
@@ -34,14 +34,6 @@ describe('expressions', () => {
       },
     );
     expect(log).toBe(`7 of octo-games/hydra by grace | Hero, {} | \${{ github.token }} $(id) " | other abc | `);
-  });
-
-  test('stand for the text of a script before the shell sees it, and fail the step with a name that nobody knows', async () => {
-    const { result, log } = await runSteps(`- run: echo "\${{ vars.name }}"\n- run: echo "\${{ gitub.actor }}"`, {
-      vars: { name: '$(echo run)' },
-    });
-    expect(result).toBe('failure');
-    expect(log).toMatch(/^run\n.*gitub\.actor .* cannot be evaluated here/);
   });
 });
 
@@ -76,53 +68,6 @@ describe('a script', () => {
     );
     expect(steps).toMatchObject([{ log, conclusion }]);
   });
-
-  test('runs in its folder, or in that of the defaults', async () => {
-    const { log, job } = await run(
-      withSteps(
-        `- run: mkdir -p a/b && pwd\n  working-directory: .\n- run: pwd\n- run: pwd\n  working-directory: a/b`,
-        'on: push\ndefaults: { run: { working-directory: b, shell: nonsense } }',
-        '    defaults: { run: { working-directory: a, shell: sh } }\n',
-      ),
-    );
-    const { workspace } = job.folders;
-    expect(log.split('\n')).toEqual(['', '/a', '/a/b'].map((end) => workspace + end));
-  });
-});
-
-describe('what a step leaves behind', () => {
-  test('is there for later steps, and for the outputs of the job and of the workflow', async () => {
-    const { outputs, workflowOutputs, log, step } = await run(
-      withSteps(
-        `- id: first
-  run: |
-    echo "text=a b" >> "$GITHUB_OUTPUT"
-    printf 'lines<<END\\none\\ntwo\\nEND\\n' >> "$GITHUB_OUTPUT"
-    echo "# Done" >> "$GITHUB_STEP_SUMMARY"
-    echo "::notice file=a.txt::seen"
-    echo "::add-mask::hidden-thing"
-- run: echo "$IT hidden-thing"
-  env:
-    IT: \${{ steps.first.outputs.text }} \${{ steps.first.outcome }} \${{ toJSON(steps.first.outputs.nothing) }}
-- id: second
-  run: echo "hidden=a hidden-thing" >> "$GITHUB_OUTPUT"`,
-        `on:
-  workflow_call:
-    outputs:
-      all:
-        value: \${{ jobs.build.outputs.text }} \${{ jobs.build.result }}`,
-        `    outputs:
-      text: \${{ steps.first.outputs.text }}!
-      lines: \${{ steps.first.outputs.lines }}
-      hidden: \${{ steps.second.outputs.hidden }}
-`,
-      ),
-    );
-    expect(outputs).toEqual({ text: 'a b!', lines: 'one\ntwo' });
-    expect(workflowOutputs).toEqual({ all: 'a b! success' });
-    expect(log).toContain('a b success null ***');
-    expect(step('first')).toMatchObject({ summary: '# Done\n', annotations: [{ level: 'notice', file: 'a.txt' }] });
-  });
 });
 
 describe('conditions', () => {
@@ -150,115 +95,10 @@ describe('conditions', () => {
     });
     expect(result).toBe('failure');
   });
-
-  test('see a failure that was to be gone on from as a success with another outcome', async () => {
-    const { steps, result } = await runSteps(
-      `- { id: bad, run: exit 3, continue-on-error: "\${{ vars.go == 'on' }}" }
-- { name: next, if: "steps.bad.outcome == 'failure' && steps.bad.conclusion == 'success'", run: echo }
-- { name: worse, run: exit 3, continue-on-error: "\${{ vars.go == 'off' }}" }`,
-      { vars: { go: 'on' } },
-    );
-    expect(steps.map(({ outcome, conclusion }) => [outcome, conclusion])).toEqual([
-      ['failure', 'success'],
-      ['success', 'success'],
-      ['failure', 'failure'],
-    ]);
-    expect(result).toBe('failure');
-  });
-
-  test.each([
-    ['without one', '', 'success', 'success'],
-    ['without one', '', 'skipped', 'skipped'],
-    ['with always()', 'if: always()', 'failure', 'success'],
-    ['with failure()', 'if: failure()', 'success', 'skipped'],
-    ['by an output', "if: needs.a.outputs.go == 'yes'", 'success', 'success'],
-  ] as const)('of a job, %s, look at what it needs (%s %s)', async (_, condition, before, after) => {
-    const text = withSteps('- run: echo', 'on: push', `    needs: a\n    ${condition}\n`);
-    const { result } = await run(text, { needs: { a: { result: before, outputs: { go: 'yes' } } } });
-    expect(result).toBe(after);
-  });
-});
-
-describe('what a caller gives', () => {
-  const callable = withSteps(
-    `- run: echo "$ALL"\n  env:\n    ALL: \${{ toJSON(inputs) }} \${{ secrets.token }}`,
-    `on:
-  workflow_call:
-    inputs:
-      name: { type: string, required: true }
-      ref: { type: string, default: "\${{ github.ref_name }}" }
-      count: { type: number, default: 3 }
-      deep: { type: boolean }
-    secrets:
-      token: { required: true }`,
-  );
-
-  test('is joined with the defaults, and secrets are masked', async () => {
-    const { log } = await run(callable, { inputs: { name: 'x', deep: true }, secrets: { token: 'very-secret' } });
-    expect(JSON.parse(log.replace(' ***', ''))).toEqual({ name: 'x', ref: 'main', count: 3, deep: true });
-    expect(log).not.toContain('very-secret');
-  });
-
-  test.each([
-    ['a required input that is missing', { secrets: { token: 't' } }, 'The input name is required.'],
-    ['an input that is not declared', { inputs: { nmae: 'x' } }, 'declares no input nmae'],
-    ['an input of another type', { inputs: { name: 'x', count: '3' } }, 'count is a number, and "3" is none'],
-    ['a required secret that is missing', { inputs: { name: 'x' } }, 'The secret token is required.'],
-    ['a secret that is not declared', { secrets: { token: 't', other: 'o' } }, 'declares no secret other'],
-  ])('is refused: %s', async (_, options: Options, message) => {
-    await expect(
-      run(callable, { secrets: { token: 't' }, ...(message.includes('secret token') && { secrets: {} }), ...options }),
-    ).rejects.toThrow(message);
-  });
 });
 
 describe('the action of a step', () => {
   const lock = '  with: { operation: nonsense }';
-
-  test('is known before the first step runs', async () => {
-    const going = runSteps('- run: touch here\n- uses: octo-org/other@v1\n  if: false');
-    await expect(going).rejects.toThrow('The test says nothing of the action octo-org/other@v1.');
-  });
-
-  test('that a test stands for has inputs and outputs, and fails when it throws', async () => {
-    const { log, steps } = await runSteps(
-      `- id: it
-  uses: octo-org/other@v1
-  with: { name: "\${{ github.actor }}", deep: true }
-- run: echo "\${{ steps.it.outputs.said }}"
-- uses: octo-org/other/sub@abc
-- uses: octo-org/other@v1`,
-      {
-        uses: {
-          'octo-org/other': async ({ with: inputs, ref }) => ({
-            outputs: { said: `${JSON.stringify(inputs)} ${ref}`.replaceAll('"', "'") },
-          }),
-          'octo-org/other/sub': async () => {
-            throw new Error('No such thing.');
-          },
-        },
-      },
-    );
-    expect(log).toContain("{'name':'ada','deep':'true'} v1");
-    expect(steps.map(({ conclusion }) => conclusion)).toEqual(['success', 'success', 'failure', 'skipped']);
-    expect(steps[2]?.log).toBe('##[error]No such thing.');
-  });
-
-  test.each(['octo-org/workspace-automation@v1', './', './tools/action'])('is the bundle for %s', async (uses) => {
-    const { steps, posts } = await runSteps(
-      `- uses: actions/checkout@abc\n  with: { path: "${uses.startsWith('./') ? uses.slice(2) : 'elsewhere'}" }\n- uses: ${uses}\n${lock}`,
-      {
-        uses: {
-          'actions/checkout': async (step) => {
-            await putActionInto(await checkoutFolder(step));
-            return undefined;
-          },
-        },
-      },
-    );
-    expect(steps[1]?.log).toMatch(/##\[error\].*nonsense/);
-    expect(posts).toMatchObject([{ conclusion: 'success' }]);
-  });
 
   test('has to be in the folder when its step begins, and its post when the job ends', async () => {
     const put = async ({ job }: { job: { folders: { workspace: string } } }) => {
@@ -299,18 +139,5 @@ describe('a job that is cancelled', () => {
       'success',
       'skipped',
     ]);
-  });
-
-  test('lets a step end by itself that is to run always', async () => {
-    const running = await startWorkflowJob({
-      workflow: parseWorkflow(
-        withSteps(`- id: long\n  if: always()\n  run: echo ready; while [ ! -f go ]; do sleep 0.05; done; echo whole`),
-      ),
-    });
-    await (await running.begun('long')).waitForLog('ready');
-    const ended = running.cancel();
-    await writeFile(join(running.job.folders.workspace, 'go'), '');
-    expect(await ended).toMatchObject({ result: 'cancelled', steps: [{ conclusion: 'success', log: 'ready\nwhole' }] });
-    await expect(running.begun('other')).rejects.toThrow('The step other did not run');
   });
 });

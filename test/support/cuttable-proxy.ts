@@ -1,16 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen.ts';
 
-export interface CuttableProxy {
-  readonly port: number;
-  /** Cuts all connections, and those that are tried until `restore`. */
-  cut(): void;
-  restore(): void;
-  close(): Promise<void>;
-}
-
 /** A network between two programs that can fail: bytes pass through it until it is cut. */
-export async function startCuttableProxy(host: string, port: number): Promise<CuttableProxy> {
+export async function startCuttableProxy(host: string, port: number) {
   const sockets = new Set<Socket>();
   let isCut = false;
   const track = (socket: Socket): void => {
@@ -36,6 +28,7 @@ export async function startCuttableProxy(host: string, port: number): Promise<Cu
   const listensAt = await listenHere(server);
   return {
     port: listensAt,
+    /** Cuts all connections, and those that are tried until `restore`. */
     cut() {
       isCut = true;
       cutAll();

@@ -3,11 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-export interface DeafPort {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** It listens, and then never does anything again: what the system has accepted for it, it never takes. */
 const listener = `
   const { createServer } = require('node:net');
@@ -20,7 +15,7 @@ const listener = `
 `;
 
 /** A port whose queue is full, so that no connection is ever made: packets to it might as well be lost. */
-export async function startDeafPort(): Promise<DeafPort> {
+export async function startDeafPort() {
   const worker = new Worker(listener, { eval: true });
   const [port] = await once(worker, 'message');
   const sockets: Socket[] = [];

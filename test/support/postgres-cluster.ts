@@ -36,8 +36,8 @@ function postgresUser(): number | undefined {
 /** PostgreSQL cannot pick a free port by itself. These are below those that systems hand out for outgoing connections. */
 const somePort = (): number => 20_000 + Math.floor(Math.random() * 12_000);
 
-export async function startPostgresCluster(programs: string): Promise<PostgresCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'workspace-postgres-'));
+export async function startPostgresCluster(programs: string, parent = tmpdir()): Promise<PostgresCluster> {
+  const folder = mkdtempSync(join(parent, 'workspace-postgres-'));
   const data = join(folder, 'data');
   const password = randomBytes(18).toString('hex');
   const owner = process.getuid?.() === 0 ? postgresUser() : undefined;

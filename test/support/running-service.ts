@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
-import pino from 'pino';
+import pino, { type Logger } from 'pino';
 import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
 import { createGit } from '../../src/service/git/git.ts';
@@ -74,6 +74,8 @@ export interface RunningServiceOptions {
   readonly allowedNetworks?: readonly string[];
   readonly resolve?: Resolve;
   readonly environment?: NodeJS.ProcessEnv;
+  /** Where it writes instead of to `log()`. */
+  readonly log?: Logger;
 }
 
 /** Each request has a connection of its own: one that is kept may be closed while a busy test is not looking. */
@@ -125,7 +127,7 @@ export async function startTestService(
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
-    log: pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
+    log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),
     host: '127.0.0.1',
     port: 0,
     allowFileRemotes,

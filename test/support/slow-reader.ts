@@ -2,11 +2,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenHere } from './listen.ts';
 
-export interface SlowReader {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 /** Bytes that are taken at a time. */
 const mouthful = 64;
 
@@ -20,7 +15,7 @@ async function readSlowly(from: Socket, to: Socket, everyMs: number): Promise<vo
 }
 
 /** A network on which requests arrive a few bytes at a time; answers come back as they are. */
-export async function startSlowReader(towards: number, everyMs: number): Promise<SlowReader> {
+export async function startSlowReader(towards: number, everyMs: number) {
   const sockets = new Set<Socket>();
   const server = createServer({ pauseOnConnect: true }, (incoming) => {
     const outgoing = connect(towards, '127.0.0.1');

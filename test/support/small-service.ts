@@ -1,15 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export interface SmallService {
-  readonly baseUrl: string;
-  /** Methods and targets, in the order in which they arrived. */
-  readonly requests: readonly string[];
-  stop(): void;
-}
-
 /** Grants every lock, releases every one, and has one workspace. It takes no time, so that the time is the client's. */
-export async function startSmallService(): Promise<SmallService> {
+export async function startSmallService() {
+  /** Methods and targets, in the order in which they arrived. */
   const requests: string[] = [];
   const server = createServer((request, response) => {
     request.resume();

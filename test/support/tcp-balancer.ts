@@ -1,11 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from './listen.ts';
 
-export interface TcpBalancer {
-  readonly port: number;
-  close(): Promise<void>;
-}
-
 export interface TcpBalancerOptions {
   readonly targets: () => readonly number[];
   /** Asked when a connection is about to be answered: whether it breaks instead. */
@@ -13,10 +8,7 @@ export interface TcpBalancerOptions {
 }
 
 /** Hands each connection to the next target in turn that takes it, and knows nothing of what passes through. */
-export async function startTcpBalancer({
-  targets,
-  losesAnswer = () => false,
-}: TcpBalancerOptions): Promise<TcpBalancer> {
+export async function startTcpBalancer({ targets, losesAnswer = () => false }: TcpBalancerOptions) {
   const sockets = new Set<Socket>();
   let turn = 0;
 

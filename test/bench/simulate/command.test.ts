@@ -46,7 +46,6 @@ async function resultsFile(measured: readonly Figure[]): Promise<string> {
 describe('npm run simulate', () => {
   test.each([
     [['--jobs', 'many'], 'It is a whole number from 1 to 10000000.'],
-    [['--instances', '3'], 'On SQLite there is one instance'],
     [['--write', '--alone'], "cannot be used with option '--alone'"],
   ])('tells of the mistake in %j, with exit code 2', async (args, sentence) => {
     const stderr = expect.stringContaining(sentence);

@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRandom } from '../../../bench/simulate/chance.ts';
-import { createClients } from '../../../bench/simulate/client.ts';
-import { type JobParts, lockStep, postStep } from '../../../bench/simulate/job.ts';
 import { createService } from '../../../bench/simulate/service.ts';
+import { createClients, createSteps, type StepParts } from '../../../bench/simulate/steps.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import { valueIn } from '../../../bench/simulate/workload.ts';
 import { createClient } from '../../../src/client/client.ts';
@@ -24,21 +23,22 @@ const path = valueIn(parseLockPath('Content/Hero.uasset'));
 
 /** Jobs that come at the same moment and want the same path: how long until the last of them has had it, in their time. */
 async function queueUp(
-  parts: Omit<JobParts, 'random' | 'workload' | 'onAnswer'>,
+  parts: Omit<StepParts, 'workload'>,
   seed: number,
   untilEnded: (all: Promise<unknown>) => Promise<unknown>,
 ) {
-  const { now, sleep } = parts.time;
+  const { now, sleep } = parts;
+  const steps = createSteps({ ...parts, workload });
   const began = now();
   const gotAfter: number[] = [];
   let ended = began;
   async function job(number: number): Promise<void> {
-    const its = { ...parts, workload, random: createRandom(seed, 1, number), onAnswer: () => undefined };
-    const locked = await lockStep(its, { paths: [path] });
+    const its = { token: 't', random: createRandom(seed, 1, number), onAnswer: () => undefined };
+    const locked = await steps.lock(its, { paths: [path] });
     expect(locked.result.round.kind).toBe('acquired');
     gotAfter.push(now() - began);
     await sleep(holdMs);
-    await postStep(its, locked);
+    await steps.release(its, locked);
     ended = now();
   }
   await untilEnded(Promise.all(Array.from({ length: jobs }, (_, number) => job(number))));
@@ -60,25 +60,16 @@ async function really(times: number) {
   const now = (): number => timeOrigin + performance.now() * times;
   const sleep = (ms: number): Promise<void> => wait(ms / times);
   let asked = 0;
-  const clients: JobParts['clients'] = {
-    open() {
-      const client = createClient({
-        baseUrl: `${service.baseUrl}/v1`,
-        token,
-        userAgent: 'test',
-        clock: now,
-        sleep,
-      });
-      const acquireLock: typeof client.acquireLock = (...request) => {
-        asked += 1;
-        return client.acquireLock(...request);
-      };
-      const call = () => expect.fail('Nothing is asked for but locks.');
-      return { call, client: { ...client, acquireLock }, close: client.dispose };
-    },
+  const open: StepParts['open'] = () => {
+    const client = createClient({ baseUrl: `${service.baseUrl}/v1`, token, userAgent: 'test', clock: now, sleep });
+    const acquireLock: typeof client.acquireLock = (...request) => {
+      asked += 1;
+      return client.acquireLock(...request);
+    };
+    const call = () => expect.fail('Nothing is asked for but locks.');
+    return { call, client: { ...client, acquireLock }, close: client.dispose };
   };
-  const nobody = { send: () => undefined, lockCount: () => 0 };
-  const queue = await queueUp({ time: { now, sleep }, service: nobody, clients, token }, 1, (all) => all);
+  const queue = await queueUp({ now, sleep, open }, 1, (all) => all);
   return { ...queue, asked };
 }
 
@@ -86,8 +77,8 @@ async function simulated(seed: number) {
   const time = createVirtualTime(0);
   const random = createRandom(seed, 0);
   const service = createService({ time, times: someTimes, instances: 1, rateLimit: shippedRateLimit, random });
-  const parts = { time, service, clients: createClients(time), token: 't' };
-  const queue = await queueUp(parts, seed, () => time.runUntil(waitSeconds * 1_000));
+  const { open } = createClients(time, service);
+  const queue = await queueUp({ ...time, open }, seed, () => time.runUntil(waitSeconds * 1_000));
   return { ...queue, asked: service.counts.polls + jobs };
 }
 

@@ -4,7 +4,6 @@ import { type Asked, createService } from '../../../bench/simulate/service.ts';
 import { createVirtualTime } from '../../../bench/simulate/virtual-time.ts';
 import type { Answer } from '../../../src/client/answer.ts';
 import type { RateLimit } from '../../../src/service/http/rate-limit.ts';
-import { maxGroupSize } from '../../../src/service/storage/commit-group.ts';
 import { someTimes } from './some-service.ts';
 
 function started(instances = 1, rateLimit: RateLimit = null) {
@@ -37,28 +36,6 @@ test('a change is committed also while more requests arrive than can be read', a
   await its.time.runUntil(10_000);
   expect(reads.count).toBeGreaterThan(1_000);
   expect(changes.count).toBeGreaterThan(10);
-});
-
-test('changes that arrive together share a commit, up to as many as the service puts into one', async () => {
-  const its = started();
-  for (let number = 0; number < maxGroupSize + 1; number += 1) its.service.send(take(number), 'token', () => undefined);
-  await its.time.runUntil(10_000);
-  expect(its.service.counts).toMatchObject({ groups: 2, changes: maxGroupSize + 1 });
-});
-
-test('several instances read more, and write one after the other', async () => {
-  const reads = async (instances: number): Promise<number> => {
-    const its = started(instances);
-    const answered = crowd(its, 300, () => ({ kind: 'page', locks: 100 }));
-    await its.time.runUntil(10_000);
-    return answered.count;
-  };
-  expect(await reads(3)).toBeGreaterThan(2.5 * (await reads(1)));
-  const three = started(3);
-  crowd(three, 300, take);
-  await three.time.runUntil(10_000);
-  expect(three.service.counts.writerMs).toBeGreaterThan(8_000);
-  expect(three.service.counts.writerMs).toBeLessThan(10_500);
 });
 
 test('who waits for a path is told when it is released, and those behind go on waiting', async () => {

@@ -1,35 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ServiceTimes } from '../../../bench/simulate/service.ts';
-import { type Outcome, simulate } from '../../../bench/simulate/simulation.ts';
-import type { Workload } from '../../../bench/simulate/workload.ts';
+import { type EndedStep, type Outcome, outcomeOf, runJobs, simulate } from '../../../bench/simulate/simulation.ts';
 import { runs } from '../../support/runs.ts';
 import { tried } from '../../support/soak/tried.ts';
 import { faster, someTimes, someWorkload } from './some-service.ts';
 
-interface Held {
-  readonly path: string;
-  readonly job: number;
-  readonly at: number;
-  /** As far as the job knows: until it lets go, or the lock's own end. */
-  until: number;
-}
-
-async function watched(workload: Workload, times: ServiceTimes, seed: number) {
-  const held: Held[] = [];
-  const outcome = await simulate({
-    workload,
-    times,
-    seed,
-    minutes: 4,
-    onHeld: (one) => held.push({ ...one }),
-    onLetGo({ path, job, at }) {
-      const one = held.findLast((each) => each.path === path && each.job === job);
-      if (one !== undefined) one.until = Math.min(one.until, at);
-    },
-  });
-  return { outcome, held };
-}
+/** When each job had each path, as far as it knew: until it let go, or the lock's own end. */
+const holdings = (steps: readonly EndedStep[]) =>
+  steps.flatMap(({ grants, at, heldUntil = Number.POSITIVE_INFINITY }) =>
+    grants.map(({ path, lock }) => ({ path, at, until: Math.min(heldUntil, Date.parse(lock.expires_at)) })),
+  );
 
 interface Condition {
   readonly seed: number;
@@ -62,19 +43,20 @@ describe('in a simulation', () => {
       'simulations in which nobody shared a path',
       fc.asyncProperty(conditions, async ({ seed, perSecond, slower, ...more }) => {
         const workload = { ...someWorkload, ...more, rateLimit: { perSecond, burst: 2 * perSecond } };
-        const { outcome, held } = await watched(workload, faster(someTimes, 1 / slower), seed);
-        const { begun, acquired, gaveUp, failed, waiting } = outcome.steps;
-        expect(acquired + gaveUp + failed + waiting).toBe(begun);
-        for (const its of Map.groupBy(held, ({ path }) => path).values()) {
+        const run = await runJobs({ workload, times: faster(someTimes, 1 / slower), seed, minutes: 4 });
+        const { ended, begun, waiting } = run;
+        const outcome = outcomeOf(run);
+        expect(ended.length + waiting).toBe(begun);
+        for (const its of Map.groupBy(holdings(ended), ({ path }) => path).values()) {
           const inTurn = its.toSorted((one, other) => one.at - other.at);
           for (const [index, { at }] of inTurn.entries()) {
             expect(at).toBeGreaterThanOrEqual(inTurn[index - 1]?.until ?? 0);
           }
         }
-        seen.acquired += acquired;
-        seen.gaveUp += gaveUp;
+        seen.acquired += ended.filter(({ ending }) => ending === 'acquired').length;
+        seen.gaveUp += outcome.gaveUp;
         seen.rateLimited += outcome.rateLimitedShare;
-        if (outcome.answerMs.p99 >= 29_000) seen.late += 1;
+        if (outcome.answersP99Ms >= 29_000) seen.late += 1;
       }),
       { examples: [[limited], [late]] },
     );

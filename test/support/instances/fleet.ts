@@ -4,21 +4,10 @@ import type { PostgresCluster, RestartMode } from '../postgres-cluster.ts';
 import type { Random } from '../seed.ts';
 import { type ServiceProcess, startServiceProcess } from '../service-process.ts';
 
-/** Instances of the service on one database, each with a data folder of its own. */
-interface Fleet {
-  /** Of those that run. */
-  ports(): readonly number[];
-  /** A token that all of them know. */
-  readonly token: string;
-  /** Ends one as a crash would; false when it does not run. */
-  kill(index: number): Promise<boolean>;
-  /** Starts one again, however often that takes. */
-  start(index: number): Promise<void>;
-  /** Asks all to stop, and gives how they ended. */
-  stop(): Promise<readonly unknown[]>;
-}
+type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-export async function startFleet(folder: string, databaseUrl: string, count: number): Promise<Fleet> {
+/** Instances of the service on one database, each with a data folder of its own. */
+export async function startFleet(folder: string, databaseUrl: string, count: number) {
   const startOne = (index: number): Promise<ServiceProcess> =>
     startServiceProcess({
       folder: join(folder, `instance-${index}`),
@@ -30,16 +19,20 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
   await Promise.all(indexes.map(async (index) => running.set(index, await startOne(index))));
   const [first] = running.values();
   return {
+    /** Of those that run. */
     ports: () => [...running.values()].map(({ baseUrl }) => Number(new URL(baseUrl).port)),
+    /** All of them know it. */
     token: first?.token ?? '',
-    async kill(index) {
+    /** Ends one as a crash would; false when it does not run. */
+    async kill(index: number): Promise<boolean> {
       const instance = running.get(index);
       if (instance === undefined) return false;
       running.delete(index);
       await instance.kill();
       return true;
     },
-    async start(index) {
+    /** Starts one again, however often that takes. */
+    async start(index: number): Promise<void> {
       for (let tries = 1; !running.has(index); tries += 1) {
         try {
           running.set(index, await startOne(index));
@@ -49,6 +42,7 @@ export async function startFleet(folder: string, databaseUrl: string, count: num
         }
       }
     },
+    /** Asks all to stop, and gives how they ended. */
     stop: () => Promise.all([...running.values()].map((instance) => instance.stop())),
   };
 }

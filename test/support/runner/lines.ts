@@ -1,26 +1,21 @@
-export interface LineSplitter {
-  push(text: string): void;
-  /** The rest, when no more text comes. */
-  end(): void;
-}
-
 /**
  * Splits a stream into lines as .NET's `StreamReader.ReadLine` does, which actions/runner reads its processes with
  * (`ProcessInvoker.cs`): a line ends at LF, at CR LF, and at a CR alone. So text after a lone CR can start a workflow
  * command.
  */
-export function splitLines(onLine: (line: string) => void): LineSplitter {
+export function splitLines(onLine: (line: string) => void) {
   let rest = '';
   let afterReturn = false;
   return {
-    push(text) {
+    push(text: string): void {
       const fresh = afterReturn && text.startsWith('\n') ? text.slice(1) : text;
       if (text !== '') afterReturn = text.endsWith('\r');
       const parts = (rest + fresh).split(/\r\n|\r|\n/);
       rest = parts.pop() ?? '';
       for (const line of parts) onLine(line);
     },
-    end() {
+    /** The rest, when no more text comes. */
+    end(): void {
       if (rest !== '') onLine(rest);
       rest = '';
     },

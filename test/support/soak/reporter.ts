@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
-import { loadNow, thisMachine } from '../../../bench/results.ts';
-import { busyText, machineText } from '../../../bench/table.ts';
+import { form, loadNow, type Results, thisMachine, troubles } from '../../../bench/results.ts';
+import { terminalText } from '../../../bench/table.ts';
 import { declared } from './figures.ts';
+import { judge, type Part } from './judge.ts';
 import { figuresFile, readNotes } from './notes.ts';
-import { type Part, soakTable } from './table.ts';
 
 /** Why tests of the file were left out, each reason once. */
 function whyLeftOut(module: TestModule): string | undefined {
@@ -45,22 +45,24 @@ export function soakReporter(): Reporter {
       process.env[figuresFile] = file;
     },
     onTestRunEnd(modules, errors, reason) {
-      const { text, missed } = soakTable(partsOf(modules), readNotes(readFileSync(file, 'utf8')));
+      const notes = readNotes(readFileSync(file, 'utf8'));
+      const results: Results = {
+        ...{ form, date: new Date().toISOString(), quick: false, machine, loadBefore, loadAfter: loadNow() },
+        benchmarks: partsOf(modules).map((part) => judge(part, notes)),
+      };
       rmSync(folder, { recursive: true, force: true });
       const failed = modules.flatMap(({ children }) => [...children.allTests('failed')]).length;
       const broken = modules.filter((module) => module.state() === 'failed').length;
       const lines = [
-        text,
+        terminalText(results),
         ...(broken + errors.length === 0
           ? []
           : [`Not all went well: ${failed} tests in ${broken} files have failed, and are told of above.`]),
         ...(reason === 'interrupted' ? ['The run was interrupted.'] : []),
         `It took ${durationText((performance.now() - began) / 1_000)}.`,
-        machineText({ machine, loadBefore, loadAfter: loadNow() }),
-        ...[busyText({ machine, loadBefore })].filter((line) => line !== undefined),
       ];
       process.stdout.write(`${lines.join('\n')}\n`);
-      if (missed > 0) process.exitCode = 1;
+      if (troubles(results).length > 0) process.exitCode = 1;
     },
   };
 }

@@ -1,0 +1,225 @@
+import { createServer } from 'node:http';
+import type { Grant } from '../../src/action/ledger/entry.ts';
+import { acquireLocks, type WaitResult } from '../../src/action/locks/acquire.ts';
+import { giveBack } from '../../src/action/locks/give-back.ts';
+import { openLockSession } from '../../src/action/locks/session.ts';
+import {
+  maxRequestTimeout as maxReleaseTimeout,
+  retries as releaseRetries,
+  timeLimitMs as releaseTimeLimitMs,
+} from '../../src/action/post-step/release.ts';
+import { createAcquireLock } from '../../src/client/acquire-lock.ts';
+import { addressesBelow } from '../../src/client/addresses.ts';
+import type { Answer } from '../../src/client/answer.ts';
+import { createCall } from '../../src/client/call.ts';
+import { type Client, createClient } from '../../src/client/client.ts';
+import { createServerClock } from '../../src/client/clock.ts';
+import { maxConnections, type SentRequest } from '../../src/client/connection.ts';
+import { createReleaseLock } from '../../src/client/release-lock.ts';
+import { createWaitForRelease } from '../../src/client/wait-for-release.ts';
+import { parseWorkspaceId } from '../../src/client/workspace-id.ts';
+import { milliseconds, parseDuration } from '../../src/interface/duration.ts';
+import { parseTtl } from '../../src/interface/ttl.ts';
+import type { Random } from './chance.ts';
+import type { Asked, SimulatedService } from './service.ts';
+import type { VirtualTime } from './virtual-time.ts';
+import { type Plan, requestTimeoutMs, retries, valueIn, type Workload } from './workload.ts';
+
+/** The steps of a job: the action's own code and its client, with time and a service that are simulated. */
+
+/** What all steps of a job have. */
+export interface Job {
+  readonly token: string;
+  readonly random: Random;
+  /** Of a request that the service was not asked to hold back. */
+  readonly onAnswer: (ms: number) => void;
+}
+
+interface Attempts {
+  /** For each of them. */
+  readonly timeoutMs: number;
+  /** After the first. */
+  readonly retries: number;
+}
+
+const baseUrl = new URL('http://127.0.0.1:8080/v1');
+const workspace = valueIn(parseWorkspaceId('game'));
+const nothing = (): void => undefined;
+
+/** As many as the client asks for. */
+const pageSize = 1_000;
+
+/** How long a server of Node keeps a connection that nobody uses, unless it is told otherwise; src/service does not. */
+const keptMs = createServer().keepAliveTimeout;
+
+/** What the service is asked for, as it would read it from the wire. */
+function askedIn({ method, target, headers, body }: SentRequest): Asked {
+  switch (method) {
+    case 'POST': {
+      const { path, ttl } = JSON.parse(body ?? '');
+      const ttlMs = milliseconds(valueIn(parseDuration(String(ttl))));
+      return { kind: 'take', path: String(path), key: headers['idempotency-key'] ?? '', ttlMs };
+    }
+    case 'DELETE': {
+      const path = decodeURIComponent(target.slice(target.lastIndexOf('/') + 1));
+      return { kind: 'release', path, match: headers['if-match'] };
+    }
+    case 'GET': {
+      const query = new URLSearchParams(target.split('?')[1]);
+      const path = query.get('path');
+      if (path === null) return { kind: 'page', locks: Number(query.get('limit')) };
+      return { kind: 'wait', path, seconds: Number(headers['prefer']?.replace('wait=', '')) };
+    }
+    default:
+      throw new Error(`The simulated service knows no ${method}.`);
+  }
+}
+
+/** Makes the client of each step, and counts the connections that all of them have at once. */
+export function createClients({ now, after, fulfil, sleep }: VirtualTime, service: Pick<SimulatedService, 'send'>) {
+  const closed = new AbortController().signal;
+  // What is not about single locks is that of a client that asks nobody.
+  const real = createClient({ baseUrl: baseUrl.href, token: 'wsa_simulated', userAgent: 'simulation', clock: now });
+  let connections = 0;
+  let max = 0;
+
+  /** Connections as a client keeps them: used again while they are kept, and closed with the step. */
+  function keepConnections() {
+    /** What keeps each idle connection from being closed, the last used last. */
+    const idle: (() => void)[] = [];
+    function close(keep: (() => void) | undefined): void {
+      keep?.();
+      connections -= 1;
+    }
+    return {
+      /** Gives what ends the use. */
+      use(): () => void {
+        const keep = idle.pop();
+        keep?.();
+        if (keep === undefined) connections += 1;
+        max = Math.max(max, connections);
+        return () => void idle.push(after(keptMs, () => close(idle.shift())));
+      },
+      closeAll: () => idle.splice(0).forEach(close),
+    };
+  }
+
+  return {
+    maxConnections: () => max,
+    resetMax(): void {
+      max = connections;
+    },
+    open({ token, random, onAnswer }: Job, attempts: Attempts) {
+      const { use, closeAll } = keepConnections();
+      const call = createCall({
+        ...attempts,
+        baseUrl,
+        send(request, signal) {
+          const endUse = use();
+          const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+          const stop = (): void => reject(signal.reason);
+          signal.addEventListener('abort', stop, { once: true });
+          const asked = askedIn(request);
+          const sentAt = now();
+          service.send(asked, token, (answer) => {
+            if (asked.kind !== 'wait') onAnswer(now() - sentAt);
+            fulfil(resolve, answer);
+          });
+          return promise.finally(() => {
+            signal.removeEventListener('abort', stop);
+            endUse();
+          });
+        },
+        clock: now,
+        serverClock: createServerClock(now),
+        sleep,
+        startTimer: (ms, work) => after(ms, () => fulfil(work, undefined)),
+        random,
+        maxConnections,
+        secrets: [],
+        headers: {},
+        closed,
+        onAnswer: nothing,
+        onRetry: nothing,
+        onThrottled: nothing,
+      });
+      const context = { call, addresses: addressesBelow(baseUrl), baseUrl, clock: now, serverNow: now };
+      const client: Client = {
+        ...real,
+        serverNow: now,
+        acquireLock: createAcquireLock(context),
+        releaseLock: createReleaseLock(context),
+        waitForRelease: createWaitForRelease(context),
+      };
+      return { call, client, close: closeAll };
+    },
+  };
+}
+
+/** A test gives others of them, to see what is simulated beside what is real. */
+export interface StepParts extends Pick<VirtualTime, 'now' | 'sleep'> {
+  readonly open: ReturnType<typeof createClients>['open'];
+  readonly workload: Workload;
+}
+
+/** What a lock step knows of its locks at its end. */
+export interface Locked {
+  readonly result: WaitResult;
+  readonly grants: readonly Grant[];
+}
+
+const ordinaryAttempts = { timeoutMs: requestTimeoutMs, retries };
+const releaseAttempts = {
+  timeoutMs: Math.min(requestTimeoutMs, milliseconds(maxReleaseTimeout)),
+  retries: releaseRetries,
+};
+
+export function createSteps({ now, sleep, open, workload }: StepParts) {
+  const ttl = valueIn(parseTtl(`${workload.ttlSeconds}s`));
+  const soon = () => ({ deadline: now() + releaseTimeLimitMs });
+
+  /** Each step has connections of its own, which are closed at its end. */
+  function begin(job: Job, attempts: Attempts) {
+    const { call, client, close } = open(job, attempts);
+    const timing = { clock: now, sleep, random: job.random };
+    const context = { ...timing, client, step: 'step', origin: undefined, record: nothing, announce: nothing };
+    return { call, context, session: openLockSession(context), close };
+  }
+
+  return {
+    async lock(job: Job, { paths }: Pick<Plan, 'paths'>): Promise<Locked> {
+      const { context, session, close } = begin(job, ordinaryAttempts);
+      const step = {
+        ...context,
+        session,
+        terms: { service: baseUrl.href, workspace, type: 'exclusive', ttl },
+        connection: { requestTimeout: { seconds: requestTimeoutMs / 1_000 } },
+        signal: new AbortController().signal,
+        log: { line: nothing, warn: nothing, debug: nothing, group: nothing },
+      };
+      const result = await acquireLocks(
+        step,
+        { paths, count: paths.length },
+        { seconds: workload.waitSeconds },
+      ).finally(close);
+      return { result, grants: result.round.kind === 'acquired' ? result.round.grants : [] };
+    },
+
+    /** The post-step: it releases what the job has, and asks about what it may have. */
+    async release(job: Job, { result, grants }: Locked): Promise<void> {
+      const { session, close } = begin(job, releaseAttempts);
+      await giveBack(session, { acquired: grants, unclear: result.unproven }, soon()).finally(close);
+    },
+
+    /** A guard that reads the list of so many locks, page after page. */
+    async list(job: Job, locks: number): Promise<void> {
+      const { call, close } = begin(job, ordinaryAttempts);
+      const within = soon();
+      for (let left = locks; left > 0; left -= pageSize) {
+        const target = `/v1/locks?limit=${Math.min(left, pageSize)}`;
+        if ((await call({ method: 'GET', target }, within)).kind === 'given-up') break;
+      }
+      close();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { atLeast, atMost, exactly, verdictOn } from '../../bench/benchmark.ts';
+import { figuresOf } from '../../bench/results.ts';
+import type { Declared } from '../support/soak/figures.ts';
+import { judge } from '../support/soak/judge.ts';
+import { readNotes } from '../support/soak/notes.ts';
+
+const rounds: Declared = { unit: '', limit: atLeast(500, 'so it is') };
+const late: Declared = { unit: 's', limit: atMost(5, 'so it is') };
+const lost: Declared = { unit: '', limit: exactly(0, 'so it is') };
+const cells: Declared = { unit: '', limit: exactly(3, 'so it is'), sum: true };
+
+const file = 'test/fire/some.test.ts';
+
+test.each([
+  ['the worst counts', rounds, [700, 499, 600], 499, 'MISSED'],
+  ['the worst counts', late, [2, 7, 1], 7, 'MISSED'],
+  ['the worst counts', lost, [0, 2, 0], 2, 'MISSED'],
+  ['all are kept', lost, [0, 0], 0, 'kept'],
+  ['tests count together', cells, [1, 1, 1], 3, 'kept'],
+  ['tests count together', cells, [1, 1, 1, 1], 4, 'MISSED'],
+  ['its test died', late, [], Number.NaN, 'MISSED'],
+  ['one is no number', rounds, [1_000, Number.NaN], Number.NaN, 'MISSED'],
+])('of a figure that was told several times, or never, %s: %j of %j', (_, declared, values, value, verdict) => {
+  const notes = values.map((each) => ({ name: 'a figure', value: each }));
+  const [figure] = figuresOf(judge({ file, figures: { 'a figure': declared } }, notes));
+  expect(figure).toMatchObject({ name: 'a figure', value });
+  expect(figure && verdictOn(figure)).toBe(verdict);
+});
+
+test('a figure whose test was left out is neither kept nor missed, and has its reason', () => {
+  const reason = 'There is no PostgreSQL.';
+  expect(judge({ file, figures: { lost }, leftOut: reason }, [])).toMatchObject({
+    figures: [],
+    leftOut: [{ name: file, reason }],
+  });
+});
+
+test('what is no number comes as one through a file', () => {
+  expect(readNotes('{"name":"a figure","value":null}\n')).toEqual([{ name: 'a figure', value: Number.NaN }]);
+});
