@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type ActionFile, type Expressions, readActionFile, resolveInputs, type StepInputs } from './action-file.ts';
 import { createCommandFiles } from './file-commands.ts';
 import { contextVariables, type JobEvent, type JobFolders, pushEvent, type Run, someRun } from './github-context.ts';
-import { endLeftProcesses, leftProcesses } from './left-processes.ts';
+import { endProcesses, leftProcesses } from './left-processes.ts';
 import { createMasks } from './masks.ts';
 import { type RunningStep, type StepResult, startStage } from './step.ts';
 import { environmentOf } from './step-environment.ts';
@@ -261,8 +261,12 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     async end() {
       await running?.kill();
       // To look for them takes a while, and only one kind of step leaves any.
-      if (results.some(({ state }) => 'renewer' in state)) endLeftProcesses(trackingId);
+      const mayLeave = results.some(({ state }) => 'renewer' in state);
+      const left = mayLeave ? leftProcesses(trackingId) : [];
+      endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });
+      // Without a post-step, the machine is gone: what was left is gone with it.
+      if (left.length > 0 && posts.length === 0) throw new Error(`The job has left processes behind: ${left}.`);
     },
   };
   return job;

@@ -18,8 +18,8 @@ export function leftProcesses(trackingId: string): readonly number[] {
 }
 
 /** actions/runner, `JobExtension.cs`, `FinalizeJob`: it ends them after the last post-step. */
-export function endLeftProcesses(trackingId: string): void {
-  for (const pid of leftProcesses(trackingId)) {
+export function endProcesses(pids: readonly number[]): void {
+  for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
