@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
-import { lockOf } from './lock-row.ts';
+import { type LockRow, lockOf } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
+  readonly id?: string | undefined;
   readonly prefix?: string | undefined;
   /** The last path of the page before. */
   readonly after?: string | undefined;
@@ -18,16 +19,28 @@ export interface LockPage {
   readonly next: string | undefined;
 }
 
+export interface LiveLock extends LockRow {
+  readonly remainingMs: number;
+}
+
+/** As a LockPage, with all that is stored. */
+export interface LiveLockPage {
+  readonly locks: readonly LiveLock[];
+  readonly next: string | undefined;
+}
+
 /** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
 const beyond = '\u{10FFFF}';
 
-export async function listLocks({ read, now }: Storage, query: LockQuery): Promise<LockPage> {
-  const { workspace, path, prefix, after, limit } = query;
+export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
+  const { workspace, path, id, prefix, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
+    .select(sql<number>`expires_at - ${now}`.as('remainingMs'))
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > ${now}`)
+    .$if(id !== undefined, (locks) => locks.where('id', '=', id ?? ''))
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
     .$if(prefix !== undefined, (locks) =>
       locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${beyond}`),
@@ -36,8 +49,13 @@ export async function listLocks({ read, now }: Storage, query: LockQuery): Promi
     .orderBy('path')
     .limit(limit + 1)
     .execute();
-  const locks = rows.slice(0, limit).map(lockOf);
+  const locks = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
+}
+
+export async function listLocks(storage: Storage, query: LockQuery): Promise<LockPage> {
+  const { locks, next } = await listLiveLocks(storage, query);
+  return { locks: locks.map(lockOf), next };
 }
 
 /** A lock, and the token that may release it without force. */
