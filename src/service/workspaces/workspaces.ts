@@ -63,8 +63,12 @@ export async function findVisibleWorkspace(
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
-export function findWorkspace(db: Database, id: string): Promise<StoredWorkspace | undefined> {
-  return db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id).executeTakeFirst();
+export function findWorkspace(db: Database, id: string): Promise<VisibleWorkspace | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'remote', 'desk_ttl', 'lfs_url'])
+    .where('id', '=', id)
+    .executeTakeFirst();
 }
 
 export type NewWorkspace = StoredWorkspace & Partial<DeskSettings>;
@@ -115,6 +119,23 @@ export async function addWorkspaceAudited(
   const fresh = await addWorkspace(db, now, workspace);
   if (fresh) await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
   return fresh;
+}
+
+/** False: there is none with this id. What is not given stays as it is. */
+export async function updateWorkspaceAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<DeskSettings>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workspaces')
+    .set(settings)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return false;
+  await recordAudit(db, now, { actor, action: 'workspace.updated', detail: { workspace: id, ...settings } });
+  return true;
 }
 
 export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {
