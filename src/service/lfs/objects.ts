@@ -1,8 +1,8 @@
-import { emptyAnswer } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import type { AccessControl } from '../http/access.ts';
 import { type App, addressedWorkspace } from '../http/context.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
+import { lfsAnswer } from './answers.ts';
 import { addRoute } from './route.ts';
 
 /** The service keeps no objects: clients are sent to the store that the repository has, and sign in there by themselves. */
@@ -21,7 +21,8 @@ export function addObjectRoutes(app: App, routes: AccessControl): void {
         );
       }
       // RFC 9110 section 15.4.8: the same request, with its body, at another address.
-      return { ...emptyAnswer(307), headers: { location: `${store}/objects/batch` } };
+      const answer = lfsAnswer(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
+      return { ...answer, headers: { ...answer.headers, location: `${store}/objects/batch` } };
     },
   });
 }
