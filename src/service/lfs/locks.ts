@@ -20,6 +20,7 @@ import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { extendDeskLocks, isDueAtDesk } from '../locks/renew-desk.ts';
+import type { Storage } from '../storage/storage.ts';
 import { deskTtl } from '../workspaces/desk-ttl.ts';
 import type { VisibleWorkspace } from '../workspaces/workspaces.ts';
 import { lfsAnswer, lfsError, lfsLock } from './answers.ts';
@@ -34,6 +35,9 @@ const nextCursor = (next: string | undefined) => next !== undefined && { next_cu
 
 /** Rows are what is stored; clients see locks. */
 const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
+
+const findById = async (storage: Storage, workspace: string, id: string): Promise<FoundLock | undefined> =>
+  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
 
 function addTakeRoute(app: App, routes: LfsLockRoutes): void {
   const { storage, windowsPaths, onLockEvent } = routes;
@@ -86,9 +90,13 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const { id: workspace } = await addressedWorkspace(c, storage);
       const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', queryNames));
       const { path, id, limit, cursor: after } = query;
-      if (id !== undefined && !looksLikeLockId(id)) return lfsAnswer(200, { locks: [] });
+      if (id !== undefined) {
+        const lock = await findById(storage, workspace, id);
+        const isWanted = lock?.live === true && (path === undefined || path === lock.path);
+        return lfsAnswer(200, { locks: isWanted ? lfsLocks([lock]) : [] });
+      }
       const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
-        listLiveLocks(storage, { workspace, path, id, limit, after }),
+        listLiveLocks(storage, { workspace, path, limit, after }),
       );
       return lfsAnswer(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },
@@ -136,7 +144,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const { id: workspace } = await addressedWorkspace(c, storage);
       const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
-      const found = looksLikeLockId(id) ? await findCommittedLockById(storage, { workspace, id }) : undefined;
+      const found = await findById(storage, workspace, id);
       const own = found?.live === true && isOwn(found, c);
       if (admission.retryAfterSeconds !== null && !own) throw tooManyRequests(admission.retryAfterSeconds);
       const absent = lfsError(

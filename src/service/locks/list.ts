@@ -6,7 +6,6 @@ import { type LockRow, lockOf } from './lock-row.ts';
 export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
-  readonly id?: string | undefined;
   readonly prefix?: string | undefined;
   /** The last path of the page before. */
   readonly after?: string | undefined;
@@ -33,14 +32,13 @@ export interface LiveLockPage {
 const beyond = '\u{10FFFF}';
 
 export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
-  const { workspace, path, id, prefix, after, limit } = query;
+  const { workspace, path, prefix, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
     .select(sql<number>`expires_at - ${now}`.as('remainingMs'))
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > ${now}`)
-    .$if(id !== undefined, (locks) => locks.where('id', '=', id ?? ''))
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
     .$if(prefix !== undefined, (locks) =>
       locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${beyond}`),

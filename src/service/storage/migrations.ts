@@ -166,7 +166,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table workspaces add column desk_ttl text',
     'alter table workspaces add column lfs_url text',
     'alter table locks add column desk_id text',
-    'create index locks_by_id on locks (id)',
+    'create index locks_by_id on locks (workspace_id, id)',
   ],
 ];
 
