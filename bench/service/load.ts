@@ -16,7 +16,7 @@ export interface Target {
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
   readonly targets: readonly Target[];
-  readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock';
+  readonly ask: 'for locks' | 'for locks over Git LFS' | 'for locks, renewed and released' | 'for a held lock';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -66,6 +66,8 @@ function questionsOf({ ask, name }: LoadPlan, workspace: string, number: number)
   switch (ask) {
     case 'for locks':
       return [lock(path, 201)];
+    case 'for locks over Git LFS':
+      return [{ ...lock(path, 201), path: `/v1/workspaces/${workspace}/lfs/locks`, body: JSON.stringify({ path }) }];
     case 'for locks, renewed and released': {
       const release = {
         method: 'DELETE',
