@@ -184,6 +184,12 @@ test('a workspace that is hidden lets nobody push, and does not switch the check
   await stranger.commit('Content/Hero.uasset', 'a hero');
   expect((await stranger.run('push', 'origin', 'main')).code).not.toBe(0);
   expect(await stranger.git('config', '--list', '--local')).not.toContain('locksverify');
+  // Without the setting, which docs/git-lfs.md says is needed, the check only warns: what refuses the push is the batch.
+  await stranger.git('config', 'lfs.url', (await stranger.git('config', '--file', '.lfsconfig', 'lfs.url')).trim());
+  await stranger.git('rm', '--quiet', '.lfsconfig');
+  await stranger.git('commit', '--quiet', '--message', 'no check');
+  const { stderr } = await stranger.run('push', 'origin', 'main');
+  expect(stderr).toMatch(/^warning: Authentication error.*\nbatch response: There is no workspace/);
 });
 
 test('objects go to the store behind the service and back, with the credentials of the store', async () => {
