@@ -131,10 +131,28 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body.locks).toHaveLength(1);
   });
 
-  test('a lock of another workspace is not released by its id', async () => {
+  test('a lock that takes the place of another while that is being released stays', async () => {
+    const { workspace, ada } = await twoOwners();
+    const { lock } = (await ada.lfs.take('a')).body;
+    const gate = Promise.withResolvers<void>();
+    const exchanged = service.storage.commit({ workspace }, async (db) => {
+      await gate.promise;
+      await db.updateTable('locks').set({ id: 'lock_2' }).where('id', '=', lock.id).execute();
+    });
+    const released = ada.lfs.release(lock.id);
+    // It finds the lock, and waits behind the other change: nothing tells from outside when it does.
+    await setTimeout(200);
+    gate.resolve();
+    await exchanged;
+    expectLfsError(await released, 404);
+    expect((await ada.lfs.list()).body.locks).toMatchObject([{ id: 'lock_2' }]);
+  });
+
+  test('a lock of another workspace is neither found nor released by its id', async () => {
     const [{ ada }, { ada: elsewhere }] = [await twoOwners(), await twoOwners()];
     const { lock } = (await ada.lfs.take('a')).body;
     const root = lfsOf(service, elsewhere.lfs.address.split('/')[3] ?? '', service.secret);
+    expect((await root.list(`?id=${lock.id}`)).body).toEqual({ locks: [] });
     expectLfsError(await root.release(lock.id, { force: true }), 404);
     expect((await ada.lfs.list()).body.locks).toEqual([lock]);
   });
