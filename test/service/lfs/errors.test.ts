@@ -136,10 +136,11 @@ describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind)
   });
 });
 
-describe('when the service has had enough', () => {
+describe('limits that an operator sets', () => {
   const freeDisk = { isLow: () => true, reserve: '1GB', stop: async () => undefined };
   const full = sharedService(anyDatabaseKind(), { freeDisk });
   const busy = sharedService(anyDatabaseKind(), { rateLimit: { perSecond: 1 / 3_600, burst: 2 } });
+  const windows = sharedService(anyDatabaseKind(), { windowsPaths: true });
   const small = sharedService(anyDatabaseKind(), { quotas: { maxLocks: 1 } });
 
   test('503 for a new lock where the disk is full; all else goes on', async () => {
@@ -154,6 +155,14 @@ describe('when the service has had enough', () => {
     const lfs = lfsOf(small, small.home, small.secret);
     expect((await lfs.take('a')).status).toBe(201);
     expect(expectLfsError(await lfs.take('b'), 422)).toContain('its maximum of 1 locks');
+  });
+
+  test('409 and 422 for paths that Windows takes for a locked one, or cannot have', async () => {
+    const lfs = lfsOf(windows, windows.home, windows.secret);
+    expect((await lfs.take('Content/Hero.uasset')).status).toBe(201);
+    const message = expectLfsError(await lfs.take('content/HERO.uasset'), 409);
+    expect(message).toContain('On Windows, content/HERO.uasset is the same file.');
+    expectLfsError(await lfs.take('nul.txt'), 422);
   });
 
   test('429 for more requests than a token may send, but not for releasing a lock of its own', async () => {
