@@ -11,7 +11,7 @@ import { keyedRequestOf } from '../api/parameters.ts';
 import type { Answer } from '../contract/answer.ts';
 import { Refusal } from '../contract/problem.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { type App, actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-turns.ts';
 import { readQuery } from '../http/urlencoded.ts';
@@ -22,12 +22,10 @@ import { isOwnLock } from '../locks/release.ts';
 import { extendDeskLocks, isDueAtDesk } from '../locks/renew-desk.ts';
 import type { Storage } from '../storage/storage.ts';
 import { deskTtl } from '../workspaces/desk-ttl.ts';
-import type { VisibleWorkspace } from '../workspaces/workspaces.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { lfsAnswer, lfsError, lfsLock } from './answers.ts';
 import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
 import { addRoute } from './route.ts';
-
-export type LfsLockRoutes = LockRoutes;
 
 const isOwn = (lock: LiveLock | FoundLock, c: Context<Environment>): boolean => isOwnLock(lock, bearerOf(c).id);
 
@@ -39,7 +37,7 @@ const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lock
 const findById = async (storage: Storage, workspace: string, id: string): Promise<FoundLock | undefined> =>
   looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
 
-function addTakeRoute(app: App, routes: LfsLockRoutes): void {
+function addTakeRoute(app: App, routes: LockRoutes): void {
   const { storage, windowsPaths, onLockEvent } = routes;
   const acquire = createAcquire(routes);
 
@@ -69,11 +67,11 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-function addListRoutes(app: App, routes: LfsLockRoutes): void {
+function addListRoutes(app: App, routes: LockRoutes): void {
   const { storage, onLockEvent, onRenewed } = routes;
 
   /** What is left of locks that their owner took at a desk lasts as long again as a new one. */
-  async function renew({ id: workspace, ...settings }: VisibleWorkspace, own: readonly LiveLock[]): Promise<void> {
+  async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
     const ttl = deskTtl(settings);
     const due = own.filter((lock) => isDueAtDesk(lock, ttl));
     if (due.length === 0) return;
@@ -120,17 +118,18 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
+function addReleaseRoute(app: App, routes: LockRoutes): void {
   const { storage, onLockEvent, onReleased } = routes;
   const commitRelease = createRelease(routes);
 
-  function refuseOther(c: Context<Environment>, lock: Lock, asked: boolean): Refusal {
-    const { scopes } = bearerOf(c);
+  function heldByAnother(c: Context<Environment>, lock: Lock, asked: boolean): Refusal {
     const held = `${lock.path} is ${heldBy(lock)}.`;
-    const detail = asked
-      ? `${held} Releasing it by force needs the scope locks:admin, and this token has ${scopes.join(', ')}.`
-      : `${held} A token with the scope locks:admin can release it with --force.`;
-    return new Refusal('lock-of-another-token', detail, { lock });
+    if (asked) {
+      const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
+      return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
+    }
+    const hint = 'A token with the scope locks:admin can release it with --force.';
+    return new Refusal('lock-of-another-token', `${held} ${hint}`, { lock });
   }
 
   addRoute(app, routes, {
@@ -171,13 +170,13 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
         case 'another-lock':
           return absent;
         case 'another-token':
-          throw refuseOther(c, release.lock, asked);
+          throw heldByAnother(c, release.lock, asked);
       }
     },
   });
 }
 
-export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
+export function addLfsLockRoutes(app: App, routes: LockRoutes): void {
   addTakeRoute(app, routes);
   addListRoutes(app, routes);
   addReleaseRoute(app, routes);

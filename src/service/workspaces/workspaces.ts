@@ -22,7 +22,7 @@ export interface DeskSettings {
   readonly lfs_url: string | null;
 }
 
-export interface VisibleWorkspace extends StoredWorkspace, DeskSettings {}
+export interface FoundWorkspace extends StoredWorkspace, DeskSettings {}
 
 interface Row extends StoredWorkspace {
   readonly created_at: number;
@@ -59,11 +59,11 @@ export async function findVisibleWorkspace(
   storage: Storage,
   bearer: Bearer,
   id: string,
-): Promise<VisibleWorkspace | undefined> {
+): Promise<FoundWorkspace | undefined> {
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
-export function findWorkspace(db: Database, id: string): Promise<VisibleWorkspace | undefined> {
+export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
     .select(['id', 'remote', 'desk_ttl', 'lfs_url'])
