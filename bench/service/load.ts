@@ -7,7 +7,7 @@ import { type Asked, openClient, type Target } from './request.ts';
 export interface LoadPlan {
   /** The clients are spread evenly over them. */
   readonly targets: readonly Target[];
-  readonly ask: 'for locks' | 'for locks, renewed and released' | 'for a held lock';
+  readonly ask: 'for locks' | 'for locks over Git LFS' | 'for locks, renewed and released' | 'for a held lock';
   /** The start of all paths and keys, which no other plan for the same service has. */
   readonly name: string;
   /** Each has a connection of its own. */
@@ -49,6 +49,8 @@ function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, 
   switch (ask) {
     case 'for locks':
       return [lock(201)];
+    case 'for locks over Git LFS':
+      return [{ ...lock(201), path: '/lfs/locks', body: JSON.stringify({ path }) }];
     case 'for locks, renewed and released':
       return [lock(201), lock(200), { method: 'DELETE', path: `/locks/${encodeURIComponent(path)}`, statuses: [204] }];
     case 'for a held lock':

@@ -105,6 +105,7 @@ function* lockRows(count: number): Generator<LockRow[]> {
     expires_at: now + dayMs,
     fence: index + 1,
     folded_path: null,
+    desk_id: null,
   });
   for (let first = 0; first < count; first += rowsAtOnce) {
     yield Array.from({ length: Math.min(rowsAtOnce, count - first) }, (_, index) => row(first + index));

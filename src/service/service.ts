@@ -5,7 +5,7 @@ import { createApi } from './api/api.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
 import { sessionSecretIn } from './dashboard/frame/session.ts';
 import type { Git } from './git/git.ts';
-import { bearerTokenIn } from './http/access.ts';
+import { byBearerOrPassword } from './http/access.ts';
 import { createApp } from './http/app.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { createRateLimiter, type RateLimit } from './http/rate-limit.ts';
@@ -14,6 +14,8 @@ import { createRequestTurns } from './http/request-turns.ts';
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
+import { sendRefusal } from './lfs/answers.ts';
+import { createLfs } from './lfs/lfs.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
@@ -157,7 +159,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const stopping = new AbortController();
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const turns = createRequestTurns({
-    credentialOf: (incoming) => bearerTokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
   });
   const parts = {
@@ -192,7 +194,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   };
-  const app = createApp(parts, [createApi(parts), createDashboard(parts)]);
+  const app = createApp(parts, [createApi(parts), createLfs(parts), createDashboard(parts)], sendRefusal);
 
   const stopWork = async () => {
     const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, ...stopRepeating];

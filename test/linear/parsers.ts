@@ -53,10 +53,12 @@ import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
+import { basicPasswordIn, bearerTokenIn } from '../../src/service/http/access.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
+import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
@@ -70,6 +72,7 @@ import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
+import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
 /** A text that grows: what it begins with, what is repeated, and what it ends with. */
@@ -322,6 +325,30 @@ export const parsers: readonly Parser[] = [
   ),
   row('service/api/lock-list.ts readCursor', readCursor),
   row(
+    'service/http/access.ts bearerTokenIn basicPasswordIn',
+    (text) => [
+      bearerTokenIn(text),
+      basicPasswordIn(text),
+      basicPasswordIn(`Basic ${btoa(encodeURIComponent(text.toWellFormed()))}`),
+    ],
+    ['Basic ', ' ', 'x'],
+  ),
+  row('service/lfs/requests.ts querySchema takeSchema verifySchema looksLikeLockId', (text) => [
+    querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
+    takeSchema.safeParse({ path: text }),
+    verifySchema.safeParse({ cursor: text }),
+    looksLikeLockId(text),
+  ]),
+  row(
+    'service/workspaces/lfs-endpoint.ts parseLfsUrl lfsEndpoint',
+    (text) => [
+      parseLfsUrl(text),
+      parseLfsUrl(`https://a/${text}`),
+      lfsEndpoint({ id: 'a', remote: `https://a/${text}`, lfs_url: null }),
+    ],
+    ['/', '/', 'x'],
+  ),
+  row(
     'service/contract/validate.ts parseRequestPart',
     orRefusal((text) => parseRequestPart(lockRequestSchema, () => ({ path: text, type: text, ttl: text }))),
   ),
@@ -414,6 +441,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
+  'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',

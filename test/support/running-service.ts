@@ -15,7 +15,7 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { defaultHookQuotas, type HookQuotas } from '../../src/service/webhooks/quotas.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/webhooks/target-address.ts';
-import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, type DeskSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { shippedQuotas, shippedRateLimit } from './shipped-settings.ts';
 
@@ -56,7 +56,7 @@ export interface RunningService {
   ask(method: string, path: string, ask?: Ask): Promise<Reply>;
   token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
   /** A new workspace; its remote is not asked unless a test syncs it. */
-  workspace(remote?: string): Promise<string>;
+  workspace(remote?: string, desk?: Partial<DeskSettings>): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -157,9 +157,9 @@ export async function startTestService(
       );
       return { id: token.id, secret };
     },
-    async workspace(remote = 'https://git.example.com/assets.git') {
+    async workspace(remote = 'https://git.example.com/assets.git', desk = {}) {
       const id = `w${randomUUID()}`;
-      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote }));
+      await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, remote, ...desk }));
       return id;
     },
     async stop() {

@@ -13,6 +13,7 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
   'test/runner/**':
     'The test harness does what the runner does on Linux and macOS: signals, exit codes, scripts in bash and sh.',
+  'test/e2e/git-lfs.test.ts': 'It sets up git and git-lfs for a person as on Linux and macOS.',
   'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/cancelled.test.ts': 'It cancels a step with a signal, which Windows does not have.',
   'test/e2e/scenarios/model/**': 'It cancels steps with a signal, which Windows does not have.',

@@ -20,7 +20,7 @@ const pageSize = 100;
 const maxPageSize = 1_000;
 
 /** Opaque to clients, so that its content can change. */
-const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
+export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
 
 /** RFC 4648: three bytes become four characters. */
 const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);

@@ -41,7 +41,7 @@ export interface LockRoutes extends AccessControl {
   readonly onRenewed: (place: LockPlace) => void;
 }
 
-const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
+export const createAcquire = ({ storage, idempotentBatch, lockQuota, windowsPaths, metrics, turns }: LockRoutes) =>
   idempotentBatch<LockRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
@@ -96,18 +96,21 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
   );
 }
 
-export function addLockRoutes(api: Api, routes: LockRoutes): void {
-  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
-  const acquire = createAcquire(routes);
-  const commitRelease = storage.batchCommits(
+export const createRelease = ({ storage, turns }: LockRoutes) =>
+  storage.batchCommits(
     ({ workspace }: ReleaseRequest) => ({ workspace }),
     (db, requests) =>
       measureCost(
-        routes.turns,
+        turns,
         requests.flatMap(({ releaser }) => releaser.tokenId ?? []),
         () => releaseLocks(db, storage.now, requests),
       ),
   );
+
+export function addLockRoutes(api: Api, routes: LockRoutes): void {
+  const { storage, idempotent, windowsPaths, onLockEvent, onReleased, onRenewed } = routes;
+  const acquire = createAcquire(routes);
+  const commitRelease = createRelease(routes);
 
   addOperation(api, routes, {
     operationId: 'acquireLock',

@@ -14,6 +14,7 @@ export const auditActions = [
   'hook.removed',
   'delivery.sent-again',
   'workspace.added',
+  'workspace.updated',
   'workspace.removed',
 ] as const;
 

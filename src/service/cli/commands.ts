@@ -5,6 +5,7 @@ import { lockList, lockRelease } from './commands/lock.ts';
 import { serve } from './commands/serve.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
+import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 
 /** All there are, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -13,6 +14,8 @@ export const commands: readonly Command[] = [
   tokenList,
   tokenRevoke,
   workspaceAdd,
+  workspaceUpdate,
+  workspaceLfs,
   workspaceList,
   workspaceRemove,
   lockList,

@@ -33,6 +33,33 @@ export function bearerTokenIn(authorization: string | undefined): string | undef
   return scheme.toLowerCase() === 'bearer' ? token : undefined;
 }
 
+/** The password of RFC 7617, behind the first colon; undefined where there is no such header, or one of another scheme. */
+export function basicPasswordIn(authorization: string | undefined): string | undefined {
+  const [, scheme = '', encoded = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
+  if (scheme.toLowerCase() !== 'basic') return undefined;
+  const text = Buffer.from(encoded, 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon === -1 ? '' : text.slice(colon + 1);
+}
+
+/** How a request may bring its token. */
+export interface SignIn {
+  readonly tokenIn: (authorization: string | undefined) => string | undefined;
+  /** What somebody is told who brings none. */
+  readonly how: string;
+}
+
+const byBearer: SignIn = {
+  tokenIn: bearerTokenIn,
+  how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
+};
+
+/** For git and what works with it, which know of user names and passwords alone. */
+export const byBearerOrPassword: SignIn = {
+  tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
+  how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
+};
+
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
@@ -40,6 +67,8 @@ export interface AccessControl {
   /** A request has come in with this token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  /** Bearer alone, if not given. */
+  readonly signIn?: SignIn;
 }
 
 const roomAgainAfterSeconds = 10;
@@ -87,12 +116,10 @@ export function admitBearer(
 /** Who asks; also for asking a second time, when an answer has taken so long that the token may have been revoked. */
 export async function authenticateRequest(
   c: Context<Environment>,
-  { storage }: Pick<AccessControl, 'storage'>,
+  { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
 ): Promise<Bearer> {
-  const token = bearerTokenIn(c.req.header('authorization'));
-  if (token === undefined) {
-    throw unauthorized('Send an API token in the header "Authorization: Bearer <API_TOKEN>".');
-  }
+  const token = signIn.tokenIn(c.req.header('authorization'));
+  if (token === undefined) throw unauthorized(signIn.how);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('The API token is not known here.');
   const authentication = await authenticate(storage, token);
   if (authentication.kind === 'refused') throw tokenRefused(authentication.why);

@@ -108,12 +108,12 @@ function refuseInvalidHost(app: App): void {
 }
 
 /** What every request goes through. The first mounted app that knows the address answers it. */
-export function createApp(parts: AppParts, mounted: readonly App[]): App {
+export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
   const app: App = new Hono<Environment>({
     // Hono's type does not know that the bindings are those of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
-  app.onError(answerErrors(parts.log, sendProblem));
+  app.onError(answerErrors(parts.log, show));
   observe(app, parts);
   refuseInvalidHost(app);
   for (const each of mounted) app.route('/', each);

@@ -55,6 +55,17 @@ const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?js
 /** RFC 9110 section 8.4: an unsupported coding is refused as such, not as broken JSON. */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);
 
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** For bodies that may be left out where nothing is to be said. */
+export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
+  if (hasBody(c.env.incoming)) return readJsonBody(c, next);
+  c.set('bodyText', '');
+  c.set('body', {});
+  await next();
+};
+
 /** Reads the body once and strictly, so that validators see what was sent, not a repaired version. */
 export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
   if (!isJson(c.req.header('content-type') ?? '')) {

@@ -6,7 +6,7 @@ import { noSuchWorkspace } from '../contract/problem.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { findVisibleWorkspace, type StoredWorkspace } from '../workspaces/workspaces.ts';
+import { type FoundWorkspace, findVisibleWorkspace } from '../workspaces/workspaces.ts';
 import type { ReleaseAdmission } from './rate-limit.ts';
 
 /** What a request carries on its way through the middleware. */
@@ -47,7 +47,7 @@ export const actorOf = (c: Context<Environment>): Actor => ({
 });
 
 /** The workspace that the request addresses, if its token may know of it. */
-export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<StoredWorkspace> {
+export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
   const id = c.req.param('id') ?? '';
   // An id that cannot be one is not asked for: it may have characters that a database refuses.
   const workspace = parseWorkspaceId(id).ok ? await findVisibleWorkspace(storage, bearerOf(c), id) : undefined;

@@ -23,6 +23,8 @@ export interface LockRequest {
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
+  /** Taken by a person with Git LFS, which knows no ttl: see renew-desk.ts. */
+  readonly fromDesk?: boolean;
 }
 
 export type Acquisition =
@@ -32,7 +34,7 @@ export type Acquisition =
 const key = ['workspace_id', 'path'] as const;
 
 /** Columns of text, as newLock() has them. */
-const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'folded_path'] as const;
+const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'folded_path', 'desk_id'] as const;
 
 const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -86,6 +88,7 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   owner: request.bearer.name,
   origin: request.origin,
   folded_path: request.foldedPath,
+  desk_id: request.fromDesk ? id : undefined,
   fence,
   ttl: milliseconds(request.ttl),
 });

@@ -81,6 +81,25 @@ export async function findLocks(
 /** As many requests ask for it at the same time; in a transaction it is findLock(). */
 export const findCommittedLock = coalesceReads(findLocks);
 
+const selectById = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('locks', (join) => join.on('locks.id', '=', textOf('id')).on('workspace_id', '=', textOf('workspace')))
+    .selectAll('locks')
+    .select([placeInList.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
+);
+
+export interface LockIdentity {
+  readonly workspace: string;
+  readonly id: string;
+}
+
+/** As findCommittedLock(), by the id of the lock. */
+export const findCommittedLockById = coalesceReads(async (db, now, identities: readonly LockIdentity[]) => {
+  const rows = await selectById(db, now, identities);
+  return atTheirPlaces(identities, rows).map((row) => row && foundLock(row));
+});
+
 export async function findLock(db: Database, now: Now, place: LockPlace): Promise<FoundLock | undefined> {
   const [found] = await findLocks(db, now, [place]);
   return found;

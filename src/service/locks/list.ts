@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
-import { lockOf } from './lock-row.ts';
+import { type LockRow, lockOf } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -18,14 +18,25 @@ export interface LockPage {
   readonly next: string | undefined;
 }
 
+export interface LiveLock extends LockRow {
+  readonly remainingMs: number;
+}
+
+/** As a LockPage, with all that is stored. */
+export interface LiveLockPage {
+  readonly locks: readonly LiveLock[];
+  readonly next: string | undefined;
+}
+
 /** Sorts behind every character that a path can have, in UTF-8 and so in the order of both databases. */
 const beyond = '\u{10FFFF}';
 
-export async function listLocks({ read, now }: Storage, query: LockQuery): Promise<LockPage> {
+export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
   const { workspace, path, prefix, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
+    .select(sql<number>`expires_at - ${now}`.as('remainingMs'))
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > ${now}`)
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
@@ -36,8 +47,13 @@ export async function listLocks({ read, now }: Storage, query: LockQuery): Promi
     .orderBy('path')
     .limit(limit + 1)
     .execute();
-  const locks = rows.slice(0, limit).map(lockOf);
+  const locks = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
+}
+
+export async function listLocks(storage: Storage, query: LockQuery): Promise<LockPage> {
+  const { locks, next } = await listLiveLocks(storage, query);
+  return { locks: locks.map(lockOf), next };
 }
 
 /** A lock, and the token that may release it without force. */

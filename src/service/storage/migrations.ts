@@ -161,6 +161,13 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   // It tells by itself which workspaces the locks are of that have expired.
   () => ['create index expiring_locks on locks (expires_at, workspace_id)', 'drop index locks_by_expiry'],
+  // Git LFS names a lock by its id.
+  () => [
+    'alter table workspaces add column desk_ttl text',
+    'alter table workspaces add column lfs_url text',
+    'alter table locks add column desk_id text',
+    'create index locks_by_id on locks (workspace_id, id)',
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -34,6 +34,10 @@ export interface Tables {
     /** As the operator gave it, credentials included: it never leaves the service but to git. */
     remote: string;
     created_at: number;
+    /** How long a lock taken at a desk lasts, as the operator wrote it; null for the default. */
+    desk_ttl: string | null;
+    /** Where its LFS objects are; null where that follows from the remote. */
+    lfs_url: string | null;
   };
   readonly synced_branches: {
     workspace_id: string;
@@ -74,6 +78,11 @@ export interface Tables {
     fence: number;
     /** The path without the case of its letters; null where it was taken without --windows-paths. */
     folded_path: string | null;
+    /**
+     * Its own id where it was taken at a desk. Anything else says nothing: an instance of an earlier version leaves here what
+     * it finds when a lock takes the place of one that has expired.
+     */
+    desk_id: string | null;
   };
   /** The last fence that each workspace gave out. Its row stays when the workspace is removed: one of the same id goes on. */
   readonly fences: {

@@ -14,6 +14,16 @@ export interface StoredWorkspace {
   readonly remote: string;
 }
 
+/** For people who lock and push with Git LFS. */
+export interface DeskSettings {
+  /** See desk-ttl.ts. */
+  readonly desk_ttl: string | null;
+  /** See lfs-endpoint.ts. */
+  readonly lfs_url: string | null;
+}
+
+export interface FoundWorkspace extends StoredWorkspace, DeskSettings {}
+
 interface Row extends StoredWorkspace {
   readonly created_at: number;
 }
@@ -32,7 +42,7 @@ const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([placeInList.as('place'), 'workspaces.id', 'workspaces.remote']),
+    .select([placeInList.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url']),
 );
 
 const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
@@ -49,19 +59,29 @@ export async function findVisibleWorkspace(
   storage: Storage,
   bearer: Bearer,
   id: string,
-): Promise<StoredWorkspace | undefined> {
+): Promise<FoundWorkspace | undefined> {
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
-export function findWorkspace(db: Database, id: string): Promise<StoredWorkspace | undefined> {
-  return db.selectFrom('workspaces').select(['id', 'remote']).where('id', '=', id).executeTakeFirst();
+export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'remote', 'desk_ttl', 'lfs_url'])
+    .where('id', '=', id)
+    .executeTakeFirst();
 }
 
+export type NewWorkspace = StoredWorkspace & Partial<DeskSettings>;
+
 /** False: there is one with this id already. */
-export async function addWorkspace(db: Database, now: Now, { id, remote }: StoredWorkspace): Promise<boolean> {
+export async function addWorkspace(
+  db: Database,
+  now: Now,
+  { id, remote, desk_ttl = null, lfs_url = null }: NewWorkspace,
+): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('workspaces')
-    .values({ id, remote, created_at: now })
+    .values({ id, remote, desk_ttl, lfs_url, created_at: now })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows > 0n;
@@ -94,11 +114,28 @@ export async function addWorkspaceAudited(
   db: Database,
   now: Now,
   actor: Actor,
-  workspace: StoredWorkspace,
+  workspace: NewWorkspace,
 ): Promise<boolean> {
   const fresh = await addWorkspace(db, now, workspace);
   if (fresh) await recordAudit(db, now, { actor, action: 'workspace.added', detail: detailOf(workspace) });
   return fresh;
+}
+
+/** False: there is none with this id. What is not given stays as it is. */
+export async function updateWorkspaceAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<DeskSettings>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('workspaces')
+    .set(settings)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows === 0n) return false;
+  await recordAudit(db, now, { actor, action: 'workspace.updated', detail: { workspace: id, ...settings } });
+  return true;
 }
 
 export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Removal> {

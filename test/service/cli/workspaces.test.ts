@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { besideService } from './in-service.ts';
 
-const { folder, run, json, ask, lock } = besideService();
+const { folder, run, json, ask, lock, inDatabase } = besideService();
 
 const sampleRemote = async (): Promise<string> =>
   (await json('workspace', 'list')).workspaces.find(({ id }: { id: string }) => id === 'sample').remote;
@@ -63,5 +63,85 @@ describe('workspace remove', () => {
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived' });
     expect(await exists(mirror)).toBe(false);
     expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
+  });
+});
+
+describe('workspace update', () => {
+  const rowOf = (id: string) =>
+    inDatabase(({ read }) => read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst());
+
+  test('sets how long locks taken with Git LFS last, and where the objects are, each by itself, audited', async () => {
+    const store = 'https://lfs.example.com/game';
+    const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
+    await run('workspace', 'add', 'desks', ...args);
+    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '1d', lfs_url: null });
+    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toEqual({
+      workspace: 'desks',
+      desk_ttl: '14d',
+      lfs_url: null,
+    });
+    const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}.\n`,
+    });
+    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store });
+    const { entries } = await json('audit', '--action', 'workspace.updated');
+    expect(entries).toMatchObject([
+      { detail: { workspace: 'desks', lfs_url: store } },
+      { detail: { desk_ttl: '14d' } },
+    ]);
+  });
+
+  test('a workspace without settings of its own has those that follow from its remote', async () => {
+    const remote = 'https://mirror:s3cret@git.example.com/studio/game';
+    await run('workspace', 'add', 'usual', '--no-check', '--remote', remote);
+    const changed = await run('workspace', 'update', 'usual', '--desk-ttl', '7d');
+    expect(changed.stdout).toContain('at https://git.example.com/studio/game.git/info/lfs.');
+  });
+
+  test.each([
+    [[], 'There is nothing to change'],
+    [['--desk-ttl', '31d'], 'A lock lives for 1s at the least and 30d at the most.'],
+    [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
+    [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
+    [['--lfs-url', 'https://c/d?e'], 'It must not have a query'],
+  ])('refuses %o', async (args, sentence) => {
+    const { code, stderr } = await run('workspace', 'update', 'sample', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
+  });
+
+  test('names the workspaces that there are, where there is none of the name', async () => {
+    const { code, stderr } = await run('workspace', 'update', 'simple', '--desk-ttl', '1d');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('sample')]);
+  });
+});
+
+describe('workspace lfs', () => {
+  test('prints the .lfsconfig to commit, for either way, with the address as it is reached', async () => {
+    for (const url of ['https://assets.example.com', 'https://assets.example.com/', 'https://assets.example.com/v1/']) {
+      const printed = await json('workspace', 'lfs', 'sample', '--url', url);
+      const address = 'https://assets.example.com/v1/workspaces/sample/lfs';
+      expect(printed).toEqual({
+        url: address,
+        lfsconfig: `[lfs]\n  url = ${address}\n  locksverify = true\n`,
+        lfsconfig_for_remote: `[lfs]\n  locksverify = true\n[remote "locks"]\n  lfsurl = ${address}\n`,
+      });
+    }
+    const { code, stdout } = await run('workspace', 'lfs', 'sample', '--url', 'https://a.example/assets');
+    expect(code).toBe(0);
+    expect(stdout).toContain('  url = https://a.example/assets/v1/workspaces/sample/lfs\n');
+    expect(stdout).toContain('git lfs lock --remote locks');
+  });
+
+  test.each([
+    [[], '--url is missing: the address at which people reach the service.'],
+    [['--url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
+    [['--url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
+  ])('refuses %o', async (args, sentence) => {
+    const { code, stderr } = await run('workspace', 'lfs', 'sample', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(sentence);
   });
 });

@@ -8,6 +8,8 @@ import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { type ServerOptions, startServer } from '../../../src/service/http/server.ts';
+import { sendRefusal } from '../../../src/service/lfs/answers.ts';
+import { createLfs } from '../../../src/service/lfs/lfs.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -59,7 +61,7 @@ export const describedApi = (): Api => createApi(describedParts({}));
 /** The app with all its routes, and behind them nothing but what is given. */
 export function describedApp(given: Partial<Parts> = {}): App {
   const parts = describedParts(given);
-  return createApp(parts, [createApi(parts), createDashboard(parts)]);
+  return createApp(parts, [createApi(parts), createLfs(parts), createDashboard(parts)], sendRefusal);
 }
 
 /** A server with this app and nothing beside it, on a database of its own. */

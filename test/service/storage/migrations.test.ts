@@ -177,3 +177,50 @@ describe.each([
     await expect(asBefore.execute(storage.read)).rejects.toThrow(/counters/);
   });
 });
+
+test.each([
+  ['SQLite', oldSqlite],
+  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
+])(
+  'a database from before Git LFS keeps its locks, and an instance of that version goes on beside this one, on %s',
+  async (_, make) => {
+    // The last schema without locks from desks.
+    const { before, open, remove } = await make(10);
+    onTestFinished(remove);
+    const addLock = (path: string, id: string, expiresAt: number) =>
+      `insert into locks (workspace_id, path, id, type, token_id, owner, acquired_at, expires_at, fence)
+       values ('game', '${path}', '${id}', 'exclusive', 'tok_1', 'ada', ${now}, ${expiresAt}, 41)
+     on conflict (workspace_id, path) do update set id = excluded.id, expires_at = excluded.expires_at
+       where locks.expires_at <= ${now}`;
+    await runAll(before, [
+      `insert into tokens (id, name, hash, scopes, created_at) values ('tok_1', 'ada', 'h', '["sync"]', 1)`,
+      `insert into workspaces (id, remote, created_at) values ('game', 'https://git.example.com/game.git', 1)`,
+      `insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
+       values ('${hook}', 'game', 'https://ci.example.com', '[]', 'standard', 's', '{}', 1, 1, 1)`,
+      addLock('held', 'lock_1', now + 3_600_000),
+    ]);
+    await before.destroy();
+
+    const storage = await open();
+    onTestFinished(storage.close);
+    const { read } = storage;
+    const game = await read.selectFrom('workspaces').selectAll().execute();
+    expect(game).toMatchObject([{ id: 'game', desk_ttl: null, lfs_url: null }]);
+    expect(await read.selectFrom('locks').selectAll().execute()).toMatchObject([{ id: 'lock_1', desk_id: null }]);
+    expect(await read.selectFrom('hooks').select('id').execute()).toEqual([{ id: hook }]);
+    await storage.commit('global', async (db) => {
+      await db
+        .updateTable('locks')
+        .set({ id: 'lock_2', desk_id: 'lock_2', expires_at: now - 1 })
+        .execute();
+      await sql.raw(`insert into workspaces (id, remote, created_at) values ('film', 'r', 1)`).execute(db);
+      await sql.raw(addLock('held', 'lock_3', now + 3_600_000)).execute(db);
+      await sql.raw(addLock('free', 'lock_4', now + 3_600_000)).execute(db);
+    });
+    const locks = await read.selectFrom('locks').select(['id', 'desk_id']).orderBy('id').execute();
+    expect(locks).toEqual([
+      { id: 'lock_3', desk_id: 'lock_2' },
+      { id: 'lock_4', desk_id: null },
+    ]);
+  },
+);

@@ -16,6 +16,7 @@ import { Failure } from '../command.ts';
 import { required, toggle } from '../flags.ts';
 import { shownTime, table } from '../output/print.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
+import { deskFlags, deskSettings } from './workspace-desk.ts';
 
 const patience = { timeoutMs: 10_000 };
 
@@ -66,6 +67,7 @@ export const workspaceAdd = defineStorageCommand({
     ),
     noCheck: toggle('add the workspace without contacting the remote'),
     allowFileRemotes: toggle('let the remote be a repository on this machine'),
+    ...deskFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
@@ -80,7 +82,7 @@ export const workspaceAdd = defineStorageCommand({
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = flags.noCheck ? null : await askRemote(git, remote);
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text }),
+      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...deskSettings(flags) }),
     );
     if (!fresh) throw taken;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);

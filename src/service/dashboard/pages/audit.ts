@@ -142,6 +142,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'hook.removed': (detail) => html`removed ${hook(detail)}`,
   'delivery.sent-again': (detail) => html`sent a delivery of ${hook(detail)} again`,
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
+  'workspace.updated': (detail) => html`changed how people work on ${named(detail, 'workspace')} with Git LFS`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
 };
 

@@ -1,0 +1,98 @@
+import { formatDuration } from '../../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
+import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
+import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
+import { Failure } from '../command.ts';
+import { type FlagValues, optional, required } from '../flags.ts';
+import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
+
+/** What people need who lock with Git LFS: how long their locks last, and where the objects are. */
+export const deskFlags = {
+  deskTtl: optional(
+    'DURATION',
+    'how long a lock taken with Git LFS lasts, unless its owner pushes before; at most 30d',
+    `default ${usualDeskTtl}`,
+    parseTtl,
+  ),
+  lfsUrl: optional('URL', 'the LFS endpoint that has the objects of the workspace', 'that of the remote', parseLfsUrl),
+};
+
+/** What is given; what is not given is not there. */
+export const deskSettings = ({ deskTtl: ttl, lfsUrl }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
+  ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
+  ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
+});
+
+export const workspaceUpdate = defineStorageCommand({
+  name: 'workspace update',
+  summary: 'change how people work on a workspace with Git LFS',
+  arguments: { workspace: workspaceArgument },
+  flags: deskFlags,
+  example: 'game --desk-ttl 14d',
+  check: (flags) =>
+    Object.keys(deskSettings(flags)).length === 0 ? ['There is nothing to change: give --desk-ttl or --lfs-url.'] : [],
+  async run({ flags, arguments: { workspace: id } }, storage) {
+    await requireWorkspace(storage, id);
+    await storage.commit({ workspace: id }, (db) =>
+      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...deskSettings(flags) }),
+    );
+    const workspace = await findWorkspace(storage.read, id);
+    // It was there a moment ago.
+    if (workspace === undefined) throw new Failure(`The workspace "${id}" was removed meanwhile.`);
+    const [ttl, store] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace)];
+    const objects =
+      store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
+    return {
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null },
+      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}.`],
+    };
+  },
+});
+
+/** Where clients reach the service, with or without the `/v1` of its addresses. */
+export function parseServiceUrl(text: string): Parsed<string> {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
+  const { username, password, search, hash, origin, pathname } = new URL(text);
+  if (username !== '' || password !== '')
+    return refused('It must not have a user name or a password: it is committed.');
+  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
+  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
+}
+
+const remoteName = 'locks';
+
+const asConfig = (sections: Readonly<Record<string, Readonly<Record<string, string>>>>): readonly string[] =>
+  Object.entries(sections).flatMap(([section, settings]) => [
+    `[${section}]`,
+    ...Object.entries(settings).map(([name, value]) => `  ${name} = ${value}`),
+  ]);
+
+export const workspaceLfs = defineStorageCommand({
+  name: 'workspace lfs',
+  summary: 'print the .lfsconfig that people who lock with Git LFS commit to the repository',
+  details: ['It holds no secret: everybody signs in with a token of their own, as the password.'],
+  arguments: { workspace: workspaceArgument },
+  flags: { url: required('URL', 'the address at which people reach the service', parseServiceUrl) },
+  example: 'game --url https://assets.example.com',
+  async run({ flags, arguments: { workspace: id } }, storage) {
+    await requireWorkspace(storage, id);
+    const url = `${flags.url}/v1/workspaces/${id}/lfs`;
+    const locksverify = 'true';
+    const everything = asConfig({ lfs: { url, locksverify } });
+    const locksAlone = asConfig({ lfs: { locksverify }, [`remote "${remoteName}"`]: { lfsurl: url } });
+    const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+    return {
+      document: { url, lfsconfig: text(everything), lfsconfig_for_remote: text(locksAlone) },
+      lines: [
+        '# Commit this as .lfsconfig. Each push is checked against the locks, and editors lock without further settings:',
+        ...everything,
+        '',
+        `# Or this, where objects must not come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; a push is`,
+        '# not checked against these locks:',
+        ...locksAlone,
+      ],
+    };
+  },
+});

@@ -1,0 +1,62 @@
+import { problems } from '../../interface/problem.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { type Answer, jsonAnswer } from '../contract/answer.ts';
+import type { Refusal } from '../contract/problem.ts';
+import { type ShowRefusal, sendProblem } from '../http/app.ts';
+import { send } from '../http/context.ts';
+
+/** What LFS clients and servers say to each other: https://github.com/git-lfs/git-lfs/blob/main/docs/api/locking.md */
+
+const mediaType = { 'content-type': 'application/vnd.git-lfs+json' };
+
+export const lfsAnswer = (status: number, body: unknown): Answer => jsonAnswer(status, body, mediaType);
+
+export const lfsLock = ({ id, path, owner, acquired_at }: Lock) => ({
+  id,
+  path,
+  locked_at: acquired_at,
+  owner: { name: owner },
+});
+
+/**
+ * Of a request whose address was found. A client that is answered 404 or 501 when it looks for locks takes it that the server
+ * has none, and switches the check before each push off for good, without a word (git-lfs, commands/lockverifier.go).
+ */
+function statusOf({ problem }: Refusal): number {
+  switch (problem) {
+    case 'not-found':
+      return 403;
+    case 'internal-error':
+      return problems.unavailable.status;
+    default:
+      return problems[problem].status;
+  }
+}
+
+/** Beside Bearer, for clients that look for what they know of. */
+const basic = 'Basic realm="workspace-service"';
+
+function headersOf({ problem, extras: { headers = {} } }: Refusal): Readonly<Record<string, string>> {
+  if (problem !== 'unauthorized') return headers;
+  return { ...headers, 'www-authenticate': `${headers['www-authenticate']}, ${basic}`, 'lfs-authenticate': basic };
+}
+
+/** Clients show the message and nothing else. */
+export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): Answer =>
+  lfsAnswer(status, {
+    message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,
+    request_id: requestId,
+    ...(lock && { lock: lfsLock(lock) }),
+  });
+
+const sendLfsError: ShowRefusal = (c, refusal) => {
+  const answer = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
+  return send(c, { ...answer, headers: { ...headersOf(refusal), ...answer.headers } });
+};
+
+/** Where LFS clients ask, for a workspace that is there or not. */
+const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
+
+/** Shows what is wrong as whoever asks there can read it, also where it is found before any route. */
+export const sendRefusal: ShowRefusal = (c, refusal) =>
+  lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);

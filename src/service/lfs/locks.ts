@@ -1,0 +1,183 @@
+import type { Context } from 'hono';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { grants } from '../../interface/scopes.ts';
+import { foldCase } from '../../interface/windows-path.ts';
+import { heldBy } from '../api/lock-answers.ts';
+import { writeCursor } from '../api/lock-list.ts';
+import { createAcquire, createRelease, type LockRoutes } from '../api/locks.ts';
+import { originOf } from '../api/origin.ts';
+import { keyedRequestOf } from '../api/parameters.ts';
+import type { Answer } from '../contract/answer.ts';
+import { Refusal } from '../contract/problem.ts';
+import { parseRequestPart } from '../contract/validate.ts';
+import { insufficientScope, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { type App, actorOf, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { measureCost } from '../http/request-turns.ts';
+import { readQuery } from '../http/urlencoded.ts';
+import { type FoundLock, findCommittedLockById } from '../locks/find.ts';
+import { type LiveLock, listLiveLocks } from '../locks/list.ts';
+import { lockOf } from '../locks/lock-row.ts';
+import { isOwnLock } from '../locks/release.ts';
+import { extendDeskLocks, isDueAtDesk } from '../locks/renew-desk.ts';
+import type { Storage } from '../storage/storage.ts';
+import { deskTtl } from '../workspaces/desk-ttl.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
+import { lfsAnswer, lfsError, lfsLock } from './answers.ts';
+import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
+import { addRoute } from './route.ts';
+
+const isOwn = (lock: LiveLock | FoundLock, c: Context<Environment>): boolean => isOwnLock(lock, bearerOf(c).id);
+
+const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
+
+/** Rows are what is stored; clients see locks. */
+const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
+
+const findById = async (storage: Storage, workspace: string, id: string): Promise<FoundLock | undefined> =>
+  looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
+
+function addTakeRoute(app: App, routes: LockRoutes): void {
+  const { storage, windowsPaths, onLockEvent } = routes;
+  const acquire = createAcquire(routes);
+
+  addRoute(app, routes, {
+    method: 'POST',
+    path: '/locks',
+    access: 'locks:write',
+    hasBody: true,
+    async handle(c) {
+      const workspace = await addressedWorkspace(c, storage);
+      const { path } = parseRequestPart(takeSchema, () => c.get('body'));
+      requireFreeDisk(routes);
+      const { body } = await acquire(keyedRequestOf(c), {
+        workspace: workspace.id,
+        path,
+        foldedPath: windowsPaths ? foldCase(path) : undefined,
+        type: 'exclusive',
+        ttl: deskTtl(workspace),
+        bearer: bearerOf(c),
+        origin: originOf(c.req.header('referer')),
+        fromDesk: true,
+      });
+      onLockEvent();
+      // acquisitionAnswer() has written it.
+      return lfsAnswer(201, { lock: lfsLock(JSON.parse(body) as Lock) });
+    },
+  });
+}
+
+function addListRoutes(app: App, routes: LockRoutes): void {
+  const { storage, onLockEvent, onRenewed } = routes;
+
+  /** What is left of locks that their owner took at a desk lasts as long again as a new one. */
+  async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
+    const ttl = deskTtl(settings);
+    const due = own.filter((lock) => isDueAtDesk(lock, ttl));
+    if (due.length === 0) return;
+    await storage.commit({ workspace }, (db) => extendDeskLocks(db, storage.now, due, ttl));
+    onLockEvent();
+    for (const { path } of due) onRenewed({ workspace, path });
+  }
+
+  addRoute(app, routes, {
+    method: 'GET',
+    path: '/locks',
+    access: 'locks:read',
+    async handle(c) {
+      const { id: workspace } = await addressedWorkspace(c, storage);
+      const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', queryNames));
+      const { path, id, limit, cursor: after } = query;
+      if (id !== undefined) {
+        const lock = await findById(storage, workspace, id);
+        const isWanted = lock?.live === true && (path === undefined || path === lock.path);
+        return lfsAnswer(200, { locks: isWanted ? lfsLocks([lock]) : [] });
+      }
+      const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
+        listLiveLocks(storage, { workspace, path, limit, after }),
+      );
+      return lfsAnswer(200, { locks: lfsLocks(locks), ...nextCursor(next) });
+    },
+  });
+
+  addRoute(app, routes, {
+    method: 'POST',
+    path: '/locks/verify',
+    access: 'locks:read',
+    hasBody: true,
+    async handle(c) {
+      const workspace = await addressedWorkspace(c, storage);
+      const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
+      const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
+        listLiveLocks(storage, { workspace: workspace.id, limit, after }),
+      );
+      const [ours, theirs] = [locks.filter((lock) => isOwn(lock, c)), locks.filter((lock) => !isOwn(lock, c))];
+      if (grants(bearerOf(c).scopes, 'locks:write')) await renew(workspace, ours);
+      return lfsAnswer(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
+    },
+  });
+}
+
+function addReleaseRoute(app: App, routes: LockRoutes): void {
+  const { storage, onLockEvent, onReleased } = routes;
+  const commitRelease = createRelease(routes);
+
+  function heldByAnother(c: Context<Environment>, lock: Lock, asked: boolean): Refusal {
+    const held = `${lock.path} is ${heldBy(lock)}.`;
+    if (asked) {
+      const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
+      return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
+    }
+    const hint = 'A token with the scope locks:admin can release it with --force.';
+    return new Refusal('lock-of-another-token', `${held} ${hint}`, { lock });
+  }
+
+  addRoute(app, routes, {
+    method: 'POST',
+    path: '/locks/:lock/unlock',
+    access: 'locks:write',
+    ownReleaseIsFree: true,
+    hasBody: true,
+    async handle(c): Promise<Answer> {
+      const admission = c.get('releaseAdmission');
+      const { id: workspace } = await addressedWorkspace(c, storage);
+      const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
+      const id = c.req.param('lock') ?? '';
+      const found = await findById(storage, workspace, id);
+      const own = found?.live === true && isOwn(found, c);
+      if (admission.retryAfterSeconds !== null && !own) throw tooManyRequests(admission.retryAfterSeconds);
+      const absent = lfsError(
+        404,
+        'There is no lock with this id. It was released, has expired, or was never taken.',
+        c.get('requestId'),
+      );
+      if (found === undefined) return absent;
+      const lock = lockOf(found);
+      const release = await commitRelease({
+        workspace,
+        // Stored paths are paths: only acquireLocks() writes them.
+        path: lock.path as LockPath,
+        match: (held) => held === id,
+        releaser: { ...actorOf(c), force: asked && grants(bearerOf(c).scopes, 'locks:admin') },
+      });
+      switch (release.kind) {
+        case 'released':
+          if (release.own) c.set('answerHeaders', admission.waive());
+          onLockEvent();
+          onReleased({ workspace, path: lock.path, id });
+          return lfsAnswer(200, { lock: lfsLock(lock) });
+        case 'absent':
+        case 'another-lock':
+          return absent;
+        case 'another-token':
+          throw heldByAnother(c, release.lock, asked);
+      }
+    },
+  });
+}
+
+export function addLfsLockRoutes(app: App, routes: LockRoutes): void {
+  addTakeRoute(app, routes);
+  addListRoutes(app, routes);
+  addReleaseRoute(app, routes);
+}

@@ -1,0 +1,41 @@
+import { z } from '@hono/zod-openapi';
+import { maxLockPathBytes } from '../../interface/lock-path.ts';
+import { readCursor } from '../api/lock-list.ts';
+import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
+
+/** What clients send. `ref` and `refspec` are among it and not used: a lock holds on all branches. */
+
+const maxPageSize = 1_000;
+
+/** As large as it may be: a client asks for all pages before each push. What says nothing is as if it were not there. */
+const pageSize = (asked: number): number => (asked < 1 ? maxPageSize : Math.min(asked, maxPageSize));
+
+const cursorField = z.preprocess(
+  (cursor) => (cursor === '' || cursor === null ? undefined : cursor),
+  z.string().transform(parsedBy(readCursor)).optional(),
+);
+
+export const takeSchema = z.object({ path: lockRequestSchema.shape.path });
+
+export const releaseSchema = z.object({ force: z.boolean().default(false) });
+
+export const verifySchema = z.object({
+  cursor: cursorField,
+  limit: z.number().int().default(0).transform(pageSize),
+});
+
+export const querySchema = z.object({
+  path: heldPathField.optional(),
+  id: z.string().max(maxLockPathBytes).optional(),
+  cursor: cursorField,
+  limit: z
+    .string()
+    .regex(/^-?\d{1,9}$/, 'It has to be a whole number.')
+    .default('0')
+    .transform((limit) => pageSize(Number(limit))),
+});
+
+export const queryNames = Object.keys(querySchema.shape);
+
+/** Another text is asked for nowhere: it may have characters that a database refuses. */
+export const looksLikeLockId = (text: string): boolean => /^lock_[\w-]{1,64}$/.test(text);

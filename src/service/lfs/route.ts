@@ -1,0 +1,27 @@
+import type { Context } from 'hono';
+import type { Scope } from '../../interface/scopes.ts';
+import type { Answer } from '../contract/answer.ts';
+import { type AccessControl, requireAccess } from '../http/access.ts';
+import { readOptionalJsonBody } from '../http/body.ts';
+import { type App, type Environment, send } from '../http/context.ts';
+
+export const address = '/v1/workspaces/:id/lfs';
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Below the address. */
+  readonly path: `/${string}`;
+  readonly access: 'any-token' | Scope;
+  /** As in the API: see requireAccess(). */
+  readonly ownReleaseIsFree?: true;
+  readonly hasBody?: true;
+  handle(c: Context<Environment>): Promise<Answer>;
+}
+
+export function addRoute(app: App, control: AccessControl, route: Route): void {
+  const { method, access, ownReleaseIsFree, hasBody, handle } = route;
+  const path = address + route.path;
+  app.on(method, path, requireAccess(control, access, ownReleaseIsFree));
+  if (hasBody) app.on(method, path, readOptionalJsonBody);
+  app.on(method, path, async (c) => send(c, await handle(c)));
+}

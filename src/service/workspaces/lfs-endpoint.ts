@@ -1,0 +1,29 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { maxRemoteLength, shownRemote } from '../git/remote.ts';
+import type { DeskSettings, StoredWorkspace } from './workspaces.ts';
+
+const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
+
+/**
+ * Where the LFS objects of a workspace are, without credentials: as the operator says, or as a Git LFS client finds out from
+ * the address of a repository (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Undefined where the
+ * remote is not reached by http(s).
+ */
+export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<DeskSettings, 'lfs_url'>): string | undefined {
+  if (lfs_url !== null) return lfs_url;
+  const address = withoutEnd(shownRemote(remote));
+  if (!/^https?:/i.test(address)) return undefined;
+  return address.endsWith('.git') ? `${address}/info/lfs` : `${address}.git/info/lfs`;
+}
+
+/** What an operator says instead. Clients are sent there, so it holds nothing that not everybody may know. */
+export function parseLfsUrl(text: string): Parsed<string> {
+  if (text.length > maxRemoteLength) return refused(`It must not be longer than ${maxRemoteLength} characters.`);
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://host/path.');
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    return refused('It must not have a user name or a password: everybody who can see the workspace is sent there.');
+  }
+  if (url.search !== '' || url.hash !== '') return refused('It must not have a query or a fragment.');
+  return accepted(withoutEnd(url.href));
+}

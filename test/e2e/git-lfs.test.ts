@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { setUpDesk, whyNoClient } from '../service/lfs/desk.ts';
+import { lfsOf } from '../service/lfs/lfs-of.ts';
+import { temporaryFolder } from '../support/git-folders.ts';
+import { createRepository } from '../support/git-repository.ts';
+import { leaveOut } from '../support/left-out.ts';
+import { openScene } from './scene.ts';
+
+const scene = openScene();
+const hero = 'Content/Hero.uasset';
+
+test('a job waits for the lock of an artist and gets it when she unlocks; then she is told which run has the file', async (context) => {
+  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
+  const folder = await temporaryFolder();
+  const workspace = await scene.service.workspace();
+  const { address } = lfsOf(scene.service, workspace, undefined);
+  const lfsconfig = `[lfs]\n\turl = ${scene.service.baseUrl}${address}\n`;
+  createRepository(folder).commit({ branch: 'main', files: { '.lfsconfig': lfsconfig, [hero]: 'a hero' } });
+  const { secret: password } = await scene.service.token({ name: 'ada', scopes: ['locks:write'] });
+  const { host } = new URL(scene.service.baseUrl);
+  const ada = await setUpDesk({ folder, name: 'ada', credentials: [{ host, username: 'ada', password }] });
+  await ada.git('lfs', 'lock', hero);
+
+  const job = await scene.job({ workspace, name: 'release-bot', run: { runId: '4711' } });
+  const step = await job.step({ with: { operation: 'lock', path: hero, wait: '10m' } });
+  await step.waitForLog('is held by ada');
+  await ada.git('lfs', 'unlock', hero);
+  expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
+
+  const { code, stdout, stderr } = await ada.run('lfs', 'lock', hero);
+  expect(code).not.toBe(0);
+  expect(stdout + stderr).toMatch(
+    /held by release-bot until \S+, taken from \S+\/actions\/runs\/4711\b.* It was taken at /,
+  );
+  await job.post();
+  expect(await ada.git('lfs', 'lock', hero)).toContain(`Locked ${hero}`);
+});

@@ -1,0 +1,144 @@
+import { sql } from 'kysely';
+import { describe, expect, test, vi } from 'vitest';
+import { databaseKinds } from '../../support/databases.ts';
+import { locksOf, sharedService } from '../http/shared-service.ts';
+import { lfsOf } from './lfs-of.ts';
+
+const day = 86_400_000;
+
+describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kind) => {
+  const service = sharedService(kind, { allowedNetworks: ['127.0.0.0/8'] });
+
+  async function desks(desk_ttl: string | null = null) {
+    const workspace = await service.workspace(undefined, { desk_ttl });
+    const { storage } = service;
+    async function ownerOf(name: string, scopes = ['locks:write'] as const) {
+      const { id, secret } = await service.token({ name, scopes });
+      return { id, lfs: lfsOf(service, workspace, secret), api: locksOf(service, workspace, secret) };
+    }
+    return {
+      workspace,
+      ownerOf,
+      ada: await ownerOf('ada'),
+      bob: await ownerOf('bob'),
+      /** Lets time pass for all of its locks. */
+      pass: (ms: number) =>
+        storage.commit({ workspace }, (db) =>
+          db
+            .updateTable('locks')
+            .set({ expires_at: sql<number>`expires_at - ${ms}` })
+            .where('workspace_id', '=', workspace)
+            .execute(),
+        ),
+      /** In days, by path, rounded. */
+      async left(): Promise<Readonly<Record<string, number>>> {
+        const rows = await storage.read
+          .selectFrom('locks')
+          .select(['path', sql<number>`expires_at - ${storage.now}`.as('left')])
+          .where('workspace_id', '=', workspace)
+          .execute();
+        return Object.fromEntries(rows.map(({ path, left }) => [path, Math.round((10 * Number(left)) / day) / 10]));
+      },
+    };
+  }
+
+  test.each([
+    [null, 7],
+    ['1d', 1],
+    ['720h', 30],
+    ['of a later version', 7],
+  ])('with a desk-ttl of %s a lock lasts %s days, and as long again when its owner verifies', async (ttl, days) => {
+    const { ada, pass, left } = await desks(ttl);
+    await ada.lfs.take('a');
+    expect(await left()).toEqual({ a: days });
+    await pass(0.5 * days * day);
+    expect(await left()).toEqual({ a: days / 2 });
+    await ada.lfs.verify();
+    expect(await left()).toEqual({ a: days });
+  });
+
+  test('only what the owner took at a desk is renewed: not what a job holds, not what another has', async () => {
+    const { ada, bob, pass, left } = await desks();
+    await ada.lfs.take('desk');
+    await ada.api.take('job', { ttl: '6d' });
+    await bob.lfs.take('another');
+    await pass(3 * day);
+    expect((await ada.lfs.verify()).body.ours).toHaveLength(2);
+    expect(await left()).toEqual({ desk: 7, job: 3, another: 4 });
+  });
+
+  test('nothing is written while more than nine tenths are left, and one change renews a page', async () => {
+    const { ada, pass, left, workspace } = await desks('10d');
+    for (const path of ['a', 'b', 'c']) await ada.lfs.take(path);
+    const commit = vi.spyOn(service.storage, 'commit');
+    try {
+      await pass(0.9 * day);
+      commit.mockClear();
+      await ada.lfs.verify();
+      expect(commit.mock.calls.filter(([scope]) => scope !== 'global' && scope.workspace === workspace)).toEqual([]);
+      expect(await left()).toEqual({ a: 9.1, b: 9.1, c: 9.1 });
+      await pass(0.2 * day);
+      commit.mockClear();
+      await ada.lfs.verify();
+      expect(commit.mock.calls.filter(([scope]) => scope !== 'global' && scope.workspace === workspace)).toHaveLength(
+        1,
+      );
+      expect(await left()).toEqual({ a: 10, b: 10, c: 10 });
+    } finally {
+      commit.mockRestore();
+    }
+  });
+
+  test('each page of a verification renews its own locks', async () => {
+    const { ada, pass, left } = await desks();
+    for (const path of ['a', 'b', 'c']) await ada.lfs.take(path);
+    await pass(3 * day);
+    const { body } = await ada.lfs.verify({ limit: 2 });
+    expect(await left()).toEqual({ a: 7, b: 7, c: 4 });
+    await ada.lfs.verify({ limit: 2, cursor: body.next_cursor });
+    expect(await left()).toEqual({ a: 7, b: 7, c: 7 });
+  });
+
+  test('listing renews nothing', async () => {
+    const { ada, pass, left } = await desks();
+    await ada.lfs.take('a');
+    await pass(3 * day);
+    await ada.lfs.list();
+    expect(await left()).toEqual({ a: 4 });
+  });
+
+  test('a shorter desk-ttl shortens no lock that is there', async () => {
+    const { ada, left, workspace } = await desks('30d');
+    await ada.lfs.take('a');
+    await service.storage.commit({ workspace }, (db) =>
+      db.updateTable('workspaces').set({ desk_ttl: '1d' }).where('id', '=', workspace).execute(),
+    );
+    await ada.lfs.verify();
+    expect(await left()).toEqual({ a: 30 });
+  });
+
+  test('one that is over is not renewed: it is gone, with its event, and free for others', async () => {
+    const { ada, bob, pass, workspace } = await desks();
+    const json = { url: 'http://127.0.0.1:9/hook', events: ['lock.expired'] };
+    const hook = await service.ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: service.secret, json });
+    expect(hook.status).toBe(201);
+    await ada.lfs.take('a');
+    await pass(7 * day);
+    expect((await ada.lfs.verify()).body).toEqual({ ours: [], theirs: [] });
+    expect((await bob.lfs.take('a')).status).toBe(201);
+    const deliveries = service.storage.read.selectFrom('deliveries').selectAll().where('hook_id', '=', hook.body.id);
+    expect(await deliveries.execute()).toMatchObject([{ event: expect.stringContaining('"lock.expired"') }]);
+  });
+
+  test('a lock that an instance of an earlier version took in the place of one from a desk is not taken for one', async () => {
+    const { ada, pass, left, workspace } = await desks();
+    await ada.lfs.take('a');
+    // Its upsert writes all columns that it knows of.
+    await service.storage.commit({ workspace }, (db) =>
+      db.updateTable('locks').set({ id: 'lock_of-a-job' }).where('workspace_id', '=', workspace).execute(),
+    );
+    await pass(3 * day);
+    await ada.lfs.verify();
+    expect(await left()).toEqual({ a: 4 });
+  });
+});

@@ -1,0 +1,301 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { scopes } from '../../../src/interface/scopes.ts';
+import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
+import { codeUnits } from '../../interface/texts.ts';
+import { databaseKinds, realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { requestRaw } from '../../support/raw-http.ts';
+import type { Ask, Reply } from '../../support/running-service.ts';
+import { tried } from '../../support/soak/tried.ts';
+import { serveApp } from '../http/described-app.ts';
+import { sufficientFor } from '../http/operations.ts';
+import { locksOf, sharedService, words } from '../http/shared-service.ts';
+import { expectedLfsRoutes } from './expected-routes.ts';
+import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
+
+const routes = expectedLfsRoutes.map((route) => ({
+  ...route,
+  name: `${route.method} ${route.path.replace(/.*lfs/, '')}`,
+}));
+const addressIn = (path: string, workspace: string): string =>
+  path.replace(':id', workspace).replace(':lock', 'lock_1');
+const lockRoutes = routes.filter(({ path }) => /lfs\/locks(?:\/verify)?$/.test(path));
+const basic = 'Basic realm="workspace-service"';
+
+describe.each(databaseKinds)('every error of the LFS addresses on $name', (kind) => {
+  const service = sharedService(kind);
+
+  describe.each(routes)('$name', ({ method, path, need }) => {
+    const ask = (given: Ask, workspace = service.home): Promise<Reply> =>
+      service.ask(method, addressIn(path, workspace), {
+        ...(method === 'POST' && { json: {} }),
+        ...given,
+        headers: { ...(method === 'POST' && { 'content-type': lfsMediaType }), ...given.headers },
+      });
+
+    test('401 without a token, with one that is none, and with one that has expired or was revoked, with both challenges', async () => {
+      const { commit } = service.storage;
+      const [expired, revoked] = [await service.token(), await service.token()];
+      await commit('global', async (db) => {
+        await db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.id).execute();
+        await db.updateTable('tokens').set({ revoked_at: 1 }).where('id', '=', revoked.id).execute();
+      });
+      const invalid = 'Bearer realm="workspace-service", error="invalid_token"';
+      const asBasic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } });
+      const refused: readonly (readonly [Ask, message: string, challenge: string])[] = [
+        [{}, 'Sign in with an API token', 'Bearer realm="workspace-service"'],
+        [{ headers: { authorization: 'Negotiate abc' } }, 'Sign in', 'Bearer realm="workspace-service"'],
+        [{ token: newTokenSecret() }, 'not known', invalid],
+        [asBasic(`ada:${newTokenSecret()}`), 'not known', invalid],
+        [asBasic(service.secret), 'not known', invalid],
+        [asBasic(''), 'not known', invalid],
+        [{ headers: { authorization: 'Basic \u00ff' } }, 'not known', invalid],
+        [{ token: expired.secret }, 'has expired', invalid],
+        [asBasic(`ada:${expired.secret}`), 'has expired', invalid],
+        [{ token: revoked.secret }, 'has been revoked', invalid],
+      ];
+      for (const [given, message, challenge] of refused) {
+        const answer = await ask(given);
+        expect(expectLfsError(answer, 401)).toContain(message);
+        expect(answer.headers.get('www-authenticate')).toBe(`${challenge}, ${basic}`);
+        expect(answer.headers.get('lfs-authenticate')).toBe(basic);
+      }
+    });
+
+    test.each(scopes)('403 where the scope %s is not enough, naming the one that is', async (scope) => {
+      const { secret: token } = await service.token({ scopes: [scope] });
+      const answer = await ask({ token });
+      if (need === 'any-token' || (need !== 'anyone' && sufficientFor[need].includes(scope))) {
+        expect(answer.status).not.toBe(403);
+        return;
+      }
+      expect(expectLfsError(answer, 403)).toContain(need);
+      expect(answer.headers.get('www-authenticate')).toContain(`scope="${need}"`);
+    });
+
+    test('403 for a workspace that is not there, that is hidden or that can be none, all alike', async () => {
+      const hidden = await service.workspace();
+      const { secret: token } = await service.token({ workspaces: [service.home] });
+      const message = async (workspace: string): Promise<string> =>
+        expectLfsError(await ask({ token }, workspace), 403).replace(workspace, 'ID');
+      expect(await message(hidden)).toBe(await message('not-there'));
+      for (const id of ['NONE', '%00', '%', 'a%2Fb', 'x'.repeat(5_000), '%ff']) {
+        expectLfsError(await ask({ token }, id), 403);
+      }
+    });
+
+    test('405 for every other method', async () => {
+      const known = expectedLfsRoutes.flatMap((each) => (each.path === path ? [each.method] : []));
+      for (const other of words('GET POST PUT PATCH DELETE OPTIONS TRACE PROPFIND')) {
+        if (known.includes(other)) continue;
+        const answer = await service.ask(other, addressIn(path, service.home), { token: service.secret });
+        expect(expectLfsError(answer, 405)).toContain(other);
+        expect(answer.headers.get('allow')).toContain(known[0]);
+      }
+    });
+
+    test('400 without a valid Host', async () => {
+      const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a', 'Host: b'];
+      const answer = await requestRaw(service.port, { method, target: addressIn(path, service.home), headers });
+      expect([answer.status, answer.headers.get('content-type'), answer.body.message]).toEqual([
+        400,
+        lfsMediaType,
+        'A request needs exactly one Host header: a host, and perhaps a port.',
+      ]);
+    });
+  });
+
+  const bodies = routes.filter(({ method, need }) => method === 'POST' && need !== 'any-token');
+
+  test.each(bodies)('$name: 400, 413, 415 and 422 for a body that is none', async ({ method, path }) => {
+    const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Readonly<Record<string, string>> = {}) =>
+      service.ask(method, addressIn(path, service.home), {
+        token: service.secret,
+        raw,
+        headers: { 'content-type': lfsMediaType, ...headers },
+      });
+    expectLfsError(await send('{'), 400);
+    expectLfsError(await send(new Uint8Array([0x22, 0xff, 0x22])), 400);
+    expectLfsError(await send('a'.repeat(1_048_577)), 413);
+    expectLfsError(await send('{}', { 'content-type': 'text/plain' }), 415);
+    expectLfsError(await send('{}', { 'content-encoding': 'gzip' }), 415);
+    for (const json of ['null', '[]', '"a"', '1']) expectLfsError(await send(json), 422);
+  });
+
+  test('422 for fields that are not what they have to be, naming them', async () => {
+    const lfs = lfsOf(service, service.home, service.secret);
+    for (const json of [{}, { path: 1 }, { path: '' }, { path: '../a' }, { path: 'a/' }, { path: 'a\0' }]) {
+      expect(expectLfsError(await lfs.post('/locks', json), 422)).toContain('path');
+    }
+    expect(expectLfsError(await lfs.verify({ limit: 'many' }), 422)).toContain('limit');
+    expect(expectLfsError(await lfs.verify({ cursor: 'none' }), 422)).toContain('cursor');
+    expect(expectLfsError(await lfs.release('lock_1', { force: 1 }), 422)).toContain('force');
+    for (const query of ['path=', 'path=%00', 'limit=x', 'cursor=none', 'path=a&path=b', 'id=%ff']) {
+      expect(expectLfsError(await lfs.list(`?${query}`), 422)).toContain(query.replace(/=.*/, ''));
+    }
+  });
+});
+
+describe('limits that an operator sets', () => {
+  const freeDisk = { isLow: () => true, reserve: '1GB', stop: async () => undefined };
+  const full = sharedService(sqlite, { freeDisk });
+  const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 2 } });
+  const windows = sharedService(sqlite, { windowsPaths: true });
+  const small = sharedService(sqlite, { quotas: { maxLocks: 1 } });
+
+  test('503 for a new lock where the disk is full; all else goes on', async () => {
+    const lfs = lfsOf(full, full.home, full.secret);
+    const answer = await lfs.take('a');
+    expect(expectLfsError(answer, 503)).toContain('The disk of the service');
+    expect(answer.headers.get('retry-after')).toBe('10');
+    expect((await lfs.verify()).status).toBe(200);
+  });
+
+  test('422 for one lock more than there may be', async () => {
+    const lfs = lfsOf(small, small.home, small.secret);
+    expect((await lfs.take('a')).status).toBe(201);
+    expect(expectLfsError(await lfs.take('b'), 422)).toContain('its maximum of 1 locks');
+  });
+
+  test('409 and 422 for paths that Windows takes for a locked one, or cannot have', async () => {
+    const lfs = lfsOf(windows, windows.home, windows.secret);
+    expect((await lfs.take('Content/Hero.uasset')).status).toBe(201);
+    const message = expectLfsError(await lfs.take('content/HERO.uasset'), 409);
+    expect(message).toContain('On Windows, content/HERO.uasset is the same file.');
+    expectLfsError(await lfs.take('nul.txt'), 422);
+  });
+
+  test('429 for more requests than a token may send, but not for releasing a lock of its own', async () => {
+    const workspace = await busy.workspace();
+    const lfs = lfsOf(busy, workspace, (await busy.token()).secret);
+    const { lock } = (await lfs.take('a')).body;
+    expect((await lfs.verify()).status).toBe(200);
+    const refused = [await lfs.verify(), await lfs.list(), await lfs.take('b'), await lfs.batch()];
+    for (const answer of refused) {
+      expect(expectLfsError(answer, 429)).toContain('too many requests');
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await lfs.release(lock.id)).status).toBe(200);
+  });
+});
+
+describe('when the database fails', () => {
+  const unknown = new Error('unforeseen');
+  const gone = Object.assign(new Error('connect ECONNREFUSED'), { syscall: 'connect' });
+  const orphaned = Object.assign(new Error('gone'), { code: '23503' });
+  let failure: Error | undefined;
+  let app: Awaited<ReturnType<typeof serveApp>>;
+  let token: string;
+
+  beforeAll(async () => {
+    app = await serveApp({
+      noteUse() {
+        if (failure !== undefined) throw failure;
+      },
+    });
+    token = await app.token('admin');
+  });
+  afterAll(() => app.stop());
+
+  test.each(lockRoutes)('$name: 503, or 403 where the workspace is gone', async ({ method, path }) => {
+    for (const [error, status] of [
+      [unknown, 503],
+      [gone, 503],
+      [orphaned, 403],
+    ] as const) {
+      failure = error;
+      const json = method === 'POST' ? {} : undefined;
+      expectLfsError(await app.ask(method, addressIn(path, 'game'), { token, json }), status);
+    }
+  });
+});
+
+const text = fc.oneof(
+  codeUnits,
+  fc.constantFrom('', '\0', '\ud800', 'a'.repeat(5_000), ...words('main a/b .. -x lock_1 __proto__ true 0 -1 1e9')),
+);
+const value = fc.oneof(text, fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
+const fields = fc.record(
+  { path: value, ref: value, cursor: value, limit: value, force: value, id: value },
+  { requiredKeys: [] },
+);
+const body = fc.oneof(
+  fields.map((json) => JSON.stringify(json)),
+  value.map((json) => JSON.stringify(json)),
+  text,
+);
+const name = fc.string({ unit: fc.constantFrom(...'abcX-_'), minLength: 1, maxLength: 8 });
+const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: other });
+const workspace = often(
+  fc.constant('W'),
+  fc.oneof(name, fc.constantFrom('', ...words('w %57 W%00 % %zz %2F .. . W. ;a a@b'))),
+);
+/** Also those that a client asks for that was given an address with a slash too many, or with something behind it. */
+const end = often(
+  fc.constantFrom('/locks', '/locks/verify'),
+  fc.constantFrom('', ...words('/ /locks/ //locks /locks//verify /locks/verify/ /LOCKS /locks? /locks/verify?x=%')),
+);
+const header = often(
+  fc.constant('content-type: application/vnd.git-lfs+json'),
+  fc.constantFrom(
+    ...words('content-type:text/plain content-type: content-encoding:gzip expect:a accept:text/html range:bytes=0-'),
+    ...words('authorization:Basic if-match:"a" prefer:wait=1 idempotency-key:\u00ff referer:x'),
+  ),
+);
+const query = often(
+  fc.constant(''),
+  fields.map((given) => {
+    const pairs = Object.entries(given).map(
+      ([key, each]) => `${key}=${encodeURIComponent((JSON.stringify(each) ?? '').toWellFormed())}`,
+    );
+    return `?${pairs.join('&')}`;
+  }),
+);
+const request = fc.record({
+  method: often(
+    fc.constantFrom('GET', 'POST'),
+    fc.constantFrom(...words('HEAD PUT PATCH DELETE OPTIONS TRACE PROPFIND')),
+  ),
+  workspace,
+  end,
+  query,
+  headers: fc.array(header, { maxLength: 3 }),
+  signedIn: often(fc.constantFrom('Bearer', 'Basic'), fc.constant('')),
+  body: often(fc.constant('{}'), body),
+});
+
+describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
+  const service = sharedService(kind);
+
+  test('never is an answer of `locks` or `locks/verify` 404 or 501, and every error has a message', async () => {
+    const seen = new Set<number>();
+    await tried(
+      'garbage sent to the addresses of Git LFS',
+      fc.asyncProperty(request, async ({ method, workspace, end, query, headers, signedIn, body }) => {
+        const target = `/v1/workspaces/${workspace.replace(/^W/, service.home)}/lfs${end}${query}`.replace(
+          /[^\x21-\x7e]/g,
+          '',
+        );
+        const secret = signedIn === 'Basic' ? btoa(`a:${service.secret}`) : service.secret;
+        const answer = await requestRaw(service.port, {
+          method,
+          target,
+          headers: [...headers, ...(signedIn === '' ? [] : [`authorization: ${signedIn} ${secret}`])],
+          body,
+        });
+        seen.add(answer.status);
+        expect([404, 501], `${method} ${target}`).not.toContain(answer.status);
+        expect(answer.status, answer.text).not.toBe(500);
+        if (answer.status < 400 || method === 'HEAD') return;
+        expect(answer.headers.get('content-type'), `${method} ${target}: ${answer.text}`).toBe(lfsMediaType);
+        expect(answer.body.message).toMatch(/\S/);
+      }),
+    );
+    // Some of it was let in.
+    expect([...seen]).toEqual(expect.arrayContaining([200, 401, 403, 405]));
+    expect((await locksOf(service, service.home, service.secret).list()).status).toBe(200);
+    for (const text of ['request failed', 'wsa_', btoa(`a:${service.secret}`)])
+      expect(service.log()).not.toContain(text);
+  });
+});

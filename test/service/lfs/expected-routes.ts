@@ -1,0 +1,10 @@
+import type { Need } from '../http/operations.ts';
+
+/** What each address needs, as DESIGN says it in its rows "Scopes" and "Git LFS locking": written here a second time, on purpose. */
+export const expectedLfsRoutes: readonly { readonly method: string; readonly path: string; readonly need: Need }[] = [
+  { method: 'POST', path: '/v1/workspaces/:id/lfs/locks', need: 'locks:write' },
+  { method: 'GET', path: '/v1/workspaces/:id/lfs/locks', need: 'locks:read' },
+  { method: 'POST', path: '/v1/workspaces/:id/lfs/locks/verify', need: 'locks:read' },
+  { method: 'POST', path: '/v1/workspaces/:id/lfs/locks/:lock/unlock', need: 'locks:write' },
+  { method: 'POST', path: '/v1/workspaces/:id/lfs/objects/batch', need: 'any-token' },
+];

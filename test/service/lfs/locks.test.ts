@@ -1,0 +1,191 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { Scope } from '../../../src/interface/scopes.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { locksOf, sharedService } from '../http/shared-service.ts';
+import { expectLfsError, lfsMediaType, lfsOf, pathsOf } from './lfs-of.ts';
+
+const run = 'https://github.com/studio/game/actions/runs/42/attempts/1';
+
+describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
+  const service = sharedService(kind);
+
+  async function ownerIn(workspace: string, name: string, scopes: readonly Scope[] = ['locks:write']) {
+    const token = await service.token({ name, scopes });
+    return { ...token, lfs: lfsOf(service, workspace, token.secret), api: locksOf(service, workspace, token.secret) };
+  }
+  async function twoOwners() {
+    const workspace = await service.workspace();
+    return { workspace, ada: await ownerIn(workspace, 'ada'), bob: await ownerIn(workspace, 'bob') };
+  }
+
+  test('a lock that is taken over LFS is one of the interface, with its owner, its fence and an end', async () => {
+    const { ada, bob } = await twoOwners();
+    const taken = await ada.lfs.take('Content/Hero.uasset');
+    expect([taken.status, taken.headers.get('content-type')]).toEqual([201, lfsMediaType]);
+    expect(taken.body).toEqual({
+      lock: {
+        id: expect.stringMatching(/^lock_[\w-]+$/),
+        path: 'Content/Hero.uasset',
+        locked_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        owner: { name: 'ada' },
+      },
+    });
+    const [lock] = (await bob.api.list()).body.locks;
+    expect(lock).toMatchObject({ id: taken.body.lock.id, owner: 'ada', type: 'exclusive', origin: null });
+    expect(Date.parse(lock.expires_at) - Date.parse(lock.acquired_at)).toBe(7 * 86_400_000);
+    expect((await bob.api.take('Content/Hero.uasset')).status).toBe(409);
+    expect((await ada.api.release('Content/Hero.uasset')).status).toBe(204);
+    expect((await ada.lfs.list()).body).toEqual({ locks: [] });
+  });
+
+  test('a lock of a job keeps a desk out, and the message says who has it, since when, until when and from which run', async () => {
+    const { ada, bob } = await twoOwners();
+    const { body: job } = await bob.api.take('a/b.uasset', { referer: run });
+    const refused = await ada.lfs.take('a/b.uasset');
+    const message = expectLfsError(refused, 409);
+    for (const part of ['a/b.uasset', 'bob', run, job.acquired_at, job.expires_at]) expect(message).toContain(part);
+    expect(refused.body.lock).toEqual({
+      id: job.id,
+      path: job.path,
+      locked_at: job.acquired_at,
+      owner: { name: 'bob' },
+    });
+  });
+
+  test('the list has the locks of all, by path or by id, and is never null', async () => {
+    const { ada, bob } = await twoOwners();
+    expect((await ada.lfs.list()).body).toEqual({ locks: [] });
+    const { lock } = (await ada.lfs.take('a')).body;
+    await bob.api.take('b c/\u00fc');
+    expect(pathsOf((await bob.lfs.list('?refspec=refs%2Fheads%2Fmain')).body.locks)).toEqual(['a', 'b c/\u00fc']);
+    expect(pathsOf((await bob.lfs.list('?path=b%20c%2F%C3%BC')).body.locks)).toEqual(['b c/\u00fc']);
+    expect((await bob.lfs.list(`?id=${lock.id}`)).body).toEqual({ locks: [lock] });
+    for (const query of ['?path=none', '?id=lock_none', '?id=%00', `?id=${lock.id}&path=other`]) {
+      expect((await bob.lfs.list(query)).body).toEqual({ locks: [] });
+    }
+  });
+
+  test('a list goes on with its cursor, in pages that are no larger than they may be', async () => {
+    const { ada } = await twoOwners();
+    for (const path of ['a', 'b', 'c', 'd', 'e']) await ada.lfs.take(path);
+    const pages: (readonly string[])[] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const { body } = await ada.lfs.list(`?limit=2&cursor=${cursor}`);
+      pages.push(pathsOf(body.locks));
+      cursor = body.next_cursor;
+    }
+    expect(pages).toEqual([['a', 'b'], ['c', 'd'], ['e']]);
+    for (const limit of ['0', '-1', '999999999']) {
+      expect((await ada.lfs.list(`?limit=${limit}`)).body.locks).toHaveLength(5);
+    }
+  });
+
+  test('verifying tells own locks from those of others, in pages, and the arrays are never null', async () => {
+    const { ada, bob } = await twoOwners();
+    expect((await ada.lfs.verify()).body).toEqual({ ours: [], theirs: [] });
+    for (const path of ['a', 'c']) await ada.lfs.take(path);
+    for (const path of ['b', 'd']) await bob.api.take(path);
+    const { body: all } = await ada.lfs.verify({ ref: { name: 'refs/heads/main' } });
+    expect([pathsOf(all.ours), pathsOf(all.theirs), 'next_cursor' in all]).toEqual([['a', 'c'], ['b', 'd'], false]);
+    const { body: first } = await bob.lfs.verify({ limit: 3, cursor: null });
+    expect([pathsOf(first.ours), pathsOf(first.theirs)]).toEqual([['b'], ['a', 'c']]);
+    const { body: second } = await bob.lfs.verify({ limit: 3, cursor: first.next_cursor });
+    expect([pathsOf(second.ours), pathsOf(second.theirs), 'next_cursor' in second]).toEqual([['d'], [], false]);
+  });
+
+  test("one releases what is one's own, and what somebody else has only by force and with locks:admin, audited", async () => {
+    const { workspace, ada, bob } = await twoOwners();
+    const { lock } = (await ada.lfs.take('a')).body;
+    for (const [json, word] of [
+      [{}, '--force'],
+      [{ force: false }, '--force'],
+      [{ force: true }, 'locks:admin'],
+    ] as const) {
+      const refused = await bob.lfs.release(lock.id, json);
+      const message = expectLfsError(refused, 403);
+      for (const part of ['ada', 'until', word, lock.locked_at]) {
+        expect(message).toContain(part);
+      }
+    }
+    expect((await ada.lfs.release(lock.id)).body).toEqual({ lock });
+    expectLfsError(await ada.lfs.release(lock.id), 404);
+
+    const { secret } = await service.token({ name: 'root', scopes: ['locks:admin'] });
+    const again = (await ada.lfs.take('a')).body.lock;
+    const forced = await lfsOf(service, workspace, secret).release(again.id, { force: true });
+    expect([forced.status, forced.body]).toEqual([200, { lock: again }]);
+    const audit = await service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'root').execute();
+    expect(audit).toMatchObject([{ action: 'lock.force-released' }]);
+    expect(audit[0]?.detail).toContain(again.id);
+  });
+
+  test('a lock that was released and taken anew is not released by the id that it had', async () => {
+    const { ada } = await twoOwners();
+    const { lock } = (await ada.lfs.take('a')).body;
+    await ada.lfs.release(lock.id);
+    await ada.lfs.take('a');
+    for (const id of [lock.id, 'lock_none', '1', '%00', 'a%2Fb', 'x'.repeat(5_000)]) {
+      expectLfsError(await ada.lfs.release(id), 404);
+    }
+    expect((await ada.lfs.list()).body.locks).toHaveLength(1);
+  });
+
+  test('a lock that takes the place of another while that is being released stays', async () => {
+    const { workspace, ada } = await twoOwners();
+    const { lock } = (await ada.lfs.take('a')).body;
+    const gate = Promise.withResolvers<void>();
+    const exchanged = service.storage.commit({ workspace }, async (db) => {
+      await gate.promise;
+      await db.updateTable('locks').set({ id: 'lock_2' }).where('id', '=', lock.id).execute();
+    });
+    const released = ada.lfs.release(lock.id);
+    // It finds the lock, and waits behind the other change: nothing tells from outside when it does.
+    await setTimeout(200);
+    gate.resolve();
+    await exchanged;
+    expectLfsError(await released, 404);
+    expect((await ada.lfs.list()).body.locks).toMatchObject([{ id: 'lock_2' }]);
+  });
+
+  test('a lock of another workspace is neither found nor released by its id', async () => {
+    const [{ ada }, { ada: elsewhere }] = [await twoOwners(), await twoOwners()];
+    const { lock } = (await ada.lfs.take('a')).body;
+    const root = lfsOf(service, elsewhere.lfs.address.split('/')[3] ?? '', service.secret);
+    expect((await root.list(`?id=${lock.id}`)).body).toEqual({ locks: [] });
+    expectLfsError(await root.release(lock.id, { force: true }), 404);
+    expect((await ada.lfs.list()).body.locks).toEqual([lock]);
+  });
+
+  test('who waits for a path is told when it is released over LFS', async () => {
+    const { ada, bob } = await twoOwners();
+    const { lock } = (await ada.lfs.take('a')).body;
+    const waiting = bob.api.list('?path=a', { headers: { prefer: 'wait=30' } });
+    let answered = false;
+    void waiting.then(() => {
+      answered = true;
+    });
+    await setTimeout(50);
+    expect(answered).toBe(false);
+    await ada.lfs.release(lock.id);
+    expect((await waiting).body.locks).toEqual([]);
+  });
+
+  test.each([
+    ['Basic', (secret: string) => `Basic ${btoa(`anybody:${secret}`)}`],
+    ['basic, without a user name', (secret: string) => `basic ${btoa(`:${secret}`)}`],
+    ['Bearer', (secret: string) => `Bearer ${secret}`],
+  ])('one signs in by %s', async (_, authorization) => {
+    const { workspace, ada } = await twoOwners();
+    const lfs = lfsOf(service, workspace, undefined);
+    const headers = { authorization: authorization(ada.secret) };
+    expect((await lfs.take('a', headers)).body.lock.owner.name).toBe('ada');
+    expect((await lfs.post('/locks/verify', {}, { headers })).body.ours).toHaveLength(1);
+  });
+
+  test('a password is no token at the other addresses of the service', async () => {
+    const { workspace, ada } = await twoOwners();
+    const headers = { authorization: `Basic ${btoa(`ada:${ada.secret}`)}` };
+    expect((await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { headers })).status).toBe(401);
+  });
+});

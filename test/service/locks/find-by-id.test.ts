@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parseLockPath } from '../../../src/interface/lock-path.ts';
+import { parseTtl } from '../../../src/interface/ttl.ts';
+import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { findCommittedLockById } from '../../../src/service/locks/find.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
+import { valueIn } from '../webhooks/samples.ts';
+
+describe.each(databaseKinds)('a lock that is asked for by its id on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  let id: string;
+
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+    const bearer = { id: 'tok_ada', name: 'ada', scopes: [], workspaces: null };
+    const requests = Array.from({ length: 2_000 }, (_, index) => ({
+      workspace: 'game',
+      path: valueIn(parseLockPath(`many/${index}`)),
+      type: 'exclusive' as const,
+      ttl: valueIn(parseTtl('1h')),
+      bearer,
+      origin: null,
+    }));
+    await storage.commit('global', async (db) => {
+      await addWorkspace(db, storage.now, { id: 'game', remote: 'https://git.example.com/r.git' });
+      const [taken] = (await acquireLocks(db, storage.now, requests)).slice(7);
+      id = taken?.kind === 'acquired' ? taken.lock.id : '';
+    });
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze locks`.execute(db));
+  });
+  afterAll(() => database.remove());
+
+  test('is found, and no other', async () => {
+    expect(await findCommittedLockById(storage, { workspace: 'game', id })).toMatchObject({
+      path: 'many/7',
+      live: true,
+    });
+    expect(await findCommittedLockById(storage, { workspace: 'film', id })).toBeUndefined();
+    expect(await findCommittedLockById(storage, { workspace: 'game', id: 'lock_none' })).toBeUndefined();
+  });
+
+  test('costs the same however many there are: the database looks at no other lock', async () => {
+    const queries: RecordedQuery[] = [];
+    // A query is built once for each clock, and this is another one.
+    const recorded = { ...storage, now: sql<number>`${storage.now}`, read: recording(storage.read, queries) };
+    await findCommittedLockById(recorded, { workspace: 'game', id });
+    expect(queries).toHaveLength(1);
+    for (const query of queries)
+      expect(await planOf(storage, query, { workspace: 'game', id })).toContain('locks_by_id');
+  });
+});
