@@ -143,6 +143,7 @@ const slowHappenings = [
         world.away(takes, one),
       ),
     ),
+  job.map((one) => happening(`job ${one} ends while the service is away`, (world) => world.endWhileAway(one))),
   job.map((one) =>
     happening(`what renews the locks of job ${one} is killed, and they end`, async (world) => {
       await world.killRenewers(one);

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { Lock } from '../../../../src/interface/resources.ts';
 import type { Stage } from '../stage.ts';
-import { type Book, conclusionsOfPost, pathsToTell } from './book.ts';
+import { type Book, type Counted, conclusionsOfPost, pathsToTell } from './book.ts';
 import type { Network } from './network.ts';
 import type { Player, Players } from './players.ts';
 import { ledgerOf, refusedRenewals, type ShortLocks } from './short-locks.ts';
@@ -22,7 +22,9 @@ interface Scene {
 export interface Ends {
   /** With all of its post-steps. */
   endJob(player: Player): Promise<void>;
-  /** Without any. */
+  /** The service is away meanwhile, so that nothing can be released. */
+  endJobInVain(player: Player): Promise<void>;
+  /** Without any post-step. */
   loseMachine(player: Player): Promise<void>;
   /** Ends what renews the locks of the job. */
   killRenewers(player: Player): Promise<void>;
@@ -49,9 +51,11 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
   const locksOf = async ({ origin }: Player): Promise<readonly Lock[]> =>
     (await stage.locks()).filter((lock) => lock.origin === origin);
 
-  async function playPosts(player: Player): Promise<void> {
+  /** Returns what they have told. */
+  async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
+    let told = '';
     for (const step of player.steps.toReversed()) {
-      const calm = network.isCalm() && short.areKept();
+      const calm = network.isCalm() && short.areKept() && !isAway && !player.ledgerGone;
       const toTell = pathsToTell(player, step, refusedRenewals(player.job));
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const post = await (await player.job.nextPost())?.finished;
@@ -59,45 +63,63 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       const after = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const mayHaveLost = player.broken.length > 0 || player.counted.some(({ renewed }) => renewed);
       const mayFail = step.onLost === 'fail' && mayHaveLost;
-      const possible =
-        calm && !player.ledgerGone ? [...before, ...after] : ['success', ...(mayFail ? ['failure'] : [])];
+      const possible = calm ? [...before, ...after] : ['success', ...(mayFail ? ['failure'] : [])];
       expect(possible, post?.log).toContain(post?.conclusion);
-      if (!calm || player.ledgerGone) continue;
-      const said = post?.annotations.map(({ message }) => message).join('\n');
-      for (const path of toTell) expect(said, post?.log).toContain(`The lock on ${path} `);
+      const said = (post?.annotations ?? []).map(({ message }) => message).join('\n');
+      told += `${said}\n`;
+      if (calm) for (const path of toTell) expect(said, post?.log).toContain(`The lock on ${path} `);
     }
+    await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
+    return told;
+  }
+
+  async function close(player: Player): Promise<void> {
+    finished.add(player.origin);
+    await player.job.end();
+    await players.restart(player);
+  }
+
+  function handOn({ id, path, renewed }: Counted, left: readonly Lock[]): void {
+    outliving.add(id);
+    if (renewed) short.endSoon(left.filter((lock) => lock.id === id));
+    else book.others.set(path, { id, who: 'ended job' });
   }
 
   return {
     async endJob(player) {
       await short.look();
       await playPosts(player);
-      await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
       const left = await locksOf(player);
-      for (const { autoRelease, id, path, renewed } of player.counted) {
-        if (autoRelease) continue;
-        outliving.add(id);
-        if (renewed) short.endSoon(left.filter((lock) => lock.id === id));
-        else book.others.set(path, { id, who: 'ended job' });
-      }
+      for (const lock of player.counted) if (!lock.autoRelease) handOn(lock, left);
       if (player.ledgerGone) {
         // Of what no step had told, the ledger alone knew.
         const unknown = left.filter(({ id }) => givesNoProof || !player.counted.some((lock) => lock.id === id));
         for (const { id } of unknown) outliving.add(id);
         short.endSoon(unknown);
       }
-      finished.add(player.origin);
-      await player.job.end();
-      await players.restart(player);
+      await close(player);
+    },
+    async endJobInVain(player) {
+      await short.look();
+      short.doubt(await stage.locks());
+      const told = await playPosts(player, { isAway: true });
+      const left = await locksOf(player);
+      short.endSoon(left);
+      for (const { id } of left) outliving.add(id);
+      for (const lock of player.counted) {
+        handOn(lock, left);
+        const { autoRelease, id, path } = lock;
+        const isTold = !autoRelease || !left.some((one) => one.id === id) || player.ledgerGone;
+        if (!isTold) expect(told, `a lock on ${path} that could not be released`).toContain(`${path} (`);
+      }
+      await close(player);
     },
     async loseMachine(player) {
       await short.look();
       await player.job.end();
       const left = await locksOf(player);
       short.endSoon(left);
-      for (const { id, path, renewed } of player.counted) {
-        if (!renewed) book.others.set(path, { id, who: 'ended job' });
-      }
+      for (const lock of player.counted) handOn(lock, left);
       await players.restart(player);
     },
     async killRenewers(player) {

@@ -53,6 +53,8 @@ export interface ShortLocks {
   isKept(id: string): boolean;
   /** Nothing renews the lock from now on. Those that live longer are left alone. */
   endSoon(locks: readonly Lock[]): void;
+  /** It is not known whether these can be renewed in time. */
+  doubt(locks: readonly Lock[]): void;
   /** Settled when all have ended that nothing renews. */
   ended(): Promise<void>;
 }
@@ -84,6 +86,11 @@ export function watchShortLocks(stage: Stage, book: Book): ShortLocks {
       const until = Date.now() + shortTtlMs + graceMs;
       for (const lock of locks.filter(isShort)) {
         if (unkept.get(lock.id)?.until === undefined) unkept.set(lock.id, { lock, until });
+      }
+    },
+    doubt(locks) {
+      for (const lock of locks.filter(isShort)) {
+        if (!unkept.has(lock.id)) unkept.set(lock.id, { lock, until: undefined });
       }
     },
     async ended() {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { type Fault, isLocking, type Manner, type Passing } from '../../../support/fault-proxy.ts';
 import { fasterCalendar, fasterTime } from '../../../support/preload.ts';
@@ -7,11 +6,12 @@ import type { RunningStep, StepResult } from '../../../support/runner/step.ts';
 import type { RunningService } from '../../../support/running-service.ts';
 import { locking, unlocking } from '../place.ts';
 import { openStage, type Stage } from '../stage.ts';
-import { type Book, type Broken, openBook, type Who } from './book.ts';
+import { type Book, type Broken, openBook } from './book.ts';
 import { openEnds } from './ends.ts';
 import { type Network, watchedNetwork } from './network.ts';
+import { type Outside, openOutside } from './outside.ts';
 import { openPlayers, type Player } from './players.ts';
-import { faster, refusedRenewals, shortTtl, shortTtlMs, toldInLedger, watchShortLocks } from './short-locks.ts';
+import { faster, refusedRenewals, shortTtl, watchShortLocks } from './short-locks.ts';
 import { type Naming, settleUnlock } from './unlocks.ts';
 
 /** What a lock step of the model is given. */
@@ -27,12 +27,8 @@ const env = { NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster
 
 const longTtl = '10h';
 
-/** Longer than a lock lives that is not renewed, and less long than what renews it gets over. */
-const longMs = shortTtlMs + 1_000;
-const briefMs = shortTtlMs / 4;
-
 /** Several jobs, others, a service and the network between them, and what has to hold whatever they do. */
-export interface World {
+export interface World extends Omit<Outside, 'awayWhile'> {
   lock(player: number, taking: Taking): Promise<void>;
   /** Kills the step when the service has been asked so often; before or after it has done what it was asked. */
   killed(player: number, taking: Taking, atRequest: number, done: boolean): Promise<void>;
@@ -40,26 +36,15 @@ export interface World {
   unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
   /** One waits for what the other holds, and the other's job ends. */
   waitFor(player: number, other: number, renew: boolean): Promise<void>;
-  expire(path: string): Promise<void>;
-  /** By somebody who may do that. */
-  releaseByForce(path: string): Promise<void>;
   /** Kills what renews the locks of the job. */
   killRenewers(player: number): Promise<void>;
   deleteLedger(player: number): Promise<void>;
   /** The job is killed, and no post-step ever runs. */
   loseMachine(player: number): Promise<void>;
-  /** Longer than a lock lives that is not renewed. */
-  passTime(): Promise<void>;
-  /** The service is away, for less than a lock lives. */
-  awayBriefly(): Promise<void>;
-  /** It is away for longer than locks live that cannot be renewed; these paths are taken by others meanwhile. */
-  away(takes: readonly string[], who: Who): Promise<void>;
+  /** The service is away as long as its post-steps run. */
+  endWhileAway(player: number): Promise<void>;
   /** Settled when all locks have ended that nothing renews. */
   shortLocksEnded(): Promise<void>;
-  /** Takes the path if it is free, and gives it back if it is theirs. */
-  meddle(path: string, who: Who): Promise<void>;
-  /** The same, before the request of this number that comes next. */
-  meddleAt(atRequest: number, path: string, who: Who): void;
   network(faults: readonly Fault[]): void;
   endJob(player: number): Promise<void>;
   /** What has to hold after each of these. */
@@ -90,6 +75,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const playerOf = players.of;
   const book: Book = openBook(all);
   const short = watchShortLocks(stage, book);
+  const outside = openOutside({ stage, proxy, network, players, book, short });
   const ends = openEnds({ stage, network, players, book, short, givesNoProof });
   /** Nothing comes in between, and no lock ends by itself. */
   const isCalm = (): boolean => network.isCalm() && short.areKept();
@@ -189,18 +175,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await believe(player, number, result, taking);
   }
 
-  /** Somebody ends a lock. Whoever renews it is to know soon. */
-  async function endLock(path: string, end: () => Promise<void>): Promise<void> {
-    await short.look();
-    const lock = await stage.lockOn(path);
-    if (lock === undefined || !short.isKept(lock.id)) return;
-    await end();
-    const renewing = all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));
-    book.broke(lock);
-    if (renewing !== undefined) await toldInLedger(renewing.job, [lock.id]);
-  }
-
   const world: World = {
+    ...outside,
     async lock(number, taking) {
       const { paths } = taking;
       const player = playerOf(number);
@@ -255,52 +231,11 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       expect(result.conclusion, result.log).toBe('success');
       await believe(waiting, began, result, taking);
     },
-    expire: (path) => endLock(path, () => stage.expire(path)),
-    releaseByForce: (path) => endLock(path, () => stage.release(path)),
     killRenewers: (number) => ends.killRenewers(playerOf(number)),
     deleteLedger: (number) => ends.deleteLedger(playerOf(number)),
     loseMachine: (number) => ends.loseMachine(playerOf(number)),
-    passTime: () => sleep(longMs),
-    async awayBriefly() {
-      proxy.down();
-      await sleep(briefMs);
-      proxy.up();
-    },
-    async away(takes, who) {
-      await short.look();
-      const lost = all.map(({ job, counted }) => {
-        const renewed = counted.filter((lock) => lock.renewed && short.isKept(lock.id));
-        return { job, ids: renewed.map(({ id }) => id) };
-      });
-      proxy.down();
-      short.endSoon(await stage.locks());
-      await short.ended();
-      for (const path of takes) await world.meddle(path, who);
-      proxy.up();
-      for (const { job, ids } of lost) await toldInLedger(job, ids);
-    },
+    endWhileAway: (number) => outside.awayWhile(() => ends.endJobInVain(playerOf(number))),
     shortLocksEnded: () => short.ended(),
-    async meddle(path, who) {
-      const token = who === 'stranger' ? stage.graces : stage.token;
-      const address = `/v1/workspaces/${stage.workspace}/locks`;
-      const theirs = book.others.get(path);
-      if (theirs?.who === who) {
-        const one = `${address}/${encodeURIComponent(path)}`;
-        const { status } = await stage.service.ask('DELETE', one, { token, headers: { 'if-match': `"${theirs.id}"` } });
-        // Where it was gone, whoever has ended it has to have a right to.
-        if (status === 204) book.others.delete(path);
-        return;
-      }
-      const { status, body } = await stage.service.ask('POST', address, {
-        token,
-        json: { path, type: 'exclusive', ttl: '1h' },
-        headers: { referer: `https://${who}.example.com` },
-      });
-      if (status === 201) book.others.set(path, { id: body.id, who });
-    },
-    meddleAt(at, path, who) {
-      network.interfere({ at, act: () => world.meddle(path, who) });
-    },
     network: (faults) => network.fail(faults),
     endJob: (number) => ends.endJob(playerOf(number)),
     async check() {
