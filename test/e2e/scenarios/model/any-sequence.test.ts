@@ -65,12 +65,15 @@ const fault: fc.Arbitrary<Fault> = fc.constantFrom<Fault>(
   { kind: 'answer', status: 503 },
 );
 
+const locks = fc
+  .record({ job, taking })
+  .map(({ job: one, taking: wanted }) =>
+    happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted)),
+  );
+
 const happenings = [
-  fc
-    .record({ job, taking })
-    .map(({ job: one, taking: wanted }) =>
-      happening(`job ${one} locks ${takingText(wanted)}`, (world) => world.lock(one, wanted)),
-    ),
+  // Where nothing is locked, nothing can be lost.
+  ...[locks, locks, locks, locks],
   fc.record({ job, first: taking, second: taking }).map(({ job: one, first, second }) =>
     happening(`job ${one} locks ${takingText(first)}, and in its next step ${takingText(second)}`, async (world) => {
       await world.lock(one, first);
@@ -104,8 +107,10 @@ const happenings = [
         world.waitFor(one, other, renew),
       ),
     ),
-  path.map((which) => happening(`the lock on ${which} expires`, (world) => world.expire(which))),
-  path.map((which) => happening(`the lock on ${which} is released by force`, (world) => world.releaseByForce(which))),
+  path.map((which) => happening(`the lock on ${which}, or another, expires`, (world) => world.expire(which))),
+  path.map((which) =>
+    happening(`the lock on ${which}, or another, is released by force`, (world) => world.releaseByForce(which)),
+  ),
   job.map((one) => happening(`what renews the locks of job ${one} is killed`, (world) => world.killRenewers(one))),
   job.map((one) => happening(`the ledger of job ${one} is deleted`, (world) => world.deleteLedger(one))),
   job.map((one) => happening(`the machine of job ${one} is gone`, (world) => world.loseMachine(one))),

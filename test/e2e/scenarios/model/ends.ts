@@ -26,7 +26,7 @@ export interface Ends {
   endJobInVain(player: Player): Promise<void>;
   /** Without any post-step. */
   loseMachine(player: Player): Promise<void>;
-  /** Ends what renews the locks of the job. */
+  /** Ends what renews the locks of the job, or of another where it has none. */
   killRenewers(player: Player): Promise<void>;
   deleteLedger(player: Player): Promise<void>;
   /** Locks of jobs that have ended, and that are not to be there. */
@@ -122,8 +122,10 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       for (const lock of player.counted) handOn(lock, left);
       await players.restart(player);
     },
-    async killRenewers(player) {
+    async killRenewers(wanted) {
       await short.look();
+      const renews = ({ counted }: Player): boolean => counted.some(({ id, renewed }) => renewed && short.isKept(id));
+      const player = renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
       for (const pid of player.job.leftProcesses()) kill(pid);
       short.endSoon(await locksOf(player));
     },

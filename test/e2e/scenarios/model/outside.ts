@@ -4,7 +4,7 @@ import type { Stage } from '../stage.ts';
 import type { Book, Who } from './book.ts';
 import type { Network } from './network.ts';
 import type { Players } from './players.ts';
-import { type ShortLocks, shortTtlMs, toldInLedger } from './short-locks.ts';
+import { isShort, type ShortLocks, shortTtlMs, toldInLedger } from './short-locks.ts';
 
 interface Scene {
   readonly stage: Stage;
@@ -17,17 +17,17 @@ interface Scene {
 
 /** What happens to the locks of jobs, and is not done by their steps. */
 export interface Outside {
-  /** The time of the lock is over, whatever was said of its end. */
+  /** The time of the lock on the path is over, or of another one, whatever was said of its end. */
   expire(path: string): Promise<void>;
-  /** By somebody who may do that. */
+  /** The same, by somebody who may do that. */
   releaseByForce(path: string): Promise<void>;
   /** Takes the path if it is free, and gives it back if it is theirs. */
   meddle(path: string, who: Who): Promise<void>;
   /** The same, before the request of this number that comes next. */
   meddleAt(atRequest: number, path: string, who: Who): void;
-  /** Longer than a lock lives that is not renewed. */
+  /** Longer than a lock with a short ttl lives that is not renewed, if there is one. */
   passTime(): Promise<void>;
-  /** The service is away, for less than a lock lives. */
+  /** The service is away, for less than such a lock lives. */
   awayBriefly(): Promise<void>;
   /** It is away for longer than locks live that cannot be renewed; these paths are taken by others meanwhile. */
   away(takes: readonly string[], who: Who): Promise<void>;
@@ -41,15 +41,19 @@ const briefMs = shortTtlMs / 4;
 
 export function openOutside({ stage, proxy, network, players, book, short }: Scene): Outside {
   /** Whoever renews the lock is to know soon. */
-  async function endLock(path: string, end: () => Promise<void>): Promise<void> {
+  async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
     await short.look();
-    const lock = await stage.lockOn(path);
-    if (lock === undefined || !short.isKept(lock.id)) return;
-    await end();
+    const standing = (await stage.locks()).filter(({ id }) => short.isKept(id));
+    const lock = standing.find(({ path }) => path === wanted) ?? standing[0];
+    if (lock === undefined) return;
+    await end(lock.path);
     const renewing = players.all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));
     book.broke(lock);
     if (renewing !== undefined) await toldInLedger(renewing.job, [lock.id]);
   }
+
+  /** Without any, there is nothing to wait for. */
+  const isAnyShort = async (): Promise<boolean> => (await stage.locks()).some(isShort);
 
   async function meddle(path: string, who: Who): Promise<void> {
     const token = who === 'stranger' ? stage.graces : stage.token;
@@ -77,14 +81,19 @@ export function openOutside({ stage, proxy, network, players, book, short }: Sce
   }
 
   return {
-    expire: (path) => endLock(path, () => stage.expire(path)),
-    releaseByForce: (path) => endLock(path, () => stage.release(path)),
+    expire: (path) => endLock(path, stage.expire),
+    releaseByForce: (path) => endLock(path, stage.release),
     meddle,
     meddleAt: (at, path, who) => network.interfere({ at, act: () => meddle(path, who) }),
-    passTime: () => sleep(longMs),
-    awayBriefly: () => awayWhile(() => sleep(briefMs)),
+    async passTime() {
+      if (await isAnyShort()) await sleep(longMs);
+    },
+    async awayBriefly() {
+      if (await isAnyShort()) await awayWhile(() => sleep(briefMs));
+    },
     async away(takes, who) {
       await short.look();
+      if (!(await isAnyShort())) return;
       const lost = players.all.map(({ job, counted }) => {
         const renewed = counted.filter((lock) => lock.renewed && short.isKept(lock.id));
         return { job, ids: renewed.map(({ id }) => id) };

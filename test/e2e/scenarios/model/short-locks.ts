@@ -18,7 +18,7 @@ export const shortTtlMs = 6_000;
 const graceMs = 3_000;
 
 /** All others live for minutes. */
-const isShort = ({ expires_at }: Lock): boolean => Date.parse(expires_at) - Date.now() < 2 * shortTtlMs;
+export const isShort = ({ expires_at }: Lock): boolean => Date.parse(expires_at) - Date.now() < 2 * shortTtlMs;
 
 export const ledgerOf = (job: Job): string => join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');
 
