@@ -55,7 +55,8 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
   async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
     let told = '';
     for (const step of player.steps.toReversed()) {
-      const calm = network.isCalm() && short.areKept() && !isAway && !player.ledgerGone;
+      const paths = [...player.counted, ...player.broken].map(({ path }) => path);
+      const calm = network.isCalm() && short.areKept(player.origin, paths) && !isAway && !player.ledgerGone;
       const toTell = pathsToTell(player, step, refusedRenewals(player.job));
       const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
       const post = await (await player.job.nextPost())?.finished;

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Lock } from '../../../../src/interface/resources.ts';
 import type { FaultProxy } from '../../../support/fault-proxy.ts';
 import type { Stage } from '../stage.ts';
 import type { Book, Who } from './book.ts';
 import type { Network } from './network.ts';
-import type { Players } from './players.ts';
+import type { Player, Players } from './players.ts';
 import { isShort, type ShortLocks, shortTtlMs, toldInLedger } from './short-locks.ts';
 
 interface Scene {
@@ -43,11 +44,13 @@ export function openOutside({ stage, proxy, network, players, book, short }: Sce
   /** Whoever renews the lock is to know soon. */
   async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
     await short.look();
+    const renewerOf = (lock: Lock): Player | undefined =>
+      players.all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));
     const standing = (await stage.locks()).filter(({ id }) => short.isKept(id));
-    const lock = standing.find(({ path }) => path === wanted) ?? standing[0];
+    const lock = standing.find(({ path }) => path === wanted) ?? standing.find(renewerOf) ?? standing[0];
     if (lock === undefined) return;
+    const renewing = renewerOf(lock);
     await end(lock.path);
-    const renewing = players.all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));
     book.broke(lock);
     if (renewing !== undefined) await toldInLedger(renewing.job, [lock.id]);
   }

@@ -48,8 +48,8 @@ export async function toldInLedger(job: Job, ids: readonly string[]): Promise<vo
 export interface ShortLocks {
   /** Looks at them, and keeps book of those that have ended: what nothing renews has to be gone in time. */
   look(): Promise<void>;
-  /** None of them may end by itself. */
-  areKept(): boolean;
+  /** None of the job, and none on these paths, may end by itself. */
+  areKept(origin: string, paths: readonly string[]): boolean;
   isKept(id: string): boolean;
   /** Nothing renews the lock from now on. Those that live longer are left alone. */
   endSoon(locks: readonly Lock[]): void;
@@ -80,7 +80,8 @@ export function watchShortLocks(stage: Stage, book: Book): ShortLocks {
 
   return {
     look,
-    areKept: () => unkept.size === 0,
+    areKept: (origin, paths) =>
+      unkept.values().every(({ lock }) => lock.origin !== origin && !paths.includes(lock.path)),
     isKept: (id) => !unkept.has(id),
     endSoon(locks) {
       const until = Date.now() + shortTtlMs + graceMs;

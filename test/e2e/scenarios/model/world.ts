@@ -77,8 +77,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const short = watchShortLocks(stage, book);
   const outside = openOutside({ stage, proxy, network, players, book, short });
   const ends = openEnds({ stage, network, players, book, short, givesNoProof });
-  /** Nothing comes in between, and no lock ends by itself. */
-  const isCalm = (): boolean => network.isCalm() && short.areKept();
+  /** Nothing comes in between, and no lock that matters ends by itself. */
+  const isCalm = ({ origin }: Player, paths: readonly string[]): boolean =>
+    network.isCalm() && short.areKept(origin, paths);
 
   function begin(player: Player, { onLost = 'fail' as Taking['onLost'] } = {}): number {
     const number = player.steps.length;
@@ -182,7 +183,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const player = playerOf(number);
       await short.look();
       const free = !paths.some(book.isHeld) && !(await stage.locks()).some(({ path }) => paths.includes(path));
-      const calm = isCalm();
+      const calm = isCalm(player, paths);
       const lost = lossesKnownTo(player);
       const step = begin(player, taking);
       ask(player, paths);
@@ -203,7 +204,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     async unlock(number, paths, naming) {
       const account = playerOf(number);
       await short.look();
-      const calm = isCalm();
+      const calm = isCalm(account, paths);
       const lost = lossesKnownTo(account);
       const before = await stage.locks();
       const from = proxy.passed.length;
