@@ -127,8 +127,10 @@ export function openEnds({ stage, network, players, book, short, givesNoProof }:
       await short.look();
       const renews = ({ counted }: Player): boolean => counted.some(({ id, renewed }) => renewed && short.isKept(id));
       const player = renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
-      for (const pid of player.job.leftProcesses()) kill(pid);
-      short.endSoon(await locksOf(player));
+      const pids = player.job.leftProcesses();
+      for (const pid of pids) kill(pid);
+      // Where processes cannot be seen, their locks are renewed as before.
+      if (pids.length > 0) short.endSoon(await locksOf(player));
     },
     async deleteLedger(player) {
       if (!existsSync(ledgerOf(player.job))) return;
