@@ -2,6 +2,7 @@ import { Agent, createServer, request as httpRequest, type IncomingHttpHeaders, 
 import type { Socket } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { setImmediate as immediately, setTimeout as sleep } from 'node:timers/promises';
+import { parseTtl } from '../../src/interface/ttl.ts';
 import { listenHere } from './listen.ts';
 
 /** A request on its way through the proxy. */
@@ -66,6 +67,8 @@ export interface Manner {
   readonly keepsNoTimes?: boolean;
   /** Its clock is so far ahead. */
   readonly clockAheadMs?: number;
+  /** For whoever comes through, its time runs so many times faster from that moment on, in milliseconds since 1970. */
+  readonly faster?: { readonly times: number; readonly since: number };
   /** Instead of what it says of when to come again, in seconds; null for nothing. */
   readonly retryAfter?: number | null;
 }
@@ -107,11 +110,26 @@ function lockPathOf(method: string, url: string, body: string): string | undefin
 
 const isTime = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
+function timeAsTold(ms: number, { clockAheadMs = 0, faster = { times: 1, since: 0 } }: Manner): Date {
+  const { times, since } = faster;
+  return new Date(since + times * (ms - since) + clockAheadMs);
+}
+
+/** A faster time has more seconds than the header of the service can name. */
+const dateAsTold = (date: string, manner: Manner): string =>
+  timeAsTold(manner.faster === undefined ? Date.parse(date) : Date.now(), manner).toUTCString();
+
+/** The lifetime that the service is asked for, by its own time. */
+function slowedDown(body: string, { faster }: Manner): string {
+  if (faster === undefined || body === '') return body;
+  const asked = JSON.parse(body);
+  const ttl = parseTtl(asked.ttl);
+  return ttl.ok ? JSON.stringify({ ...asked, ttl: `${Math.ceil(ttl.value.seconds / faster.times)}s` }) : body;
+}
+
 function rewritten(value: unknown, manner: Manner): unknown {
   if (Array.isArray(value)) return value.map((each) => rewritten(each, manner));
-  if (typeof value === 'string' && isTime.test(value)) {
-    return new Date(Date.parse(value) + (manner.clockAheadMs ?? 0)).toISOString();
-  }
+  if (typeof value === 'string' && isTime.test(value)) return timeAsTold(Date.parse(value), manner).toISOString();
   if (typeof value !== 'object' || value === null) return value;
   const left = new Set<string>([
     ...(manner.givesNoProof ? ['id', 'fence'] : []),
@@ -139,7 +157,7 @@ function asTold({ status, headers, body }: Answered, manner: Manner, taking: boo
     headers: {
       ...others,
       ...(etag !== undefined && !manner.givesNoTag && !manner.givesNoProof && !silent && { etag }),
-      ...(date !== undefined && { date: new Date(Date.parse(date) + (manner.clockAheadMs ?? 0)).toUTCString() }),
+      ...(date !== undefined && { date: dateAsTold(date, manner) }),
       ...(seconds !== undefined && { 'retry-after': seconds }),
     },
     body: silent ? Buffer.alloc(0) : told,
@@ -170,7 +188,9 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
   let isDown = false;
 
   const onwardHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders => {
-    const { 'idempotency-key': key, 'if-match': condition, prefer, connection: _, ...others } = headers;
+    // The body may go on with another length than it came with.
+    const { 'idempotency-key': key, 'if-match': condition, 'content-length': __, prefer, ...all } = headers;
+    const { connection: _, ...others } = all;
     return {
       ...others,
       ...(prefer !== undefined && !manner.waitsForNothing && { prefer }),
@@ -191,7 +211,7 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
         },
       );
       onward.on('error', reject);
-      onward.end(body);
+      onward.end(slowedDown(body, manner));
     });
 
   async function pass(passing: Passing, response: ServerResponse): Promise<void> {

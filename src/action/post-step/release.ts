@@ -38,6 +38,13 @@ const lostOr = (
 const failedOr = (claim: Claim, why: string): ClaimResult =>
   claim.loss === undefined ? { kind: 'failed', grant: claim.grant, why } : lostOr(claim, undefined, undefined);
 
+/** Locks that outlive the job are not asked about: what has renewed them has told in the ledger which are lost. */
+const lostByLedger = ({ held }: Claims): readonly ClaimResult[] =>
+  held
+    .filter(({ loss }) => loss !== undefined)
+    .map((claim) => lostOr(claim, undefined, undefined))
+    .filter(({ kind }) => kind === 'lost');
+
 /** The token that the step has now is for the service that it names now, and goes to no other. */
 const elsewhere = (service: string, now: string): string =>
   `It is on ${service}, and \`base-url\` (or WORKSPACE_BASE_URL) names ${now} by now.`;
@@ -222,11 +229,23 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   // Before any release: a renewal must not come after it.
   await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
+  const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
+
+  async function report({ results, now }: ReleaseResults): Promise<void> {
+    const without = new Set(results.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
+    const chart = chartOf(ledger, { step, without, now, redact });
+    // The step itself has refused a wrong `summary`; here it means the default.
+    const summary = parseBoolean(raw.summary);
+    const told = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });
+    await reporter.finishRelease(told, !summary.ok || summary.value);
+  }
+
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
+    const results = lostByLedger(claims);
+    if (results.length > 0) await report({ results, now: Date.now() });
     return;
   }
-  const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
   if (claims.trouble !== undefined) log.warn(claims.trouble);
   const nothing = claims.held.length === 0 && claims.unclear.length === 0;
   if (nothing && savedState === undefined) {
@@ -257,11 +276,5 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     }
   }
 
-  const { results, now } = await releaseAll();
-  const without = new Set(results.flatMap((one) => (one.kind === 'never-granted' ? [one.intent.key] : [])));
-  const chart = chartOf(ledger, { step, without, now, redact });
-  // The step itself has refused a wrong `summary`; here it means the default.
-  const summary = parseBoolean(raw.summary);
-  const report = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });
-  await reporter.finishRelease(report, !summary.ok || summary.value);
+  await report(await releaseAll());
 }

@@ -153,6 +153,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   let started = 0;
   let busy = false;
   let running: RunningStep | undefined;
+  let renews = false;
 
   const refuseWhileBusy = (): void => {
     if (busy) throw new Error('A job runs one step at a time, and one still runs.');
@@ -230,6 +231,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       });
       const state = new Map<string, string>();
       const inputs = resolveInputs(used, step.with ?? {}, expressions);
+      renews ||= inputs.values.get('renew') === 'true';
       const postEntry = post === null ? undefined : (post ?? used.post);
       if (postEntry !== undefined) posts.push(stage('post', postEntry));
       return start(stage('main', main ?? used.main));
@@ -261,7 +263,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     async end() {
       await running?.kill();
       // To look for them takes a while, and only one kind of step leaves any.
-      const mayLeave = results.some(({ state }) => 'renewer' in state);
+      const mayLeave = renews || results.some(({ state }) => 'renewer' in state);
       const left = mayLeave ? leftProcesses(trackingId) : [];
       endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });

@@ -1,4 +1,4 @@
-import type { Fault, FaultProxy, Passing } from '../../../support/fault-proxy.ts';
+import { type Fault, type FaultProxy, isRenewing, type Passing } from '../../../support/fault-proxy.ts';
 
 /** What comes in between: done before the request of this number gets to the service, from 1 on. */
 export interface Interference {
@@ -27,7 +27,9 @@ export function watchedNetwork(
   let interferences: Interference[] = [];
   let look: ((passing: Passing) => Fault | undefined) | undefined;
 
-  function interfered(): Fault | undefined {
+  function interfered(passing: Passing): Fault | undefined {
+    // These come whenever they like: what is done between two steps must not be in their hands.
+    if (isRenewing(passing)) return undefined;
     for (const interference of interferences) interference.at -= 1;
     const due = interferences.filter(({ at }) => at <= 0);
     if (due.length === 0) return undefined;
@@ -41,7 +43,7 @@ export function watchedNetwork(
     return fault;
   }
 
-  proxy.meet((passing) => look?.(passing) ?? interfered() ?? failed(passing));
+  proxy.meet((passing) => look?.(passing) ?? interfered(passing) ?? failed(passing));
   return {
     fail(coming) {
       faults = [...coming];

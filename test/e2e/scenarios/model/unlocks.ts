@@ -30,6 +30,7 @@ const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> =>
 type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;
 
 function fateOf(path: string, { account, naming, before }: Unlocked, book: Book): Fate {
+  if (account.ledgerGone) return undefined;
   const there = onPath(before, path);
   if (account.counted.some((lock) => lock.path === path)) return 'released';
   // A step that was killed may have got it, and may have had the time to write that down.
@@ -94,6 +95,10 @@ export function settleUnlock(unlocked: Unlocked, book: Book): void {
   if (calm) expectFates(unlocked, book);
   expectTruth(unlocked);
   const standing = new Set(after.map(({ id }) => id));
+  /** All that the job has had on a path, and has not settled: an unlock means the last of them. */
+  const hadOn = (wanted: string): number =>
+    [...account.counted, ...account.broken].filter(({ path }) => path === wanted).length;
+  const several = new Set(paths.filter((path) => hadOn(path) > 1));
   const done = releasedAt(passed);
   account.counted = account.counted.filter(
     ({ path, id }) => !(paths.includes(path) && done.has(path) && !standing.has(id)),
@@ -101,7 +106,8 @@ export function settleUnlock(unlocked: Unlocked, book: Book): void {
   // It has been told of these now, if it has heard of them.
   account.broken = account.broken.flatMap((lock) => {
     if (!paths.includes(lock.path)) return [lock];
-    return calm && result.outputs['status'] !== undefined ? [] : [{ ...lock, certain: false }];
+    const isSettled = calm && result.outputs['status'] !== undefined && !several.has(lock.path);
+    return isSettled ? [] : [{ ...lock, certain: false, unlocked: true }];
   });
   for (const path of done) {
     const mayMeanAny = naming === 'path' && paths.includes(path) && !account.asked.has(path);

@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { expect } from 'vitest';
+import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Stage } from '../stage.ts';
+import { type Book, type Counted, conclusionsOfPost, pathsToTell } from './book.ts';
+import type { Network } from './network.ts';
+import type { Player, Players } from './players.ts';
+import { ledgerOf, refusedRenewals, type ShortLocks } from './short-locks.ts';
+
+interface Scene {
+  readonly stage: Stage;
+  readonly network: Network;
+  readonly players: Players;
+  readonly book: Book;
+  readonly short: ShortLocks;
+  /** The service gives locks nothing that tells them from others. */
+  readonly givesNoProof: boolean;
+}
+
+/** How jobs end, or what renews their locks, and what has to hold then. */
+export interface Ends {
+  /** With all of its post-steps. */
+  endJob(player: Player): Promise<void>;
+  /** The service is away meanwhile, so that nothing can be released. */
+  endJobInVain(player: Player): Promise<void>;
+  /** Without any post-step. */
+  loseMachine(player: Player): Promise<void>;
+  /** Ends what renews the locks of the job, or of another where it has none. */
+  killRenewers(player: Player): Promise<void>;
+  deleteLedger(player: Player): Promise<void>;
+  /** Locks of jobs that have ended, and that are not to be there. */
+  leftBy(locks: readonly Lock[]): readonly Lock[];
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+const soon = { timeout: 5_000, interval: 50 };
+
+export function openEnds({ stage, network, players, book, short, givesNoProof }: Scene): Ends {
+  const finished = new Set<string>();
+  /** Handed on by jobs that have ended, or left because nothing proves whose they are. */
+  const outliving = new Set<string>();
+
+  const locksOf = async ({ origin }: Player): Promise<readonly Lock[]> =>
+    (await stage.locks()).filter((lock) => lock.origin === origin);
+
+  /** Returns what they have told. */
+  async function playPosts(player: Player, { isAway = false } = {}): Promise<string> {
+    let told = '';
+    for (const step of player.steps.toReversed()) {
+      const paths = [...player.counted, ...player.broken].map(({ path }) => path);
+      const calm = network.isCalm() && short.areKept(player.origin, paths) && !isAway && !player.ledgerGone;
+      const toTell = pathsToTell(player, step, refusedRenewals(player.job));
+      const before = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
+      const post = await (await player.job.nextPost())?.finished;
+      // A job that waits beside it may have taken a path meanwhile, or left it.
+      const after = conclusionsOfPost(player, step, await stage.locks(), refusedRenewals(player.job));
+      const mayHaveLost = player.broken.length > 0 || player.counted.some(({ renewed }) => renewed);
+      const mayFail = step.onLost === 'fail' && mayHaveLost;
+      const possible = calm ? [...before, ...after] : ['success', ...(mayFail ? ['failure'] : [])];
+      expect(possible, post?.log).toContain(post?.conclusion);
+      const said = (post?.annotations ?? []).map(({ message }) => message).join('\n');
+      told += `${said}\n`;
+      if (calm) for (const path of toTell) expect(said, post?.log).toContain(`The lock on ${path} `);
+    }
+    await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
+    return told;
+  }
+
+  async function close(player: Player): Promise<void> {
+    finished.add(player.origin);
+    await player.job.end();
+    await players.restart(player);
+  }
+
+  function handOn({ id, path, renewed }: Counted, left: readonly Lock[]): void {
+    outliving.add(id);
+    if (renewed) short.endSoon(left.filter((lock) => lock.id === id));
+    else book.others.set(path, { id, who: 'ended job' });
+  }
+
+  return {
+    async endJob(player) {
+      await short.look();
+      await playPosts(player);
+      const left = await locksOf(player);
+      for (const lock of player.counted) if (!lock.autoRelease) handOn(lock, left);
+      if (player.ledgerGone) {
+        // Of what no step had told, the ledger alone knew.
+        const unknown = left.filter(({ id }) => givesNoProof || !player.counted.some((lock) => lock.id === id));
+        for (const { id } of unknown) outliving.add(id);
+        short.endSoon(unknown);
+      }
+      await close(player);
+    },
+    async endJobInVain(player) {
+      await short.look();
+      short.doubt(await stage.locks());
+      const told = await playPosts(player, { isAway: true });
+      const left = await locksOf(player);
+      short.endSoon(left);
+      for (const { id } of left) outliving.add(id);
+      for (const lock of player.counted) {
+        handOn(lock, left);
+        const { autoRelease, id, path } = lock;
+        const isTold = !autoRelease || !left.some((one) => one.id === id) || player.ledgerGone;
+        if (!isTold) expect(told, `a lock on ${path} that could not be released`).toContain(`${path} (`);
+      }
+      await close(player);
+    },
+    async loseMachine(player) {
+      await short.look();
+      await player.job.end();
+      const left = await locksOf(player);
+      short.endSoon(left);
+      for (const lock of player.counted) handOn(lock, left);
+      await players.restart(player);
+    },
+    async killRenewers(wanted) {
+      await short.look();
+      const renews = ({ counted }: Player): boolean => counted.some(({ id, renewed }) => renewed && short.isKept(id));
+      const player = renews(wanted) ? wanted : (players.all.find(renews) ?? wanted);
+      const pids = player.job.leftProcesses();
+      for (const pid of pids) kill(pid);
+      // Where processes cannot be seen, their locks are renewed as before.
+      if (pids.length > 0) short.endSoon(await locksOf(player));
+    },
+    async deleteLedger(player) {
+      if (!existsSync(ledgerOf(player.job))) return;
+      await short.look();
+      await rm(ledgerOf(player.job));
+      player.ledgerGone = true;
+      player.asked.clear();
+      await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
+      short.endSoon(await locksOf(player));
+    },
+    leftBy: (locks) => locks.filter(({ id, origin }) => finished.has(origin ?? '') && !outliving.has(id)),
+  };
+}

@@ -1,0 +1,50 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Job } from '../../../support/runner/job.ts';
+import type { Stage } from '../stage.ts';
+import type { Account, Counted, PlayedStep } from './book.ts';
+
+/** A job of the model. When it has ended, the player has another one. */
+export interface Player extends Account {
+  job: Job;
+  origin: string;
+  asked: Set<string>;
+  /** Each has a post-step. */
+  steps: PlayedStep[];
+  counted: Counted[];
+}
+
+export interface Players {
+  readonly all: readonly Player[];
+  of(number: number): Player;
+  /** Gives the player the next job. */
+  restart(player: Player): Promise<void>;
+}
+
+export async function openPlayers(stage: Stage, count: number, paths: readonly string[]): Promise<Players> {
+  let runs = 0;
+
+  async function newPlayer(): Promise<Player> {
+    runs += 1;
+    const runId = `${runs}`;
+    const job = await stage.job({ run: { runId } });
+    // Patterns mean files of the checkout.
+    for (const path of paths) await writeFile(join(job.folders.workspace, path), '');
+    const origin = `https://github.com/octo-games/dragon/actions/runs/${runId}/attempts/1`;
+    return { job, origin, steps: [], asked: new Set(), counted: [], broken: [], ledgerGone: false };
+  }
+
+  const all: Player[] = [];
+  for (let number = 0; number < count; number += 1) all.push(await newPlayer());
+  return {
+    all,
+    of(number) {
+      const player = all[number];
+      if (player === undefined) throw new Error('There is no such player.');
+      return player;
+    },
+    async restart(player) {
+      Object.assign(player, await newPlayer());
+    },
+  };
+}
