@@ -42,7 +42,7 @@ export interface Lock {
   readonly id: string;
   readonly path: string;
   readonly type: LockType;
-  /** The name of the token that took it. */
+  /** The owner of the token that took it. */
   readonly owner: string;
   /** Where it was taken from: the address of the run, as sent in `Referer`. */
   readonly origin: string | null;

@@ -61,10 +61,10 @@ export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: Rene
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':
       throw anotherLock(renewal.lock);
-    case 'another-token': {
+    case 'another-owner': {
       const { lock } = renewal;
-      const detail = `Only the token that took a lock can renew it: ${path} is ${heldBy(lock)}.`;
-      throw new Refusal('lock-of-another-token', detail, { lock });
+      const detail = `Only the owner of a lock can renew it: ${path} is ${heldBy(lock)}.`;
+      throw new Refusal('lock-of-another-owner', detail, { lock });
     }
   }
 }

@@ -83,7 +83,7 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   id,
   type: request.type,
   token_id: request.bearer.id,
-  owner: request.bearer.name,
+  owner: request.bearer.owner,
   origin: request.origin,
   folded_path: request.foldedPath,
   fence,
@@ -115,7 +115,7 @@ export async function acquireLocks(
   const decisions = await quota(
     db,
     now,
-    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.name })),
+    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner })),
   );
   const asked = places.filter(({ index }, place) => {
     const decision = decisions[place];

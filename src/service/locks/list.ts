@@ -40,7 +40,7 @@ export async function listLocks({ read, now }: Storage, query: LockQuery): Promi
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
 }
 
-/** A lock, and the token that may release it without force. */
+/** A lock, and the token that took it. */
 export interface HeldLock {
   readonly lock: Lock;
   readonly tokenId: string;

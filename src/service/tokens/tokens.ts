@@ -13,6 +13,8 @@ import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 export interface Bearer {
   readonly id: string;
   readonly name: string;
+  /** Whose its locks are. Case counts. */
+  readonly owner: string;
   readonly scopes: readonly Scope[];
   /** Null: all. */
   readonly workspaces: readonly string[] | null;
@@ -30,6 +32,8 @@ export interface Token extends Bearer {
 
 export interface NewToken {
   readonly name: string;
+  /** Its name, unless given. */
+  readonly owner?: string | undefined;
   readonly scopes: readonly Scope[];
   readonly workspaces: readonly string[] | null;
   readonly lifetime: Duration | null;
@@ -44,6 +48,7 @@ const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ??
 const bearerOf = (row: Row): Bearer => ({
   id: row.id,
   name: row.name,
+  owner: row.owner ?? row.name,
   scopes: scopesOf(row),
   workspaces: workspacesOf(row),
 });
@@ -67,7 +72,7 @@ const withNow = (db: Database, now: Now) => db.selectFrom('tokens').selectAll().
 export async function createToken(
   db: Database,
   now: Now,
-  { name, scopes, workspaces, lifetime }: NewToken,
+  { name, owner = name, scopes, workspaces, lifetime }: NewToken,
   id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
@@ -76,6 +81,7 @@ export async function createToken(
     .values({
       id,
       name,
+      owner,
       hash: secretHash(secret),
       scopes: JSON.stringify(scopes),
       workspaces: workspaces === null ? null : JSON.stringify(workspaces),

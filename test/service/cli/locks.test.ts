@@ -49,7 +49,7 @@ describe('lock list', () => {
 
   test('reads all pages', async () => {
     // Far more locks than a page holds.
-    const bearer = { id: 'tok_many', name: 'many', scopes: [], workspaces: null };
+    const bearer = { id: 'tok_many', name: 'many', owner: 'many', scopes: [], workspaces: null };
     const request = {
       workspace: 'sample',
       type: 'exclusive',

@@ -138,13 +138,13 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     });
   });
 
-  test("another token's lock is neither renewed nor released, whoever knows its tag: 403", async () => {
+  test("another owner's lock is neither renewed nor released, whoever knows its tag: 403", async () => {
     const { ada, bob, root } = await newWorkspace();
     const { body: held } = await ada.take('a');
     const tag = { 'if-match': `"${held.id}"` };
     for (const { take, release } of [bob, root]) {
       for (const answer of [await take('a', { ttl: '2h', ...tag }), await release('a', tag), await release('a')]) {
-        expect(expectProblem(answer, 'lock-of-another-token').lock).toEqual(held);
+        expect(expectProblem(answer, 'lock-of-another-owner').lock).toEqual(held);
       }
     }
     expect((await ada.list()).body.locks).toEqual([held]);

@@ -71,7 +71,7 @@ export const lockRelease = defineStorageCommand({
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
     await requireWorkspace(storage, workspace);
-    const releaser = { ...operatorActor(), force: flags.force };
+    const releaser = { ...operatorActor(), owner: null, force: flags.force };
     const release = await storage.commit({ workspace }, (db) =>
       releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
     );
@@ -84,7 +84,7 @@ export const lockRelease = defineStorageCommand({
         };
       case 'absent':
         throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
-      case 'another-token':
+      case 'another-owner':
       // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
       case 'another-lock':
         throw new Failure(

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { HeldLock } from '../../locks/list.ts';
+import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
   folderName,
@@ -18,14 +19,16 @@ import { countdown, type Markup, time } from '../elements/text.ts';
 
 export type ReleaseWay = ShownLock['release'];
 
-export function releaseWay({ id, scopes }: Bearer, tokenId: string): ReleaseWay {
-  if (tokenId === id) return grants(scopes, 'locks:write') ? 'own' : 'none';
+export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: HeldLock): ReleaseWay {
+  const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
+  if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
   return grants(scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-export function shownLock(bearer: Bearer, { lock, tokenId }: HeldLock): ShownLock {
+export function shownLock(bearer: Bearer, held: HeldLock): ShownLock {
+  const { lock } = held;
   const { id, path, owner, origin, acquired_at, expires_at } = lock;
-  return { id, path, owner, origin, acquired_at, expires_at, release: releaseWay(bearer, tokenId) };
+  return { id, path, owner, origin, acquired_at, expires_at, release: releaseWay(bearer, held) };
 }
 
 export const columnNames: Readonly<Record<SortKey, string>> = {
