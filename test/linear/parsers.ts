@@ -61,7 +61,7 @@ import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
-import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
+import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
@@ -376,6 +376,7 @@ export const parsers: readonly Parser[] = [
   row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
   row('service/tokens/new-token.ts parseLifetime', parseLifetime),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
+  row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
   row('service/tokens/secret.ts looksLikeTokenSecret', looksLikeTokenSecret, ['wsa_', 'a', '']),
   row('service/platform/ip-address.ts parseCidr', parseCidr),
   row('service/platform/ip-address.ts parseIpAddress', parseIpAddress),

@@ -75,11 +75,9 @@ export const lockSchema = z
     id: z.string(),
     path: z.string().openapi({ example: 'Content/Hero.uasset' }),
     type: z.enum(lockTypes),
-    owner: z
-      .string()
-      .openapi({
-        description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
-      }),
+    owner: z.string().openapi({
+      description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
+    }),
     origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
     acquired_at: timestamp,
     expires_at: timestamp,

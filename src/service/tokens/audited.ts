@@ -12,11 +12,11 @@ export async function createTokenAudited(
   tokenId?: string,
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const created = await createToken(db, now, newToken, tokenId);
-  const { id, name, scopes, workspaces, expires_at } = created.token;
+  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
   await recordAudit(db, now, {
     actor,
     action: 'token.created',
-    detail: { token: id, name, scopes, workspaces, expires_at },
+    detail: { token: id, name, owner, scopes, workspaces, expires_at },
   });
   return created;
 }

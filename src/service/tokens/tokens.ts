@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
@@ -98,6 +98,16 @@ export async function createToken(
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
+}
+
+/** Those that may renew and release the locks of the owner now, the oldest first. */
+export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
+  const rows = await withNow(db, now)
+    .where(sql<boolean>`coalesce(owner, name) = ${owner}`)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(tokenOf).filter(({ state }) => state === 'active');
 }
 
 export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {

@@ -36,6 +36,8 @@ describe('a sentence', () => {
     ['session.signed-in', { by: 'link' }, 'signed in with the first-start link'],
     ['session.signed-out', {}, 'signed out'],
     ['token.created', made, 'created the token ci with sync, locks:write'],
+    ['token.created', { ...made, owner: 'ci' }, 'created the token ci with sync, locks:write'],
+    ['token.created', { ...made, owner: 'ada' }, 'created the token ci of ada with sync, locks:write'],
     ['token.created', { ...made, workspaces: ['a', 'b'] }, 'created the token ci with sync, locks:write, only in a, b'],
     ['token.revoked', { name: 'ci' }, 'revoked the token ci'],
     [

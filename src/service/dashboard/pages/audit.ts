@@ -112,7 +112,9 @@ const listIn = (detail: Detail, name: string): readonly string[] => {
 function tokenMade(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));
   const limit = Array.isArray(detail['workspaces']) ? html`, only in ${list('workspaces')}` : '';
-  return html`created the token ${named(detail, 'name')} with ${list('scopes')}${limit}`;
+  const owner = textIn(detail, 'owner');
+  const ofOwner = owner === undefined || owner === textIn(detail, 'name') ? '' : html` of ${literal(owner)}`;
+  return html`created the token ${named(detail, 'name')}${ofOwner} with ${list('scopes')}${limit}`;
 }
 
 function forceReleased(detail: Detail): Markup {
