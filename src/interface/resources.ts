@@ -46,6 +46,8 @@ export interface Lock {
   readonly owner: string;
   /** Where it was taken from: the address of the run, as sent in `Referer`. */
   readonly origin: string | null;
+  /** What its owner tells those who find the path locked. */
+  readonly note: string | null;
   readonly acquired_at: Timestamp;
   readonly expires_at: Timestamp;
   /** Larger than that of every lock taken before in its workspace. */

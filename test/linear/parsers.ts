@@ -29,6 +29,7 @@ import { createServiceText, htmlToText, plainName } from '../../src/client/servi
 import { readSync } from '../../src/client/sync.ts';
 import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
+import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
@@ -372,6 +373,7 @@ export const parsers: readonly Parser[] = [
     ['', ' ', '"'],
     ['"', 'a', ''],
   ),
+  row('interface/lock-note.ts parseNote', parseNote),
   row('service/tokens/audit-actor.ts parseAuditActor', parseAuditActor),
   row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
   row('service/tokens/new-token.ts parseLifetime', parseLifetime),

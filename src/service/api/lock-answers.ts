@@ -10,8 +10,8 @@ import type { Renewal, RenewalRequest } from '../locks/renew.ts';
 /** Most locks are released long before they expire; a client that slept until then would miss it. */
 export const maxRetryAfterSeconds = 5;
 
-export const heldBy = (lock: Lock): string =>
-  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
+export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
 const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
   jsonAnswer(status, lock, {

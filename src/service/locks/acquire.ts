@@ -23,6 +23,7 @@ export interface LockRequest {
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
+  readonly note?: string | null | undefined;
 }
 
 export type Acquisition =
@@ -32,7 +33,7 @@ export type Acquisition =
 const key = ['workspace_id', 'path'] as const;
 
 /** Columns of text, as newLock() has them. */
-const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'folded_path'] as const;
+const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path'] as const;
 
 const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -85,6 +86,8 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   token_id: request.bearer.id,
   owner: request.bearer.owner,
   origin: request.origin,
+  note: request.note,
+  noted_lock_id: id,
   folded_path: request.foldedPath,
   fence,
   ttl: milliseconds(request.ttl),

@@ -17,7 +17,10 @@ export interface InService {
   json(...args: readonly string[]): Promise<any>;
   /** A request with the token that may do everything, if no other is given. */
   ask(method: string, path: string, given?: Ask): Promise<Reply>;
-  lock(path: string, given?: { readonly ttl?: string; readonly origin?: string }): Promise<Reply>;
+  lock(
+    path: string,
+    given?: { readonly ttl?: string; readonly origin?: string; readonly note?: string },
+  ): Promise<Reply>;
   /** Works on the database, as another process may. */
   inDatabase<T>(work: (storage: Storage) => Promise<T>): Promise<T>;
 }
@@ -50,9 +53,9 @@ export function besideService(): InService {
       return JSON.parse(stdout);
     },
     ask: asAdmin,
-    lock: (path, { ttl = '1h', origin } = {}) =>
+    lock: (path, { ttl = '1h', origin, note } = {}) =>
       asAdmin('POST', '/workspaces/sample/locks', {
-        json: { path, type: 'exclusive', ttl },
+        json: { path, type: 'exclusive', ttl, note },
         ...(origin !== undefined && { headers: { referer: origin } }),
       }),
     async inDatabase(work) {

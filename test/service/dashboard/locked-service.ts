@@ -8,6 +8,7 @@ export interface TakenLock {
 export interface Taking {
   readonly ttl?: string;
   readonly origin?: string;
+  readonly note?: string;
 }
 
 /** Takes a lock as a pipeline does. */
@@ -16,11 +17,11 @@ export async function takeLock(
   workspace: string,
   token: string,
   path: string,
-  { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1' }: Taking = {},
+  { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1', note }: Taking = {},
 ): Promise<TakenLock> {
   const answer = await ask('POST', `/v1/workspaces/${workspace}/locks`, {
     token,
-    json: { path, type: 'exclusive', ttl },
+    json: { path, type: 'exclusive', ttl, note },
     headers: { referer: origin },
   });
   if (answer.status !== 201) throw new Error(`The lock on ${path} was not taken: ${answer.text}`);

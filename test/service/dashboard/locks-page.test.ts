@@ -62,6 +62,19 @@ describe('the list of locks, without JavaScript,', () => {
     expect(await shown('?search=zebra')).toEqual(['no-match']);
   });
 
+  test('shows and searches the notes of locks, in the list and where one is released', async () => {
+    const workspace = await service().workspace();
+    const writer = await signedIn(service());
+    const noted = await takeLock(service(), workspace, writer.secret, 'noted', { note: 'Repainting <b>the hull</b>' });
+    const bare = await takeLock(service(), workspace, writer.secret, 'bare');
+    const { text } = await writer.get(listOf(workspace));
+    const shown = 'Repainting &lt;b&gt;the hull&lt;/b&gt;';
+    expect(text).toContain(`<bdi class="note faint" title="${shown}">${shown}</bdi>`);
+    expect(pathsIn((await writer.get(listOf(workspace, '?search=HULL'))).text)).toEqual(['noted']);
+    expect((await writer.get(releaseOf(workspace, noted))).text).toContain(`<dt>Note</dt><dd><bdi>${shown}</bdi></dd>`);
+    expect((await writer.get(releaseOf(workspace, bare))).text).not.toContain('<dt>Note</dt>');
+  });
+
   test('offers what the token may do, and nothing else', async () => {
     const workspace = await service().workspace();
     const writer = await signedIn(service(), { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });

@@ -36,6 +36,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       type: 'exclusive',
       owner: 'ada',
       origin,
+      note: null,
       acquired_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expires_at: expect.any(String),
       fence: expect.any(Number),

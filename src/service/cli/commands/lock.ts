@@ -36,17 +36,18 @@ export const lockList = defineStorageCommand({
     await requireWorkspace(storage, id);
     const locks = await allLocks(storage, id);
     const now = await databaseTime(storage);
-    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin }) => [
+    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin, note }) => [
       path,
       owner,
       shownTime(acquired_at),
       `${shownUntil(expires_at, now)} (${shownTime(expires_at)})`,
       origin ?? '',
+      note ?? '',
     ]);
     return {
       document: { locks },
       lines: table(
-        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'],
+        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN', 'NOTE'],
         rows,
         `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`,
       ),
@@ -54,9 +55,10 @@ export const lockList = defineStorageCommand({
   },
 });
 
-function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
+function heldBy({ owner, acquired_at, expires_at, origin, note }: Lock): string {
   const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
-  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}`;
+  const told = note === null ? '' : `, with the note "${note}"`;
+  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}${told}`;
 }
 
 export const lockRelease = defineStorageCommand({

@@ -45,10 +45,11 @@ const runOf = (origin: string | null): Markup =>
     : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
 
 /** A lock in full, to decide about. */
-const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: number): Markup =>
+const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
     <dt>Holder</dt><dd>${userText(owner)}</dd>
+    ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
     <dt>From run</dt><dd>${runOf(origin)}</dd>
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
