@@ -24,6 +24,8 @@ export type TokenState = 'active' | 'expired' | 'revoked';
 
 export interface Token extends Bearer {
   readonly state: TokenState;
+  /** The id of the token that took over when this one was rotated. */
+  readonly replaced_by: string | null;
   readonly created_at: Timestamp;
   readonly expires_at: Timestamp | null;
   /** Some seconds late, and null until then: see last-use.ts. */
@@ -61,6 +63,7 @@ function stateOf(row: Row, now: number): TokenState {
 const tokenOf = (row: Row & { now: number }): Token => ({
   ...bearerOf(row),
   state: stateOf(row, row.now),
+  replaced_by: row.replaced_by,
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
   last_used_at: asTimestampOrNull(row.last_used_at),
