@@ -100,6 +100,8 @@ function* lockRows(count: number): Generator<LockRow[]> {
     type: 'exclusive',
     token_id: 'tok_seeded',
     owner: 'release',
+    note: null,
+    noted_lock_id: null,
     origin: 'https://github.com/studio/game/actions/runs/1234567890/attempts/1',
     acquired_at: now,
     expires_at: now + dayMs,

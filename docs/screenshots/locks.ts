@@ -10,6 +10,7 @@ interface HeldFor {
   readonly path: string;
   readonly owner: string;
   readonly run: string;
+  readonly note?: string;
   readonly minutesAgo: number;
   readonly secondsLeft: number;
 }
@@ -30,7 +31,14 @@ const locks: readonly HeldFor[] = [
     secondsLeft: 221,
   },
   { path: 'Content/Maps/Arena.umap', owner: 'nightly build', run: '4807', minutesAgo: 184, secondsLeft: 3_960 },
-  { path: 'Content/Maps/Town.umap', owner: 'ada', run: '4819', minutesAgo: 72, secondsLeft: 2_868 },
+  {
+    path: 'Content/Maps/Town.umap',
+    owner: 'ada',
+    run: '4819',
+    note: 'New harbour, done by noon',
+    minutesAgo: 72,
+    secondsLeft: 2_868,
+  },
   {
     path: 'Content/Vehicles/Kart/SM_Kart.uasset',
     owner: 'nightly build',
@@ -46,7 +54,7 @@ const nowOf = async (page: Page): Promise<number> => Number(await page.locator('
 
 async function hold({ commit }: Storage, at: number): Promise<void> {
   await commit('global', async (db) => {
-    for (const [index, { path, owner, run, minutesAgo, secondsLeft }] of locks.entries()) {
+    for (const [index, { path, owner, run, note = null, minutesAgo, secondsLeft }] of locks.entries()) {
       await db
         .insertInto('locks')
         .values({
@@ -59,6 +67,8 @@ async function hold({ commit }: Storage, at: number): Promise<void> {
           origin: `https://ci.example.com/studio/game/runs/${run}/attempts/1`,
           acquired_at: at - minutesAgo * minute,
           expires_at: at + secondsLeft * 1_000,
+          note,
+          noted_lock_id: `lock_${index}`,
           fence: index + 1,
         })
         .execute();

@@ -9,6 +9,7 @@ const day = 24 * 60 * minute;
 
 interface PicturedToken {
   readonly name: string;
+  readonly owner?: string;
   readonly scopes: readonly string[];
   readonly workspaces?: readonly string[];
   readonly daysOld: number;
@@ -35,7 +36,15 @@ const tokens: readonly PicturedToken[] = [
     daysLeft: 18,
     usedMinutesAgo: 17_000,
   },
-  { name: 'grace, on call', scopes: ['locks:admin'], daysOld: 6, daysLeft: 84, usedMinutesAgo: 130 },
+  {
+    name: 'grace, on call',
+    owner: 'grace',
+    scopes: ['locks:admin'],
+    daysOld: 6,
+    daysLeft: 84,
+    usedMinutesAgo: 130,
+  },
+  { name: 'grace, laptop', owner: 'grace', scopes: ['locks:write'], daysOld: 6, daysLeft: 84, usedMinutesAgo: 12 },
   {
     name: 'trailer render',
     scopes: ['sync', 'locks:write'],
@@ -55,6 +64,7 @@ const insertToken = (db: Database, at: number, index: number, token: PicturedTok
     .values({
       id: idOf(index),
       name: token.name,
+      owner: token.owner ?? null,
       hash: secretHash(token.name),
       scopes: JSON.stringify(token.scopes),
       workspaces: token.workspaces === undefined ? null : JSON.stringify(token.workspaces),

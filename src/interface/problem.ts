@@ -7,7 +7,7 @@ export const problems = {
   'malformed-request': { status: 400, title: 'Malformed request' },
   unauthorized: { status: 401, title: 'Unauthorized' },
   'insufficient-scope': { status: 403, title: 'Insufficient scope' },
-  'lock-of-another-token': { status: 403, title: 'Lock held by another token' },
+  'lock-of-another-owner': { status: 403, title: 'Lock held by another owner' },
   'cross-site': { status: 403, title: 'Cross-site request' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },

@@ -42,10 +42,12 @@ export interface Lock {
   readonly id: string;
   readonly path: string;
   readonly type: LockType;
-  /** The name of the token that took it. */
+  /** The owner of the token that took it. */
   readonly owner: string;
   /** Where it was taken from: the address of the run, as sent in `Referer`. */
   readonly origin: string | null;
+  /** What its owner tells those who find the path locked. */
+  readonly note: string | null;
   readonly acquired_at: Timestamp;
   readonly expires_at: Timestamp;
   /** Larger than that of every lock taken before in its workspace. */

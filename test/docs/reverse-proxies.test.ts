@@ -219,8 +219,9 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
   test('a body of 1 MiB gets through, and the service refuses a larger one', async () => {
     const workspace = await service.workspace();
     const locks = `/v1/workspaces/${workspace}/locks`;
-    const body = JSON.stringify({ ...lockOf('Content/Large.uasset'), note: '' });
-    const ofSize = (bytes: number): string => body.replace('"note":""', `"note":"${'x'.repeat(bytes - body.length)}"`);
+    const body = JSON.stringify({ ...lockOf('Content/Large.uasset'), padding: '' });
+    const ofSize = (bytes: number): string =>
+      body.replace('"padding":""', `"padding":"${'x'.repeat(bytes - body.length)}"`);
     expect((await send('POST', locks, { raw: ofSize(1_048_576) })).status).toBe(201);
     for (const bytes of [1_048_577, 4_000_000]) {
       const { status, headers, body: problem } = await send('POST', locks, { raw: ofSize(bytes) });
@@ -259,7 +260,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       ['a name much like it', { x_forwarded_for: other }],
     ])('when the client writes %s', async (_, headers) => {
       const workspace = await service.workspace();
-      const { secret: holder } = await service.token();
+      const { secret: holder } = await service.token({ name: 'holder' });
       const locks = `/v1/workspaces/${workspace}/locks`;
       await service.ask('POST', locks, { token: holder, json: lockOf('Content/Hero.uasset') });
       const target = `${locks}/Content%2FHero.uasset?force=true`;

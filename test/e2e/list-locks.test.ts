@@ -33,6 +33,7 @@ describe('the list', () => {
         "expires_at": "<time>",
         "fence": 1,
         "id": "<lock>",
+        "note": null,
         "origin": "https://github.com/octo-games/dragon/actions/runs/7",
         "owner": "ada",
         "path": "Content/Hero.uasset",
@@ -80,7 +81,7 @@ describe('the list', () => {
     const one = await job.run({ with: { ...listed, 'ignore-owner': 'grace' } });
     expect(one.conclusion).toBe('failure');
     expect(pathsIn(one.outputs['locks'])).toEqual(['Content/Hero.uasset']);
-    const none = await job.run({ with: { ...listed, 'ignore-owner': 'grace\nada' } });
+    const none = await job.run({ with: { ...listed, 'ignore-owner': 'Grace\nADA' } });
     expect(none).toMatchObject({ conclusion: 'success', outputs: { status: 'free', count: '0', locks: '[]' } });
     expect(stable(none.log)).toMatchInlineSnapshot(
       `"Nothing is locked in <workspace>, apart from 3 locks of ignored owners."`,

@@ -29,6 +29,7 @@ import { createServiceText, htmlToText, plainName } from '../../src/client/servi
 import { readSync } from '../../src/client/sync.ts';
 import { parseWorkspaceId as parseNamedWorkspace } from '../../src/client/workspace-id.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
+import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
@@ -63,7 +64,7 @@ import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
-import { parseLifetime, parseTokenName } from '../../src/service/tokens/new-token.ts';
+import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
@@ -389,10 +390,12 @@ export const parsers: readonly Parser[] = [
     ['', ' ', '"'],
     ['"', 'a', ''],
   ),
+  row('interface/lock-note.ts parseNote', parseNote),
   row('service/tokens/audit-actor.ts parseAuditActor', parseAuditActor),
   row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
   row('service/tokens/new-token.ts parseLifetime', parseLifetime),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
+  row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
   row('service/tokens/secret.ts looksLikeTokenSecret', looksLikeTokenSecret, ['wsa_', 'a', '']),
   row('service/platform/ip-address.ts parseCidr', parseCidr),
   row('service/platform/ip-address.ts parseIpAddress', parseIpAddress),

@@ -41,6 +41,8 @@ export interface Ask {
 
 export interface TokenOptions {
   readonly name?: string;
+  /** Its name if not given. */
+  readonly owner?: string;
   readonly scopes?: readonly Scope[];
   readonly workspaces?: readonly string[] | null;
   readonly lifetime?: Duration | null;
@@ -151,9 +153,9 @@ export async function startTestService(
     dataFolder: data.folder,
     log: () => lines.join(''),
     ask: (method, path, given) => ask(baseUrl, method, path, given),
-    async token({ name = 'ada', scopes = allScopes, workspaces = null, lifetime = null } = {}) {
+    async token({ name = 'ada', owner, scopes = allScopes, workspaces = null, lifetime = null } = {}) {
       const { token, secret } = await storage.commit('global', (db) =>
-        createToken(db, storage.now, { name, scopes, workspaces, lifetime }),
+        createToken(db, storage.now, { name, owner, scopes, workspaces, lifetime }),
       );
       return { id: token.id, secret };
     },

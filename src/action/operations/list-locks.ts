@@ -114,7 +114,9 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       ? await client.listLocks({ workspace }, within)
       : await listOnPaths(client, workspace, paths, within);
   if (incomplete !== undefined) log.warn(incomplete);
-  const locks = items.filter(({ owner }) => owner === undefined || !ignoredOwners.includes(owner)).sort(byPath);
+  // Case does not count in the logins of people, which is what most give here.
+  const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
+  const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
   const sentence = sentenceOf(found, `${workspace}${among}`);

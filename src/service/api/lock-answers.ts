@@ -10,8 +10,8 @@ import type { Renewal, RenewalRequest } from '../locks/renew.ts';
 /** Most locks are released long before they expire; a client that slept until then would miss it. */
 export const maxRetryAfterSeconds = 5;
 
-export const heldBy = (lock: Lock): string =>
-  `held by ${lock.owner} until ${lock.expires_at}${lock.origin === null ? '' : `, taken from ${lock.origin}`}`;
+export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
 const lockAnswer = (status: number, workspace: string, lock: Lock): Answer =>
   jsonAnswer(status, lock, {
@@ -61,10 +61,10 @@ export function renewalAnswer({ workspace, path }: RenewalRequest, renewal: Rene
       throw new Refusal('lock-changed', `There is no lock on ${path} to renew. It was released or has expired.`);
     case 'another-lock':
       throw anotherLock(renewal.lock);
-    case 'another-token': {
+    case 'another-owner': {
       const { lock } = renewal;
-      const detail = `Only the token that took a lock can renew it: ${path} is ${heldBy(lock)}.`;
-      throw new Refusal('lock-of-another-token', detail, { lock });
+      const detail = `Only the owner of a lock can renew it: ${path} is ${heldBy(lock)}.`;
+      throw new Refusal('lock-of-another-owner', detail, { lock });
     }
   }
 }

@@ -82,16 +82,17 @@ const conditionHeader = z.object({
 
 const headersOfLock = { ...always('ETag', 'Location'), ...sometimes('Idempotency-Replayed') };
 
-/** Whether this request releases a lock of its own token, judging by what is committed. */
+/** Whether this request releases a lock of its own owner, judging by what is committed. */
 async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
   const workspace = parseWorkspaceId(c.req.param('id') ?? '');
   const path = lockPathFromUrl(lastSegment(c.req.path));
   if (!workspace.ok || !path.ok) return false;
   const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
   const ifMatch = c.req.header('if-match');
+  const { id: tokenId, owner } = bearerOf(c);
   return (
     found?.live === true &&
-    isOwnLock(found, bearerOf(c).id) &&
+    isOwnLock(found, { owner, tokenId }) &&
     (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
   );
 }
@@ -157,7 +158,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
     description:
-      'Releasing a lock of the same token is never refused with 429 and does not count. A request that releases none counts like any other.',
+      'Releasing a lock of the same owner is never refused with 429 and does not count. A request that releases none counts like any other.',
     method: 'delete',
     path: '/v1/workspaces/{id}/locks/{path}',
     access: 'locks:write',
@@ -167,7 +168,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       force: z
         .enum(['true', 'false'])
         .default('false')
-        .openapi({ description: "Release another token's lock. Needs locks:admin, and is audited." }),
+        .openapi({ description: "Release another owner's lock. Needs locks:admin, and is audited." }),
     }),
     headers: conditionHeader,
     responses: { 204: { description: 'Released.' } },
@@ -188,7 +189,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         workspace: workspace.id,
         path,
         match: ifMatch === undefined ? null : parseIfMatch(ifMatch),
-        releaser: { ...actorOf(c), force: asked && admin },
+        releaser: { ...actorOf(c), owner: bearer.owner, force: asked && admin },
       });
       switch (release.kind) {
         case 'released':
@@ -205,10 +206,10 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
           );
         case 'another-lock':
           throw anotherLock(release.lock);
-        case 'another-token':
+        case 'another-owner':
           if (asked) throw insufficientScope('locks:admin', bearer.scopes);
           throw new Refusal(
-            'lock-of-another-token',
+            'lock-of-another-owner',
             `${path} is ${heldBy(release.lock)}. A token with the scope locks:admin can release it with ?force=true.`,
             { lock: release.lock },
           );

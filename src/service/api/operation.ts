@@ -97,7 +97,7 @@ interface Operation<Body, Query> {
   /** With parameters in braces, as OpenAPI writes them. */
   readonly path: `/${string}`;
   readonly access: Access;
-  /** Counts against the rate limit unless it releases a lock of the same token. */
+  /** Counts against the rate limit unless it releases a lock of the same owner. */
   readonly ownReleaseIsFree?: true;
   readonly params?: z.ZodObject;
   readonly query?: z.ZodType<Query> & z.ZodObject;

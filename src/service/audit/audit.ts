@@ -5,6 +5,7 @@ export const auditActions = [
   'session.signed-in',
   'session.signed-out',
   'token.created',
+  'token.rotated',
   'token.revoked',
   'lock.force-released',
   'hook.registered',

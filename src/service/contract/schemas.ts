@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { durationPattern, formatDuration } from '../../interface/duration.ts';
+import { forbiddenInNote, maxNoteLength, parseNote } from '../../interface/lock-note.ts';
 import {
   forbiddenInLockPath,
   maxLockPathBytes,
@@ -75,8 +76,11 @@ export const lockSchema = z
     id: z.string(),
     path: z.string().openapi({ example: 'Content/Hero.uasset' }),
     type: z.enum(lockTypes),
-    owner: z.string().openapi({ description: 'The name of the token that took it.' }),
+    owner: z.string().openapi({
+      description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
+    }),
     origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
+    note: z.string().nullable().openapi({ description: 'What its owner tells those who find the path locked.' }),
     acquired_at: timestamp,
     expires_at: timestamp,
     fence: z.number().int().openapi({ description: 'Larger than that of every earlier lock in this workspace.' }),
@@ -151,6 +155,19 @@ export const lockRequestSchema = z
         pattern: durationPattern.source,
         description: `From ${formatDuration(minTtl)} to ${formatDuration(maxTtl)}.`,
         example: '1h',
+      }),
+    note: z
+      .string()
+      .transform(parsedBy(parseNote))
+      .nullable()
+      .default(null)
+      .openapi({
+        type: ['string', 'null'],
+        maxLength: maxNoteLength,
+        not: { pattern: forbiddenInNote },
+        description:
+          'What to tell those who find the path locked, in one line. It stays when the lock is renewed; that of a renewal is not used.',
+        example: 'Repainting the hull, back on Monday',
       }),
   })
   .openapi('LockRequest');

@@ -15,6 +15,7 @@ import { addLockListPage } from './pages/locks.ts';
 import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addReleasePages } from './pages/release-lock.ts';
+import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage } from './pages/sync.ts';
 import { addSyncHistoryPage } from './pages/syncs.ts';
@@ -33,6 +34,7 @@ export function createDashboard(parts: DashboardParts): App {
   addWorkspaceListPage(app, parts);
   addTokenPages(app, parts);
   addNewTokenPages(app, parts);
+  addRotationPages(app, parts);
   addAuditPage(app, parts);
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);

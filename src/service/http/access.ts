@@ -126,7 +126,7 @@ export async function authenticateRequest(
   return authentication.bearer;
 }
 
-/** What releasing a lock of its own token costs is known only when it is answered: see rate-limit.ts. */
+/** What releasing a lock of its own owner costs is known only when it is answered: see rate-limit.ts. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,

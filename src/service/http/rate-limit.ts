@@ -7,13 +7,13 @@ export type Admission =
   | { readonly kind: 'admitted'; readonly headers: Headers }
   | { readonly kind: 'refused'; readonly headers: Headers; readonly retryAfterSeconds: number };
 
-/** A release of the token's own lock is free. What turns out to be anything else is charged when it has been answered. */
+/** A release of a lock of the token's owner is free. What turns out to be anything else is charged when it has been answered. */
 export interface ReleaseAdmission {
-  /** Null where it may go on, whatever comes of it. Otherwise only what releases a lock of the token's own may. */
+  /** Null where it may go on, whatever comes of it. Otherwise only what releases a lock of the token's owner may. */
   readonly retryAfterSeconds: number | null;
   /** As they are when it is charged. */
   readonly headers: Headers;
-  /** It has released a lock of the token's own. Gives the headers as they are without the charge. */
+  /** It has released a lock of the token's owner. Gives the headers as they are without the charge. */
   waive(): Headers;
   /** It is answered. */
   settle(): void;
@@ -25,7 +25,7 @@ export interface RateLimiter {
 }
 
 interface Bucket {
-  /** Below zero: requests to release that released nothing of their token's own. */
+  /** Below zero: requests to release that released nothing of their owner's. */
   level: number;
   filledAt: number;
   /** Requests to release that are not answered yet, each of which may have to be charged. */
@@ -54,7 +54,7 @@ const unlimited: RateLimiter = {
 export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
   if (limit === null) return unlimited;
   const { perSecond, burst } = limit;
-  /** How far requests to release may go below zero before each has to show that the lock is the token's own. */
+  /** How far requests to release may go below zero before each has to show that the lock is its owner's. */
   const floor = -burst;
   const secondsToFill = Math.ceil(burst / perSecond);
   const policy = `"token";q=${burst};w=${secondsToFill}`;

@@ -27,7 +27,10 @@ import { lfsAnswer, lfsError, lfsLock } from './answers.ts';
 import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
 import { addRoute } from './route.ts';
 
-const isOwn = (lock: LiveLock | FoundLock, c: Context<Environment>): boolean => isOwnLock(lock, bearerOf(c).id);
+function isOwn(lock: LiveLock | FoundLock, c: Context<Environment>): boolean {
+  const { id: tokenId, owner } = bearerOf(c);
+  return isOwnLock(lock, { owner, tokenId });
+}
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
@@ -129,7 +132,7 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
       return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
     }
     const hint = 'A token with the scope locks:admin can release it with --force.';
-    return new Refusal('lock-of-another-token', `${held} ${hint}`, { lock });
+    return new Refusal('lock-of-another-owner', `${held} ${hint}`, { lock });
   }
 
   addRoute(app, routes, {
@@ -153,12 +156,13 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
       );
       if (found === undefined) return absent;
       const lock = lockOf(found);
+      const bearer = bearerOf(c);
       const release = await commitRelease({
         workspace,
         // Stored paths are paths: only acquireLocks() writes them.
         path: lock.path as LockPath,
         match: (held) => held === id,
-        releaser: { ...actorOf(c), force: asked && grants(bearerOf(c).scopes, 'locks:admin') },
+        releaser: { ...actorOf(c), owner: bearer.owner, force: asked && grants(bearer.scopes, 'locks:admin') },
       });
       switch (release.kind) {
         case 'released':
@@ -169,7 +173,7 @@ function addReleaseRoute(app: App, routes: LockRoutes): void {
         case 'absent':
         case 'another-lock':
           return absent;
-        case 'another-token':
+        case 'another-owner':
           throw heldByAnother(c, release.lock, asked);
       }
     },

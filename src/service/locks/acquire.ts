@@ -25,6 +25,7 @@ export interface LockRequest {
   readonly origin: string | null;
   /** Taken by a person with Git LFS, which knows no ttl: see renew-desk.ts. */
   readonly fromDesk?: boolean;
+  readonly note?: string | null | undefined;
 }
 
 export type Acquisition =
@@ -34,7 +35,7 @@ export type Acquisition =
 const key = ['workspace_id', 'path'] as const;
 
 /** Columns of text, as newLock() has them. */
-const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'folded_path', 'desk_id'] as const;
+const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const;
 
 const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -85,8 +86,10 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   id,
   type: request.type,
   token_id: request.bearer.id,
-  owner: request.bearer.name,
+  owner: request.bearer.owner,
   origin: request.origin,
+  note: request.note,
+  noted_lock_id: id,
   folded_path: request.foldedPath,
   desk_id: request.fromDesk ? id : undefined,
   fence,
@@ -118,7 +121,7 @@ export async function acquireLocks(
   const decisions = await quota(
     db,
     now,
-    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.name })),
+    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner })),
   );
   const asked = places.filter(({ index }, place) => {
     const decision = decisions[place];

@@ -56,7 +56,7 @@ export async function listLocks(storage: Storage, query: LockQuery): Promise<Loc
   return { locks: locks.map(lockOf), next };
 }
 
-/** A lock, and the token that may release it without force. */
+/** A lock, and the token that took it. */
 export interface HeldLock {
   readonly lock: Lock;
   readonly tokenId: string;

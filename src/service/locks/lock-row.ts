@@ -8,12 +8,16 @@ export type LockRow = Selectable<Tables['locks']>;
 // A newer version of the service may have stored a type that this one does not know.
 const typeOf = (text: string): LockType => lockTypes.find((type) => type === text) ?? 'exclusive';
 
+/** What an earlier version took over is another lock, and still has the note of the one before. */
+const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
+
 export const lockOf = (row: LockRow): Lock => ({
   id: row.id,
   path: row.path,
   type: typeOf(row.type),
   owner: row.owner,
   origin: row.origin,
+  note: noteOf(row),
   acquired_at: asTimestamp(row.acquired_at),
   expires_at: asTimestamp(row.expires_at),
   fence: row.fence,

@@ -10,8 +10,10 @@ import type { IdMatch } from './id-match.ts';
 import { releasedEvent } from './lock-events.ts';
 import { lockOf } from './lock-row.ts';
 
-/** Who asks: a token, or the operator at the command line, who owns no lock. */
+/** Who asks: a token, or the operator at the command line. */
 export interface Releaser extends Actor {
+  /** Null for the operator, who owns no lock. */
+  readonly owner: string | null;
   /** Takes away another's lock. Whoever sets it has checked that this is allowed. */
   readonly force: boolean;
   /** Why it is taken away, in the words of the person who does it. */
@@ -29,17 +31,22 @@ export type Release =
   | { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean }
   | { readonly kind: 'absent' }
   | { readonly kind: 'another-lock'; readonly lock: Lock }
-  | { readonly kind: 'another-token'; readonly lock: Lock };
+  | { readonly kind: 'another-owner'; readonly lock: Lock };
 
 interface Granted extends ReleaseRequest {
   readonly found: FoundLock;
 }
 
-/** Of the one who asks. The operator at the command line has no token, and so no lock. */
-export const isOwnLock = (lock: Pick<FoundLock, 'token_id'>, tokenId: string | null): boolean =>
-  lock.token_id === tokenId;
+/**
+ * Whether the one who asks may renew and release the lock without force: the owner, with any token. An instance of an
+ * earlier version puts the name of the token down as the owner, so the token that took the lock is its owner's in any case.
+ */
+export const isOwnLock = (
+  lock: Pick<FoundLock, 'owner' | 'token_id'>,
+  { owner, tokenId }: Pick<Releaser, 'owner' | 'tokenId'>,
+): boolean => lock.owner === owner || lock.token_id === tokenId;
 
-const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser.tokenId);
+const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser);
 
 const deleteLocks = batchQuery((db, members, now) =>
   db
@@ -68,7 +75,7 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
   const events = granted.flatMap((release) => {
     const at = times.get(release.found.id);
-    const { name: by } = release.releaser;
+    const by = release.releaser.owner ?? release.releaser.name;
     return at === undefined ? [] : [releasedEvent(release.found, at, by, !isOwn(release))];
   });
   await recordEvents(db, now, events);
@@ -93,7 +100,7 @@ export async function releaseLocks(
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
     const release = { ...request, found };
     const own = isOwn(release);
-    if (!own && !releaser.force) return { kind: 'another-token', lock };
+    if (!own && !releaser.force) return { kind: 'another-owner', lock };
     granted.set(found.id, release);
     return { kind: 'released', lock, own };
   });

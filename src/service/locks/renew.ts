@@ -8,6 +8,7 @@ import type { Bearer } from '../tokens/tokens.ts';
 import { findLock } from './find.ts';
 import type { IdMatch } from './id-match.ts';
 import { lockOf } from './lock-row.ts';
+import { isOwnLock } from './release.ts';
 
 export interface RenewalRequest {
   readonly workspace: string;
@@ -21,7 +22,7 @@ export type Renewal =
   | { readonly kind: 'renewed'; readonly lock: Lock }
   | { readonly kind: 'absent' }
   | { readonly kind: 'another-lock'; readonly lock: Lock }
-  | { readonly kind: 'another-token'; readonly lock: Lock };
+  | { readonly kind: 'another-owner'; readonly lock: Lock };
 
 export async function renewLock(
   db: Database,
@@ -31,7 +32,9 @@ export async function renewLock(
   const found = await findLock(db, now, { workspace, path });
   if (!found?.live) return { kind: 'absent' };
   if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
-  if (found.token_id !== bearer.id) return { kind: 'another-token', lock: lockOf(found) };
+  if (!isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id })) {
+    return { kind: 'another-owner', lock: lockOf(found) };
+  }
   const renewed = await db
     .updateTable('locks')
     .set({ expires_at: sql<number>`${now} + ${milliseconds(ttl)}` })

@@ -168,6 +168,14 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column desk_id text',
     'create index locks_by_id on locks (workspace_id, id)',
   ],
+  // All are null where they are not set, so that an instance of an earlier version goes on beside this one: what it creates
+  // has no owner of its own, and when it grants an expired lock anew, the old note is that of another lock.
+  () => [
+    'alter table tokens add column owner text',
+    'alter table tokens add column replaced_by text',
+    'alter table locks add column note text',
+    'alter table locks add column noted_lock_id text',
+  ],
 ];
 
 /** The message is a sentence for a person. */

@@ -5,6 +5,10 @@ export interface Tables {
   readonly tokens: {
     id: string;
     name: string;
+    /** Whose its locks are. Null: its name, where an earlier version created it. */
+    owner: string | null;
+    /** The id of the token that took over when this one was rotated. */
+    replaced_by: string | null;
     hash: string;
     scopes: string;
     /** Null: all workspaces. */
@@ -73,6 +77,9 @@ export interface Tables {
     token_id: string;
     owner: string;
     origin: string | null;
+    note: string | null;
+    /** The note counts only if this is the id of the lock: earlier versions leave the note of the lock before. */
+    noted_lock_id: string | null;
     acquired_at: number;
     expires_at: number;
     fence: number;

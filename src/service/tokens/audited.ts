@@ -1,7 +1,15 @@
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { unknownWorkspaces } from './new-token.ts';
-import { createToken, findToken, type NewToken, type Revocation, revokeToken, type Token } from './tokens.ts';
+import {
+  activeTokensOf,
+  createToken,
+  findToken,
+  type NewToken,
+  type Revocation,
+  revokeToken,
+  type Token,
+} from './tokens.ts';
 
 /** Every token is created through here, so that every creation is recorded. */
 export async function createTokenAudited(
@@ -12,17 +20,23 @@ export async function createTokenAudited(
   tokenId?: string,
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const created = await createToken(db, now, newToken, tokenId);
-  const { id, name, scopes, workspaces, expires_at } = created.token;
+  const { id, name, owner, scopes, workspaces, expires_at } = created.token;
   await recordAudit(db, now, {
     actor,
     action: 'token.created',
-    detail: { token: id, name, scopes, workspaces, expires_at },
+    detail: { token: id, name, owner, scopes, workspaces, expires_at },
   });
   return created;
 }
 
 export type OnceCreated =
-  | { readonly kind: 'created'; readonly token: Token; readonly secret: string }
+  | {
+      readonly kind: 'created';
+      readonly token: Token;
+      readonly secret: string;
+      /** Active ones, which can release its locks. */
+      readonly othersOfOwner: readonly Token[];
+    }
   /** There is one with this id: it was asked for before, and its secret is not known any more. */
   | { readonly kind: 'made-before'; readonly token: Token }
   | { readonly kind: 'unknown-workspaces'; readonly ids: readonly string[] };
@@ -38,7 +52,8 @@ export async function createTokenOnce(
   if (token !== undefined) return { kind: 'made-before', token };
   const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
   if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown };
-  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)) };
+  const othersOfOwner = await activeTokensOf(db, now, newToken.owner ?? newToken.name);
+  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner };
 }
 
 /** Nothing is recorded of a token that was already revoked. */

@@ -8,15 +8,22 @@ const maxNameLength = 100;
 /** NFC leaves at least a quarter of a text: what is longer than this is too long, and is not composed to find out. */
 const maxUncomposedLength = 4 * maxNameLength;
 
-/** The name becomes the owner of the token's locks, so people have to be able to read it. */
-export function parseTokenName(text: string): Parsed<string> {
+/** People read it wherever a lock of the token is in their way. */
+function parseShownName(text: string, what: string, whenEmpty: string): Parsed<string> {
   const trimmed = text.trim();
   const name = trimmed.length > maxUncomposedLength ? trimmed : trimmed.normalize('NFC').trim();
-  if (name === '') return refused('A token needs a name: it is shown as the owner of its locks.');
-  if (name.length > maxNameLength) return refused(`A token's name has at most ${maxNameLength} characters.`);
-  if (/\p{C}/u.test(name)) return refused("A token's name must not have control or invisible characters.");
+  if (name === '') return refused(whenEmpty);
+  if (name.length > maxNameLength) return refused(`${what} has at most ${maxNameLength} characters.`);
+  if (/\p{C}/u.test(name)) return refused(`${what} must not have control or invisible characters.`);
   return accepted(name);
 }
+
+/** The name is the owner of the token's locks, unless it has another. */
+export const parseTokenName = (text: string): Parsed<string> =>
+  parseShownName(text, "A token's name", 'A token needs a name: it is shown as the owner of its locks.');
+
+export const parseTokenOwner = (text: string): Parsed<string> =>
+  parseShownName(text, "A token's owner", 'Name the owner, or leave it out: then the owner is the name of the token.');
 
 /** How long a token may live. */
 export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
@@ -13,6 +13,8 @@ import { newTokenId, newTokenSecret, sameHash, secretHash } from './secret.ts';
 export interface Bearer {
   readonly id: string;
   readonly name: string;
+  /** Whose its locks are. Case counts. */
+  readonly owner: string;
   readonly scopes: readonly Scope[];
   /** Null: all. */
   readonly workspaces: readonly string[] | null;
@@ -22,6 +24,8 @@ export type TokenState = 'active' | 'expired' | 'revoked';
 
 export interface Token extends Bearer {
   readonly state: TokenState;
+  /** The id of the token that took over when this one was rotated. */
+  readonly replaced_by: string | null;
   readonly created_at: Timestamp;
   readonly expires_at: Timestamp | null;
   /** Some seconds late, and null until then: see last-use.ts. */
@@ -30,6 +34,8 @@ export interface Token extends Bearer {
 
 export interface NewToken {
   readonly name: string;
+  /** Its name, unless given. */
+  readonly owner?: string | undefined;
   readonly scopes: readonly Scope[];
   readonly workspaces: readonly string[] | null;
   readonly lifetime: Duration | null;
@@ -44,6 +50,7 @@ const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ??
 const bearerOf = (row: Row): Bearer => ({
   id: row.id,
   name: row.name,
+  owner: row.owner ?? row.name,
   scopes: scopesOf(row),
   workspaces: workspacesOf(row),
 });
@@ -56,6 +63,7 @@ function stateOf(row: Row, now: number): TokenState {
 const tokenOf = (row: Row & { now: number }): Token => ({
   ...bearerOf(row),
   state: stateOf(row, row.now),
+  replaced_by: row.replaced_by,
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
   last_used_at: asTimestampOrNull(row.last_used_at),
@@ -67,7 +75,7 @@ const withNow = (db: Database, now: Now) => db.selectFrom('tokens').selectAll().
 export async function createToken(
   db: Database,
   now: Now,
-  { name, scopes, workspaces, lifetime }: NewToken,
+  { name, owner = name, scopes, workspaces, lifetime }: NewToken,
   id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
@@ -76,6 +84,7 @@ export async function createToken(
     .values({
       id,
       name,
+      owner,
       hash: secretHash(secret),
       scopes: JSON.stringify(scopes),
       workspaces: workspaces === null ? null : JSON.stringify(workspaces),
@@ -92,6 +101,16 @@ export async function createToken(
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
   return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
+}
+
+/** Those that may renew and release the locks of the owner now, the oldest first. */
+export async function activeTokensOf(db: Database, now: Now, owner: string): Promise<Token[]> {
+  const rows = await withNow(db, now)
+    .where(sql<boolean>`coalesce(owner, name) = ${owner}`)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  return rows.map(tokenOf).filter(({ state }) => state === 'active');
 }
 
 export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {

@@ -37,7 +37,7 @@ describe.each(databaseKinds)('what the audit tells on $name', (kind) => {
     const { id, name, scopes, workspaces, expires_at } = token;
     expect(expires_at).not.toBeNull();
     expect(await told()).toEqual([
-      { ...byAda, action: 'token.created', detail: { token: id, name, scopes, workspaces, expires_at } },
+      { ...byAda, action: 'token.created', detail: { token: id, name, owner: name, scopes, workspaces, expires_at } },
     ]);
     expect(JSON.stringify(await told())).not.toContain(secret);
   });

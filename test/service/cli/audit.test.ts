@@ -60,7 +60,7 @@ describe('audit', () => {
     const workspace = { workspace: 'brief', remote: 'https://git.example.com/b.git' };
     expect(entries).toMatchObject([
       { action: 'token.revoked', detail: { token: token.id, name } },
-      { action: 'token.created', detail: { token: token.id, name, scopes, workspaces, expires_at } },
+      { action: 'token.created', detail: { token: token.id, name, owner: name, scopes, workspaces, expires_at } },
       { action: 'workspace.removed', detail: workspace },
       { action: 'workspace.added', detail: workspace },
     ]);

@@ -33,9 +33,12 @@ export function besideService() {
       return JSON.parse(stdout);
     },
     ask: asAdmin,
-    lock: (path: string, { ttl = '1h', origin }: { readonly ttl?: string; readonly origin?: string } = {}) =>
+    lock: (
+      path: string,
+      { ttl = '1h', origin, note }: { readonly ttl?: string; readonly origin?: string; readonly note?: string } = {},
+    ) =>
       asAdmin('POST', '/workspaces/sample/locks', {
-        json: { path, type: 'exclusive', ttl },
+        json: { path, type: 'exclusive', ttl, note },
         ...(origin !== undefined && { headers: { referer: origin } }),
       }),
     /** Works on the database, as another process may. */

@@ -11,12 +11,13 @@ const operator = `operator:${userInfo().username}`;
 
 describe('lock list', () => {
   test('shows who holds what, since when, until when and from which run', async () => {
-    const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42 });
+    const note = 'Moving the gate';
+    const { body } = await lock('Content/Maps/Arena.umap', { ttl: '12m', origin: run42, note });
     const { stdout } = await run('lock', 'list', 'sample');
     const [head, row] = stdout.split('\n');
-    expect(head).toMatch(/^PATH +OWNER +SINCE +EXPIRES +ORIGIN$/);
+    expect(head).toMatch(/^PATH +OWNER +SINCE +EXPIRES +ORIGIN +NOTE$/);
     expect(row).toMatch(
-      /^Content\/Maps\/Arena\.umap +dev +\d{4}-\d\d-\d\d \d\d:\d\d UTC +in 1[12] min \(\S+ \S+ UTC\) +https:\/\/github\.com\S+$/,
+      /^Content\/Maps\/Arena\.umap +dev +\d{4}-\d\d-\d\d \d\d:\d\d UTC +in 1[12] min \(\S+ \S+ UTC\) +https:\/\/github\.com\S+ +Moving the gate$/,
     );
     expect(row).toContain(run42);
     expect(await json('lock', 'list', 'sample')).toEqual({ locks: [body] });
@@ -59,11 +60,11 @@ describe('lock release', () => {
 
   test('leaves a lock with its holder, and names who that is', async () => {
     const path = 'Content/Hero.uasset';
-    await lock(path, { origin: run42 });
+    await lock(path, { origin: run42, note: 'Repaint' });
     const { code, stdout, stderr } = await run('lock', 'release', 'sample', path);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /The lock on Content\/Hero\.uasset is held by dev, from the run \S+, since .* until .*\. .*--force/,
+      /The lock on Content\/Hero\.uasset is held by dev, from the run \S+, since .* until .*, with the note "Repaint"\. .*--force/,
     );
     expect(stderr).toContain(run42);
     expect((await lock(path)).status).toBe(409);

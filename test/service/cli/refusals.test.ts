@@ -22,6 +22,8 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...lockRelease, '../x', '--force'], 'PATH is '],
   [[...lockRelease, 'C:\\x', '--force'], 'PATH is '],
   [['token', 'create', '--name=a\u202eb', '--scopes=sync'], '--name is '],
+  [[...tokenCreate, '--owner=a\u0007', '--scopes=sync'], '--owner is '],
+  [[...tokenCreate, '--owner= ', '--scopes=sync'], '--owner is '],
   [[...tokenCreate, '--scopes=sync', '--expires=1w'], '--expires is '],
   [[...tokenCreate, '--scopes='], '--scopes is '],
   [[...tokenCreate, '--scopes=sync,locks:reed'], '--scopes is "locks:reed". Did you mean locks:read?'],

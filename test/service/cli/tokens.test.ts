@@ -16,6 +16,27 @@ describe('token create', () => {
     expect(await statusWith(secret)).toBe(200);
   });
 
+  test('gives its locks to the owner that is named, or to its own name, and says who else can release them', async () => {
+    const create = (...more: readonly string[]) => ['token', 'create', '--scopes', 'locks:write', ...more];
+    const first = await json(...create('--name', 'laptop', '--owner', 'Ada Lovelace'));
+    expect(first).toMatchObject({ token: { name: 'laptop', owner: 'Ada Lovelace' }, other_tokens_of_owner: [] });
+    expect((await run(...create('--name', 'alone'))).stdout).toMatch(/Its locks belong to "alone"\.\n$/);
+    const second = await json(...create('--name', 'Ada Lovelace'));
+    const { id, name } = first.token;
+    expect(second).toMatchObject({ token: { owner: 'Ada Lovelace' }, other_tokens_of_owner: [{ id, name }] });
+    await run('token', 'revoke', second.token.id);
+    const { stdout } = await run(...create('--name', 'desk', '--owner', ' Ada Lovelace '));
+    expect(stdout).toContain(`The owner "Ada Lovelace" already has another active token: "laptop" (${id}).`);
+    expect(stdout).toContain('Each of them can renew and release the locks of the others.');
+    // Case counts.
+    expect((await run(...create('--name', 'x', '--owner', 'ada lovelace'))).stdout).not.toContain('another active');
+    for (let more = 0; more < 5; more += 1) await run(...create('--name', `m${more}`, '--owner', 'Ada Lovelace'));
+    const last = (await run(...create('--name', 'last', '--owner', 'Ada Lovelace'))).stdout;
+    expect(last).toMatch(
+      /already has other active tokens: "laptop" \(tok_\S+\), "desk" .*, "m2" \(tok_\S+\), 2 more\./,
+    );
+  });
+
   test('limits the token to a time, and to the workspaces that are named', async () => {
     await run('workspace', 'add', 'hidden', '--remote', 'https://git.example.com/hidden.git', '--no-check');
     const limits = ['--expires', '2h', '--workspaces', 'sample'];
@@ -36,15 +57,26 @@ describe('token create', () => {
 });
 
 test('token list shows what each token may do, when it was used last, and never a secret', async () => {
-  const { token, secret } = await json('token', 'create', '--name', 'shown', '--scopes', 'hooks:write');
+  const { token, secret } = await json(
+    'token',
+    'create',
+    '--name',
+    'shown',
+    '--owner',
+    'of-shown',
+    '--scopes',
+    'hooks:write',
+  );
   expect(await statusWith(secret)).toBe(200);
   await expect
     .poll(async () => (await json('token', 'list')).tokens, { timeout: 30_000, interval: 1_000 })
     .toContainEqual({ ...token, last_used_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/) });
   const { stdout } = await run('token', 'list');
   const [head = '', ...rows] = stdout.split('\n');
-  expect(head).toMatch(/^ID +NAME +STATE +SCOPES +WORKSPACES +CREATED +EXPIRES +LAST USED$/);
-  const row = new RegExp(`^${token.id} +shown +active +hooks:write +all +\\S+ \\S+ UTC +never +\\S+ \\S+ UTC$`);
+  expect(head).toMatch(/^ID +NAME +OWNER +STATE +SCOPES +WORKSPACES +CREATED +EXPIRES +LAST USED$/);
+  const row = new RegExp(
+    `^${token.id} +shown +of-shown +active +hooks:write +all +\\S+ \\S+ UTC +never +\\S+ \\S+ UTC$`,
+  );
   expect(rows).toContainEqual(expect.stringMatching(row));
   expect(stdout + JSON.stringify(await json('token', 'list'))).not.toContain('wsa_');
 });
@@ -55,7 +87,7 @@ describe('token revoke', () => {
     expect(await statusWith(secret)).toBe(200);
     expect(await run('token', 'revoke', token.id)).toMatchObject({ code: 0, stderr: '' });
     expect(await statusWith(secret)).toBe(401);
-    expect((await run('token', 'list')).stdout).toMatch(new RegExp(`^${token.id} +ends +revoked `, 'm'));
+    expect((await run('token', 'list')).stdout).toMatch(new RegExp(`^${token.id} +ends +ends +revoked `, 'm'));
     expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
   });
 });

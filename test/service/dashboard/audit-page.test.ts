@@ -36,7 +36,15 @@ describe('a sentence', () => {
     ['session.signed-in', { by: 'link' }, 'signed in with the first-start link'],
     ['session.signed-out', {}, 'signed out'],
     ['token.created', made, 'created the token ci with sync, locks:write'],
+    ['token.created', { ...made, owner: 'ci' }, 'created the token ci with sync, locks:write'],
+    ['token.created', { ...made, owner: 'ada' }, 'created the token ci of ada with sync, locks:write'],
     ['token.created', { ...made, workspaces: ['a', 'b'] }, 'created the token ci with sync, locks:write, only in a, b'],
+    [
+      'token.rotated',
+      { name: 'ci', old_valid_until: '2026-03-01T14:05:09.000Z' },
+      'rotated the token ci; the old secret ends at 2026-03-01 14:05:09 UTC',
+    ],
+    ['token.rotated', { name: 'ci' }, 'rotated the token ci'],
     ['token.revoked', { name: 'ci' }, 'revoked the token ci'],
     [
       'lock.force-released',

@@ -18,6 +18,8 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/tokens', need: 'admin' },
   { method: 'POST', path: '/tokens', need: 'admin' },
   { method: 'GET', path: '/tokens/new', need: 'admin' },
+  { method: 'GET', path: '/tokens/:token/rotate', need: 'admin' },
+  { method: 'POST', path: '/tokens/:token/rotate', need: 'admin' },
   { method: 'GET', path: '/tokens/:token/revoke', need: 'admin' },
   { method: 'POST', path: '/tokens/:token/revoke', need: 'admin' },
   { method: 'GET', path: '/audit', need: 'admin' },

@@ -23,6 +23,7 @@ const lock: fc.Arbitrary<ShownLock> = fc.record({
   path,
   owner: piece,
   origin: fc.option(fc.constantFrom('https://ci.example.com/runs/1', 'https://ci.example.com/runs/2')),
+  note: fc.option(piece),
   acquired_at: time,
   expires_at: time,
   release: fc.constant('none' as const),
@@ -74,9 +75,16 @@ test('every lock that matches has one row, behind that of its folder where they 
 
 const at = (minute: number) => new Date(minute * 60_000).toISOString();
 const three: readonly ShownLock[] = [
-  { path: 'b/1', owner: 'ada', origin: null, acquired_at: at(1), expires_at: at(9) },
-  { path: 'a/2', owner: 'bob', origin: 'https://x.example/2', acquired_at: at(3), expires_at: at(7) },
-  { path: 'c', owner: 'bob', origin: 'https://x.example/1', acquired_at: at(2), expires_at: at(8) },
+  { path: 'b/1', owner: 'ada', origin: null, note: null, acquired_at: at(1), expires_at: at(9) },
+  { path: 'a/2', owner: 'bob', origin: 'https://x.example/2', note: null, acquired_at: at(3), expires_at: at(7) },
+  {
+    path: 'c',
+    owner: 'bob',
+    origin: 'https://x.example/1',
+    note: 'Hull repaint',
+    acquired_at: at(2),
+    expires_at: at(8),
+  },
 ].map((each) => ({ ...each, id: each.path, release: 'none' }));
 
 test.each([
@@ -84,7 +92,8 @@ test.each([
   ['BOB', ['a/2', 'c']],
   ['example/2 A/', ['a/2']],
   ['a/2 ada', []],
-])('a search for "%s" finds each of its words in path, holder or run, in capitals or not', (search, paths) => {
+  ['bob Repaint', ['c']],
+])('a search for "%s" finds each of its words in path, holder, note or run, in capitals or not', (search, paths) => {
   expect(matching(three, { search, path: '' }).map((each) => each.path)).toEqual(paths);
 });
 

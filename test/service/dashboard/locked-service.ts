@@ -10,6 +10,7 @@ export interface TakenLock {
 export interface Taking {
   readonly ttl?: string;
   readonly origin?: string;
+  readonly note?: string;
 }
 
 /** Takes a lock as a pipeline does. */
@@ -18,9 +19,13 @@ export async function takeLock(
   workspace: string,
   token: string,
   path: string,
-  { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1' }: Taking = {},
+  { ttl = '1h', origin = 'https://ci.example.com/game/runs/7/attempts/1', note }: Taking = {},
 ): Promise<TakenLock> {
-  const answer = await locksOf(service, workspace, token).take(path, { ttl, referer: origin });
+  const answer = await locksOf(service, workspace, token).take(
+    path,
+    { ttl, referer: origin },
+    { ...(note !== undefined && { note }) },
+  );
   if (answer.status !== 201) throw new Error(`The lock on ${path} was not taken: ${answer.text}`);
   return answer.body;
 }

@@ -63,26 +63,42 @@ describe('the list of locks, without JavaScript,', () => {
     expect(await shown('?search=zebra')).toEqual(['no-match']);
   });
 
+  test('shows and searches the notes of locks, in the list and where one is released', async () => {
+    const workspace = await service.workspace();
+    const writer = await signedIn(service);
+    const noted = await takeLock(service, workspace, writer.secret, 'noted', { note: 'Repainting <b>the hull</b>' });
+    const bare = await takeLock(service, workspace, writer.secret, 'bare');
+    const { text } = await writer.get(listOf(workspace));
+    const shown = 'Repainting &lt;b&gt;the hull&lt;/b&gt;';
+    expect(text).toContain(`<bdi class="note faint" title="${shown}">${shown}</bdi>`);
+    expect(pathsIn((await writer.get(listOf(workspace, '?search=HULL'))).text)).toEqual(['noted']);
+    expect((await writer.get(releaseOf(workspace, noted))).text).toContain(`<dt>Note</dt><dd><bdi>${shown}</bdi></dd>`);
+    expect((await writer.get(releaseOf(workspace, bare))).text).not.toContain('<dt>Note</dt>');
+  });
+
   test('offers what the token may do, and nothing else', async () => {
     const workspace = await service.workspace();
-    const writer = await signedIn(service, { scopes: ['locks:write'] });
-    const admin = await signedIn(service, { scopes: ['locks:admin'] });
+    const writer = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    const admin = await signedIn(service, { name: 'ada', owner: 'root', scopes: ['locks:admin'] });
+    const desk = await service.token({ name: 'desk', owner: 'ada' });
     await takeLock(service, workspace, writer.secret, 'one');
     await takeLock(service, workspace, admin.secret, 'two');
+    await takeLock(service, workspace, desk.secret, 'three');
     const offered = async (visitor: Visitor) =>
       [...(await visitor.get(listOf(workspace))).text.matchAll(/aria-label="([^"]+)">(?:Release|Force release)</g)].map(
         ([, name]) => name,
       );
-    expect(await offered(writer)).toEqual(['Release one']);
-    expect(await offered(admin)).toEqual(['Force release one', 'Release two']);
+    expect(await offered(writer)).toEqual(['Release one', 'Release three']);
+    expect(await offered(admin)).toEqual(['Force release one', 'Force release three', 'Release two']);
   });
 });
 
 describe('releasing a lock', () => {
   test('of one’s own takes a confirmation and no reason, and leads back to the list as it was', async () => {
     const workspace = await service.workspace();
-    const writer = await signedIn(service, { scopes: ['locks:write'] });
-    const lock = await takeLock(service, workspace, writer.secret, 'Content/Hero.uasset');
+    const writer = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    const { secret } = await service.token({ name: 'desk', owner: 'ada' });
+    const lock = await takeLock(service, workspace, secret, 'Content/Hero.uasset');
     const referer = `${service.baseUrl}${listOf(workspace, '?search=hero&sort=-left')}`;
     const page = await writer.get(releaseOf(workspace, lock), { referer });
     expect(page.status).toBe(200);

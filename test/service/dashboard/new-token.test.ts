@@ -60,6 +60,24 @@ describe('making a token', () => {
     expect(entries).toMatchObject([{ actor: 'root', action: 'token.created', address: '127.0.0.1', detail }]);
   });
 
+  test('has its name for an owner or the one that is named, and says who else can release its locks', async () => {
+    const visitor = await administrator();
+    const first = await send(visitor, { name: 'laptop', owner: ' Ada Lovelace ' });
+    expect(first.text).toContain('<dt>Owner</dt><dd><bdi>Ada Lovelace</bdi></dd>');
+    expect(first.text).not.toContain('other active token');
+    expect(await named('laptop')).toMatchObject([{ owner: 'Ada Lovelace' }]);
+    const second = await send(visitor, { name: 'Ada Lovelace', owner: ' ' });
+    expect(second.text).toMatch(
+      /The owner <bdi>Ada Lovelace<\/bdi> already has 1 other active token: <bdi>laptop<\/bdi>\./,
+    );
+    expect(await named('Ada Lovelace')).toMatchObject([{ owner: 'Ada Lovelace' }]);
+    for (const owner of ['a\u0007', 'x'.repeat(101)]) {
+      const refused = await send(visitor, { name: 'nobody', owner });
+      expect([refused.status, refused.text.includes('id="owner-problem"')]).toEqual([422, true]);
+    }
+    expect(await named('nobody')).toEqual([]);
+  });
+
   test('that ends after some days, or never where that is asked for; and may be an administrator’s', async () => {
     const visitor = await administrator();
     await send(visitor, { name: 'for 30d', expires: '30d' });

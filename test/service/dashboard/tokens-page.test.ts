@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
-import type { RunningService } from '../../support/running-service.ts';
+import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
@@ -41,10 +41,33 @@ describe('the list of tokens', () => {
     expect(page.match(/signed in with it/g)).toHaveLength(1);
     expect(rowOf(page, own)).toContain('signed in with it');
     for (const over of [expired, revoked]) expect(rowOf(page, over)).not.toContain('/revoke');
+    expect(page).toMatch(/<tbody><tr class="group"><th scope="rowgroup"[^>]*>.*?<bdi>lost<\/bdi>.*?1 token</s);
     for (const notice of ['%3Cb%3Ex', 'constructor', '__proto__']) {
       expect(await show(`?notice=${notice}`)).not.toContain('class="notice"');
     }
   });
+});
+
+test('tokens are listed with their owner, those with active tokens first, in whatever case they are written', async () => {
+  const service = await startTestService(sqlite);
+  onTestFinished(service.stop);
+  const visitor = await signedIn(service, { name: 'root', scopes: ['admin'] });
+  const token = async (name: string, owner: string) => (await service.token({ name, owner })).id;
+  const gone = await token('gone', 'bob');
+  await end(service, gone);
+  const ids = [await token('laptop', 'ada'), await token('desk', 'Ada'), await token('pc', 'ada')];
+  const { text } = await visitor.get('/tokens');
+  const groups = [...text.matchAll(/<tbody>(.*?)<\/tbody>/gs)].map(([, group = '']) => [
+    /<bdi>(.*?)<\/bdi>/.exec(group)?.[1],
+    /\d+ tokens?/.exec(group)?.[0],
+    [...group.matchAll(/<tr id="(tok_[^"]+)"/g)].map(([, id]) => id),
+  ]);
+  expect(groups).toEqual([
+    ['ada', '2 tokens', [ids[2], ids[0]]],
+    ['Ada', '1 token', [ids[1]]],
+    ['root', '1 token', [visitor.id]],
+    ['bob', '1 token', [gone]],
+  ]);
 });
 
 describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {

@@ -37,6 +37,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
       type: 'exclusive',
       owner: 'ada',
       origin,
+      note: null,
       acquired_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       expires_at: expect.any(String),
       fence: expect.any(Number),
@@ -139,13 +140,13 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     });
   });
 
-  test("another token's lock is neither renewed nor released, whoever knows its tag: 403", async () => {
+  test("another owner's lock is neither renewed nor released, whoever knows its tag: 403", async () => {
     const { ada, bob, root } = await newWorkspace();
     const { body: held } = await ada.take('a');
     const tag = { 'if-match': `"${held.id}"` };
     for (const { take, release } of [bob, root]) {
       for (const answer of [await take('a', { ttl: '2h', ...tag }), await release('a', tag), await release('a')]) {
-        expect(expectProblem(answer, 'lock-of-another-token').lock).toEqual(held);
+        expect(expectProblem(answer, 'lock-of-another-owner').lock).toEqual(held);
       }
     }
     expect((await ada.list()).body.locks).toEqual([held]);

@@ -259,8 +259,8 @@ describe('the OpenAPI document', () => {
   test('requires nothing that has a default, or may be left out', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
-      'body branches, body events, body format, body headers, body secret, header Idempotency-Key, header If-Match, ' +
-        'header Prefer, header Referer, query cursor, query force, query limit, query path, query prefix',
+      'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +
+        'header If-Match, header Prefer, header Referer, query cursor, query force, query limit, query path, query prefix',
     );
   });
 });

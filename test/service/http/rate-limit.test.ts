@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
@@ -208,8 +209,9 @@ describe('a token that asks too much', () => {
 describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
   /** Too slow to fill up while a test runs. */
   const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 6 } });
-  const ofNewToken = async (scope: Scope = 'locks:write'): Promise<Locks> =>
-    locksOf(service, service.home, (await service.token({ scopes: [scope] })).secret);
+  const newToken = (scope: Scope = 'locks:write') => service.token({ name: randomUUID(), scopes: [scope] });
+  const ofNewToken = async (scope?: Scope): Promise<Locks> =>
+    locksOf(service, service.home, (await newToken(scope)).secret);
 
   test('releases its own locks all the same, and is told so when it asks a second time', async () => {
     const { take, release } = await ofNewToken();
@@ -225,7 +227,7 @@ describe.each(realDatabaseKinds)('a token that has used up its limit, on $name',
   });
 
   test('is refused what releases nothing of its own, and never what does', async () => {
-    const { secret } = await service.token({ scopes: ['locks:write'] });
+    const { secret } = await newToken();
     const guest = locksOf(service, service.home, secret);
     const other = await ofNewToken();
     expect((await other.take('others')).status).toBe(201);

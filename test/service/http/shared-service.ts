@@ -48,8 +48,11 @@ export function locksOf({ ask }: Pick<RunningService, 'ask'>, workspace: string,
   return {
     list,
     paths: async (query = ''): Promise<string[]> => pathsIn(await list(query)),
-    take: (path: string, { ttl = '1h', ...headers }: Headers = {}): Promise<Reply> =>
-      ask('POST', address, { token, headers, json: { path, type: 'exclusive', ttl } }),
+    take: (
+      path: string,
+      { ttl = '1h', ...headers }: Headers = {},
+      more: { readonly note?: string } = {},
+    ): Promise<Reply> => ask('POST', address, { token, headers, json: { path, type: 'exclusive', ttl, ...more } }),
     release: (path: string, headers: Headers = {}, query = ''): Promise<Reply> =>
       ask('DELETE', `${address}/${encodeURIComponent(path)}${query}`, { token, headers }),
   };

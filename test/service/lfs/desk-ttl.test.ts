@@ -12,8 +12,8 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
   async function desks(desk_ttl: string | null = null) {
     const workspace = await service.workspace(undefined, { desk_ttl });
     const { storage } = service;
-    async function ownerOf(name: string, scopes = ['locks:write'] as const) {
-      const { id, secret } = await service.token({ name, scopes });
+    async function ownerOf(owner: string, name = owner) {
+      const { id, secret } = await service.token({ name, owner, scopes: ['locks:write'] });
       return { id, lfs: lfsOf(service, workspace, secret), api: locksOf(service, workspace, secret) };
     }
     return {
@@ -65,6 +65,16 @@ describe.each(databaseKinds)('the time of locks taken at a desk, on $name', (kin
     await pass(3 * day);
     expect((await ada.lfs.verify()).body.ours).toHaveLength(2);
     expect(await left()).toEqual({ desk: 7, job: 3, another: 4 });
+  });
+
+  test('every token of the owner renews it, and a token of the same name but of another owner does not', async () => {
+    const { ada, ownerOf, pass, left } = await desks();
+    await ada.lfs.take('a');
+    await pass(3 * day);
+    await (await ownerOf('bob', 'ada')).lfs.verify();
+    expect(await left()).toEqual({ a: 4 });
+    await (await ownerOf('ada', 'laptop')).lfs.verify();
+    expect(await left()).toEqual({ a: 7 });
   });
 
   test('nothing is written while more than nine tenths are left, and one change renews a page', async () => {

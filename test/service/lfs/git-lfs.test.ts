@@ -143,7 +143,7 @@ test('what one of a thousand locks is about is told, over all of their pages', a
   const studio = await openStudio();
   const [ada, bob] = await twoDesks(studio);
   const { workspace } = studio;
-  const bearer = { id: 'tok_importer', name: 'importer', scopes: [], workspaces: null };
+  const bearer = { id: 'tok_importer', name: 'importer', owner: 'importer', scopes: [], workspaces: null };
   const archived = Array.from({ length: 1_000 }, (_, index) => {
     const path = valueIn(parseLockPath(`Archive/${index}.uasset`));
     return { workspace, bearer, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), origin: null } as const;

@@ -1,6 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import type { Scope } from '../../../src/interface/scopes.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf, pathsOf } from './lfs-of.ts';
@@ -10,8 +9,8 @@ const run = 'https://github.com/studio/game/actions/runs/42/attempts/1';
 describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
   const service = sharedService(kind);
 
-  async function ownerIn(workspace: string, name: string, scopes: readonly Scope[] = ['locks:write']) {
-    const token = await service.token({ name, scopes });
+  async function ownerIn(workspace: string, name: string, owner = name) {
+    const token = await service.token({ name, owner, scopes: ['locks:write'] });
     return { ...token, lfs: lfsOf(service, workspace, token.secret), api: locksOf(service, workspace, token.secret) };
   }
   async function twoOwners() {
@@ -92,6 +91,20 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect([pathsOf(first.ours), pathsOf(first.theirs)]).toEqual([['b'], ['a', 'c']]);
     const { body: second } = await bob.lfs.verify({ limit: 3, cursor: first.next_cursor });
     expect([pathsOf(second.ours), pathsOf(second.theirs), 'next_cursor' in second]).toEqual([['d'], [], false]);
+  });
+
+  test('what any token of an owner has taken is its own to all of them, and nobody else is told that it is theirs', async () => {
+    const workspace = await service.workspace();
+    const [desk, laptop] = [await ownerIn(workspace, 'desk', 'ada'), await ownerIn(workspace, 'laptop', 'ada')];
+    const other = await ownerIn(workspace, 'desk', 'bob');
+    const { lock } = (await desk.lfs.take('a')).body;
+    expect(lock.owner).toEqual({ name: 'ada' });
+    expect((await laptop.lfs.verify()).body).toEqual({ ours: [lock], theirs: [] });
+    expect((await other.lfs.verify()).body).toEqual({ ours: [], theirs: [lock] });
+    expectLfsError(await other.lfs.release(lock.id), 403);
+    expect((await laptop.lfs.release(lock.id)).body).toEqual({ lock });
+    const audit = service.storage.read.selectFrom('audit').selectAll().where('actor', '=', 'laptop');
+    expect(await audit.execute()).toEqual([]);
   });
 
   test("one releases what is one's own, and what somebody else has only by force and with locks:admin, audited", async () => {

@@ -21,7 +21,7 @@ const wanted = (path: string, owner: string, workspace = 'game'): LockRequest =>
   path: valueIn(parseLockPath(path)),
   type: 'exclusive',
   ttl,
-  bearer: { id: `tok_${owner}`, name: owner, scopes: [], workspaces: null },
+  bearer: { id: `tok_${owner}`, name: owner, owner, scopes: [], workspaces: null },
   origin: null,
 });
 

@@ -18,7 +18,7 @@ describe.each(databaseKinds)('a lock that is asked for by its id on $name', (kin
   beforeAll(async () => {
     database = await kind.open();
     storage = database.storage;
-    const bearer = { id: 'tok_ada', name: 'ada', scopes: [], workspaces: null };
+    const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
     const requests = Array.from({ length: 2_000 }, (_, index) => ({
       workspace: 'game',
       path: valueIn(parseLockPath(`many/${index}`)),

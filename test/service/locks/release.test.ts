@@ -13,7 +13,7 @@ import { valueIn } from '../webhooks/samples.ts';
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });
 
-  const bearer = { id: 'tok_ada', name: 'ada', scopes: [], workspaces: null };
+  const bearer = { id: 'tok_ada', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
   const terms = { workspace: 'game', type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
   const take = (...paths: readonly string[]) => {
     const requests = paths.map((path) => ({ ...terms, path: valueIn(parseLockPath(path)) }));
@@ -23,7 +23,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
     workspace: 'game',
     path: valueIn(parseLockPath(path)),
     match: matches ? null : () => false,
-    releaser: { name: by, tokenId: `tok_${by}`, address: null, force },
+    releaser: { name: by, owner: by, tokenId: `tok_${by}`, address: null, force },
   });
   const release = (...requests: readonly ReleaseRequest[]) =>
     storage.commit('global', (db) => releaseLocks(db, storage.now, requests));
@@ -49,7 +49,7 @@ describe.each(databaseKinds)('locks that are released together on $name', (kind)
       back('e'),
     );
     expect(kinds(releases)).toEqual([
-      'another-token',
+      'another-owner',
       'released',
       'absent',
       'another-lock',

@@ -58,7 +58,7 @@ describe.each(databaseKinds)('what is told of locks on $name', (kind) => {
         workspace: 'game',
         path: valueIn(parseLockPath('second')),
         ttl: valueIn(parseTtl('2h')),
-        bearer: { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null },
+        bearer: { id: 'tok_1', name: 'ada', owner: 'ada', scopes: ['locks:write'], workspaces: null },
         match: (id) => id === second.id,
       }),
     );

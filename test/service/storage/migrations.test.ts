@@ -6,11 +6,15 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
+import { type ReleaseRequest, releaseLock } from '../../../src/service/locks/release.ts';
+import { renewLock } from '../../../src/service/locks/renew.ts';
 import { migrate } from '../../../src/service/storage/migrations.ts';
 import { openPostgres, openPostgresDialect } from '../../../src/service/storage/postgres.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
+import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.ts';
+import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import {
   borrowPGlite,
@@ -136,7 +140,7 @@ describe.each([
   });
 
   const fenceIn = async (workspace: string, path = 'a'): Promise<number | undefined> => {
-    const bearer = { id: 'tok_1', name: 'ada', scopes: [], workspaces: null };
+    const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null };
     const wanted = { path: valueIn(parseLockPath(path)), type: 'exclusive', ttl: valueIn(parseTtl('1h')) } as const;
     const request = { workspace, bearer, origin: null, ...wanted };
     const [one] = await storage.commit({ workspace }, (db) => acquireLocks(db, storage.now, [request]));
@@ -224,3 +228,82 @@ test.each([
     ]);
   },
 );
+
+describe.each([
+  ['SQLite', oldSqlite],
+  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
+])('a database without owners, on %s', (_, make) => {
+  let storage: Storage;
+  let remove: () => Promise<void>;
+  const secret = newTokenSecret();
+
+  /** As the last version without owners wrote a token, and granted a lock. */
+  const createAsBefore = (id: string, name: string, hash: string): string =>
+    `insert into tokens (id, name, hash, scopes, created_at) values ('${id}', '${name}', '${hash}', '["locks:write"]', 1)`;
+  const lockAsBefore = (path: string, id: string, owner: string, expiresAt: number): string =>
+    `insert into locks (workspace_id, path, id, type, token_id, owner, origin, folded_path, fence, acquired_at, expires_at)
+       values ('game', '${path}', '${id}', 'exclusive', 'tok_${owner}', '${owner}', null, null, 41, ${now}, ${expiresAt})
+       on conflict (workspace_id, path) do update set id = excluded.id, token_id = excluded.token_id,
+         owner = excluded.owner, expires_at = excluded.expires_at where locks.expires_at <= ${now}`;
+
+  beforeAll(async () => {
+    // The last schema in which a lock was that of one token.
+    const old = await make(11);
+    remove = old.remove;
+    await runAll(old.before, [
+      createAsBefore('tok_ada', 'ada', secretHash(secret)),
+      createAsBefore('tok_bob', 'bob', 'b'),
+      `insert into workspaces (id, remote, created_at) values ('game', 'https://git.example.com/game.git', 1)`,
+      lockAsBefore('held', 'lock_1', 'ada', now + 3_600_000),
+      `insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
+         values ('${hook}', 'game', 'https://ci.example.com', '["lock.released"]', 'standard', 's', '{}', 1, 1, 1)`,
+    ]);
+    await old.before.destroy();
+    storage = await old.open();
+  });
+  afterAll(async () => {
+    await storage.close();
+    await remove();
+  });
+
+  const askedBy = (owner: string, tokenId: string, path: string) => ({
+    workspace: 'game',
+    path: valueIn(parseLockPath(path)),
+    match: null,
+    releaser: { name: owner, owner, tokenId, address: null, force: false },
+  });
+  const release = (request: ReleaseRequest) =>
+    storage.commit({ workspace: 'game' }, (db) => releaseLock(db, storage.now, request));
+
+  test('takes the name of each token for its owner, whose locks are held on, and tells the hooks of their release', async () => {
+    expect(await authenticate(storage, secret)).toMatchObject({
+      kind: 'known',
+      bearer: { id: 'tok_ada', owner: 'ada' },
+    });
+    expect(await listTokens(storage)).toMatchObject([
+      { name: 'ada', owner: 'ada' },
+      { name: 'bob', owner: 'bob' },
+    ]);
+    expect(await release(askedBy('bob', 'tok_bob', 'held'))).toMatchObject({ kind: 'another-owner' });
+    expect(await release(askedBy('ada', 'tok_new', 'held'))).toMatchObject({
+      kind: 'released',
+      lock: { id: 'lock_1', owner: 'ada' },
+    });
+    const told = await storage.read.selectFrom('deliveries').select(['hook_id', 'event']).execute();
+    expect(told).toMatchObject([{ hook_id: hook, event: expect.stringContaining('"released_by":"ada"') }]);
+  });
+
+  test('serves an instance of the earlier version beside it, which creates tokens and takes locks as before', async () => {
+    await storage.commit('global', async (db) => {
+      await sql.raw(createAsBefore('tok_late', 'late', 'l')).execute(db);
+      await sql.raw(lockAsBefore('late', 'lock_2', 'late', now + 3_600_000)).execute(db);
+    });
+    expect(await listTokens(storage)).toContainEqual(expect.objectContaining({ id: 'tok_late', owner: 'late' }));
+    const renewal = { ttl: valueIn(parseTtl('2h')), match: () => true };
+    const bearer = { id: 'tok_other', name: 'x', owner: 'late', scopes: [], workspaces: null };
+    const renewed = await storage.commit({ workspace: 'game' }, (db) =>
+      renewLock(db, storage.now, { ...askedBy('late', 'tok_other', 'late'), ...renewal, bearer }),
+    );
+    expect(renewed).toMatchObject({ kind: 'renewed', lock: { id: 'lock_2', owner: 'late' } });
+  });
+});

@@ -27,7 +27,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from './samples.ts';
 
 const workspace = 'game';
-const bearer = { id: 'tok_1', name: 'ada', scopes: ['locks:write'], workspaces: null } as const;
+const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: ['locks:write'], workspaces: null } as const;
 
 export const secret = newSecret();
 
@@ -50,7 +50,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
     workspace,
     path: valueIn(parseLockPath(path)),
     match: null,
-    releaser: { ...actor, force: false },
+    releaser: { ...actor, owner: bearer.owner, force: false },
   });
   if (release.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;

@@ -34,6 +34,7 @@ export const lock: Lock = {
   type: 'exclusive',
   owner: 'nightly',
   origin: null,
+  note: null,
   acquired_at: '2026-01-02T03:04:05.006Z',
   expires_at: '2026-01-02T04:04:05.006Z',
   fence: 7,

@@ -36,17 +36,18 @@ export const lockList = defineStorageCommand({
     await requireWorkspace(storage, id);
     const locks = await allLocks(storage, id);
     const now = await databaseTime(storage);
-    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin }) => [
+    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin, note }) => [
       path,
       owner,
       shownTime(acquired_at),
       `${shownUntil(expires_at, now)} (${shownTime(expires_at)})`,
       origin ?? '',
+      note ?? '',
     ]);
     return {
       document: { locks },
       lines: table(
-        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN'],
+        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN', 'NOTE'],
         rows,
         `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`,
       ),
@@ -54,9 +55,10 @@ export const lockList = defineStorageCommand({
   },
 });
 
-function heldBy({ owner, acquired_at, expires_at, origin }: Lock): string {
+function heldBy({ owner, acquired_at, expires_at, origin, note }: Lock): string {
   const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
-  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}`;
+  const told = note === null ? '' : `, with the note "${note}"`;
+  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}${told}`;
 }
 
 export const lockRelease = defineStorageCommand({
@@ -71,7 +73,7 @@ export const lockRelease = defineStorageCommand({
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
     await requireWorkspace(storage, workspace);
-    const releaser = { ...operatorActor(), force: flags.force };
+    const releaser = { ...operatorActor(), owner: null, force: flags.force };
     const release = await storage.commit({ workspace }, (db) =>
       releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
     );
@@ -84,7 +86,7 @@ export const lockRelease = defineStorageCommand({
         };
       case 'absent':
         throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
-      case 'another-token':
+      case 'another-owner':
       // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
       case 'another-lock':
         throw new Failure(

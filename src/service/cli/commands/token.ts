@@ -1,7 +1,13 @@
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
-import { parseLifetime, parseTokenName, unknownWorkspaces, whyNotLimited } from '../../tokens/new-token.ts';
-import { listTokens } from '../../tokens/tokens.ts';
+import {
+  parseLifetime,
+  parseTokenName,
+  parseTokenOwner,
+  unknownWorkspaces,
+  whyNotLimited,
+} from '../../tokens/new-token.ts';
+import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { Failure } from '../command.ts';
 import { didYouMean } from '../did-you-mean.ts';
@@ -18,12 +24,31 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
   throw new Failure(`${sentences.join(' ')} ${there}; no token was made.`);
 }
 
+const maxShownTokens = 5;
+
+/** Whoever gives two tokens one owner should mean it: each can release the locks of the other. */
+function sharedOwnerLines({ owner }: Token, others: readonly Token[]): readonly string[] {
+  if (others.length === 0) return [];
+  const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);
+  const more = others.length - shown.length;
+  const names = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  return [
+    `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
+    'Each of them can renew and release the locks of the others.',
+  ];
+}
+
 export const tokenCreate = defineStorageCommand({
   name: 'token create',
   summary: 'create an API token and print its secret, once',
-  details: ['Scopes:', ...scopeLines.map((line) => `  ${line}`)],
+  details: [
+    'A lock belongs to the owner of the token that took it, and every token of that owner can renew and release it.',
+    'Scopes:',
+    ...scopeLines.map((line) => `  ${line}`),
+  ],
   flags: {
-    name: required('NAME', 'the name of the token, shown as the owner of its locks', parseTokenName),
+    name: required('NAME', 'the name of the token', parseTokenName),
+    owner: optional('OWNER', 'the owner of its locks; case counts', 'default the name of the token', parseTokenOwner),
     scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
     expires: optional('DURATION', 'how long the token is valid, such as 12h or 90d', 'default never', parseLifetime),
     workspaces: list(
@@ -40,22 +65,25 @@ export const tokenCreate = defineStorageCommand({
     return why === undefined ? [] : [`${why} Leave --workspaces out, or name other scopes.`];
   },
   async run({ flags }, storage) {
-    const { name, expires: lifetime = null } = flags;
+    const { name, owner, expires: lifetime = null } = flags;
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
     if (workspaces !== null) await checkWorkspaces(storage, workspaces);
-    const { token, secret } = await storage.commit('global', (db) =>
-      createTokenAudited(db, storage.now, operatorActor(), { name, scopes, workspaces, lifetime }),
-    );
+    const { token, secret, others } = await storage.commit('global', async (db) => {
+      const others = await activeTokensOf(db, storage.now, owner ?? name);
+      const newToken = { name, owner, scopes, workspaces, lifetime };
+      return { ...(await createTokenAudited(db, storage.now, operatorActor(), newToken)), others };
+    });
     const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
     const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
     return {
-      document: { token, secret },
+      document: { token, secret, other_tokens_of_owner: others.map(({ id, name }) => ({ id, name })) },
       lines: [
         secret,
         '',
         `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
-        `It may ${scopes.join(', ')} in ${seen}; ${end}.`,
+        `It may ${scopes.join(', ')} in ${seen}; ${end}. Its locks belong to "${token.owner}".`,
+        ...sharedOwnerLines(token, others),
       ],
     };
   },
@@ -68,9 +96,10 @@ export const tokenList = defineStorageCommand({
   example: '--json',
   async run(_call, storage) {
     const tokens = await listTokens(storage);
-    const rows = tokens.map(({ id, name, state, scopes, workspaces, created_at, expires_at, last_used_at }) => [
+    const rows = tokens.map(({ id, name, owner, state, scopes, workspaces, created_at, expires_at, last_used_at }) => [
       id,
       name,
+      owner,
       state,
       scopes.join(','),
       workspaces?.join(',') ?? 'all',
@@ -81,7 +110,7 @@ export const tokenList = defineStorageCommand({
     return {
       document: { tokens },
       lines: table(
-        ['ID', 'NAME', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'],
+        ['ID', 'NAME', 'OWNER', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'],
         rows,
         'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
       ),

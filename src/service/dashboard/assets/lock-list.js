@@ -7,6 +7,7 @@
  * @property {string} path
  * @property {string} owner
  * @property {string | null} origin
+ * @property {string | null} note
  * @property {string} acquired_at
  * @property {string} expires_at
  * @property {'own' | 'force' | 'none'} release how whoever looks at it can release it
@@ -60,13 +61,13 @@ const searchTexts = new WeakMap();
 function searchText(lock) {
   const known = searchTexts.get(lock);
   if (known !== undefined) return known;
-  const text = `${lock.path}\n${lock.owner}\n${lock.origin ?? ''}`.toLowerCase();
+  const text = `${lock.path}\n${lock.owner}\n${lock.origin ?? ''}\n${lock.note ?? ''}`.toLowerCase();
   searchTexts.set(lock, text);
   return text;
 }
 
 /**
- * Those that have every word of the search in their path, holder or run, whatever the case of its letters.
+ * Those that have every word of the search in their path, holder, note or run, whatever the case of its letters.
  * @param {readonly ShownLock[]} locks
  * @param {Pick<ListQuery, 'search' | 'path'>} query
  */

@@ -54,7 +54,7 @@ const shown = new WeakMap();
 export function fillLockRow(row, workspace, lock) {
   if (shown.get(row) === lock) return;
   shown.set(row, lock);
-  const { path, owner, origin, acquired_at, expires_at } = lock;
+  const { path, owner, origin, note, acquired_at, expires_at } = lock;
   const folder = folderOf(path);
   const link = part(row, '.path');
   link.setAttribute('href', listAddress(workspace, { path }));
@@ -64,6 +64,10 @@ export function fillLockRow(row, workspace, lock) {
   const holder = part(row, '.owner');
   setText(holder, safeText(owner));
   holder.title = safeText(owner);
+  const noteText = part(row, '.note');
+  setText(noteText, safeText(note ?? ''));
+  noteText.title = safeText(note ?? '');
+  noteText.hidden = note === null;
   fillRun(row, origin);
   const since = part(row, 'time');
   setText(since, relativeTime(Date.parse(acquired_at), serviceNow()));

@@ -21,6 +21,21 @@ export const table = (kind: string, headings: readonly Heading[], rows: readonly
     <tbody>${rows}</tbody>
   </table>`;
 
+interface RowGroup {
+  readonly title: Markup;
+  readonly rows: readonly Markup[];
+}
+
+/** A table of several groups, each below its title. No heading is empty. */
+export const groupedTable = (kind: string, headings: readonly Heading[], groups: readonly RowGroup[]): Markup =>
+  html`<table class="${kind}">
+    <thead><tr>${headings.map(headingCell)}</tr></thead>
+    ${groups.map(
+      ({ title, rows }) =>
+        html`<tbody><tr class="group"><th scope="rowgroup" colspan="${headings.length}">${title}</th></tr>${rows}</tbody>`,
+    )}
+  </table>`;
+
 /** A path with the parameters that are not empty. */
 export function addressWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams();

@@ -4,6 +4,7 @@ import { type AuditPage, type RecordedEntry, readAudit } from '../../audit/read-
 import type { App } from '../../http/context.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
+import { fullTime } from '../assets/time.js';
 import { field, option } from '../elements/fields.ts';
 import { addressWith, link, pageLinks, positionIn, table } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText, verbatim } from '../elements/text.ts';
@@ -112,7 +113,15 @@ const listIn = (detail: Detail, name: string): readonly string[] => {
 function tokenMade(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));
   const limit = Array.isArray(detail['workspaces']) ? html`, only in ${list('workspaces')}` : '';
-  return html`created the token ${named(detail, 'name')} with ${list('scopes')}${limit}`;
+  const owner = textIn(detail, 'owner');
+  const ofOwner = owner === undefined || owner === textIn(detail, 'name') ? '' : html` of ${literal(owner)}`;
+  return html`created the token ${named(detail, 'name')}${ofOwner} with ${list('scopes')}${limit}`;
+}
+
+function tokenRotated(detail: Detail): Markup {
+  const until = textIn(detail, 'old_valid_until');
+  const end = until === undefined ? '' : html`; the old secret ends at ${fullTime(until)}`;
+  return html`rotated the token ${named(detail, 'name')}${end}`;
 }
 
 function forceReleased(detail: Detail): Markup {
@@ -133,6 +142,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
     html`signed in with ${textIn(detail, 'by') === 'link' ? 'the first-start link' : 'a token'}`,
   'session.signed-out': () => html`signed out`,
   'token.created': tokenMade,
+  'token.rotated': tokenRotated,
   'token.revoked': (detail) => html`revoked the token ${named(detail, 'name')}`,
   'lock.force-released': forceReleased,
   'hook.registered': (detail) => html`registered ${hook(detail)}`,

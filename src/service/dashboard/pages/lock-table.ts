@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { HeldLock } from '../../locks/list.ts';
+import { isOwnLock } from '../../locks/release.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import {
   folderName,
@@ -18,14 +19,16 @@ import { countdown, type Markup, time } from '../elements/text.ts';
 
 export type ReleaseWay = ShownLock['release'];
 
-export function releaseWay({ id, scopes }: Bearer, tokenId: string): ReleaseWay {
-  if (tokenId === id) return grants(scopes, 'locks:write') ? 'own' : 'none';
+export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: HeldLock): ReleaseWay {
+  const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
+  if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
   return grants(scopes, 'locks:admin') ? 'force' : 'none';
 }
 
-export function shownLock(bearer: Bearer, { lock, tokenId }: HeldLock): ShownLock {
-  const { id, path, owner, origin, acquired_at, expires_at } = lock;
-  return { id, path, owner, origin, acquired_at, expires_at, release: releaseWay(bearer, tokenId) };
+export function shownLock(bearer: Bearer, held: HeldLock): ShownLock {
+  const { lock } = held;
+  const { id, path, owner, origin, note, acquired_at, expires_at } = lock;
+  return { id, path, owner, origin, note, acquired_at, expires_at, release: releaseWay(bearer, held) };
 }
 
 export const columnNames: Readonly<Record<SortKey, string>> = {
@@ -52,6 +55,7 @@ const dummy: ShownLock = {
   path: 'a/b',
   owner: '',
   origin: null,
+  note: null,
   acquired_at: epoch,
   expires_at: epoch,
   release: 'none',
@@ -102,10 +106,10 @@ function releaseLink(workspace: string, lock: ShownLock): Markup {
 }
 
 function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Markup {
-  const { path, owner, origin, acquired_at, expires_at } = lock;
+  const { path, owner, origin, note, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock">
     <th role="rowheader" scope="row" class="lock-path"><a class="path" href="${listAddress(workspace, { path })}" title="${safeText(path)}"><bdi class="folder">${safeText(folderOf(path))}</bdi><bdi class="name">${safeText(path.slice(folderOf(path).length))}</bdi></a></th>
-    <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi></td>
+    <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi>${noteIn(note)}</td>
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>
     <td role="cell" class="lock-left">${countdown(expires_at, now)}<span class="on-cards"> left</span></td>
@@ -117,6 +121,10 @@ function lockRow({ workspace, now, releasing }: RowContext, lock: ShownLock): Ma
 const folderRow = (folder: string, count: number, columns: number): Markup => html`<tr role="row" class="folder-row">
     <th role="rowheader" scope="rowgroup" colspan="${columns}" aria-colspan="${columns}"><button type="button" class="quiet fold" aria-expanded="true" disabled><bdi class="folder">${safeText(folderName(folder))}</bdi></button> <span class="faint folder-count">${plural(count, 'lock')}</span></th>
   </tr>`;
+
+/** Always there, so that the browser can fill the row with another lock. */
+const noteIn = (note: string | null): Markup =>
+  html`<bdi class="note faint" title="${safeText(note ?? '')}"${note === null ? html` hidden` : ''}>${safeText(note ?? '')}</bdi>`;
 
 /** Has both elements, so that the browser can fill the row with another lock. */
 function runLink(origin: string | null): Markup {

@@ -57,7 +57,7 @@ function filters(workspace: string, query: ListQuery): Markup {
   );
   return html`<form method="get" action="/workspaces/${workspace}/locks" role="search" class="lock-filters">
     <div class="lock-search"><label for="search">Search</label>
-      <input id="search" name="search" type="search" value="${query.search}" placeholder="Path, holder or run" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></div>
+      <input id="search" name="search" type="search" value="${query.search}" placeholder="Path, holder, note or run" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></div>
     <div><label for="sort">Sort by</label>
       <select id="sort" name="sort">${sorts}</select></div>
     <div class="lock-group"><input type="checkbox" id="group" name="group" value="folder"${query.group ? html` checked` : ''}><label for="group">Group by folder</label></div>
@@ -79,7 +79,7 @@ const emptyStates: Readonly<Record<'free' | 'none' | 'no-match', (workspace: str
   'no-match': (workspace) =>
     empty(
       'No lock matches the search.',
-      html`The search covers paths, holders and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+      html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
     ),
 };
 

@@ -3,7 +3,7 @@ import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { sealed } from '../../sessions/secret.ts';
-import { parseLifetime, parseTokenName, whyNotLimited } from '../../tokens/new-token.ts';
+import { parseLifetime, parseTokenName, parseTokenOwner, whyNotLimited } from '../../tokens/new-token.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { choices, field, group, marked, problemSummary } from '../elements/fields.ts';
@@ -12,7 +12,13 @@ import { type Form, formField } from '../frame/form.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
 
-const titles = { name: 'Name', scopes: 'Scopes', expires: 'Expires', workspaces: 'Workspaces' } as const;
+const titles = {
+  name: 'Name',
+  owner: 'Owner',
+  scopes: 'Scopes',
+  expires: 'Expires',
+  workspaces: 'Workspaces',
+} as const;
 
 type Field = keyof typeof titles;
 
@@ -91,9 +97,17 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
         id: 'name',
         title: titles.name,
         problem: problems.name,
-        hint: 'It is shown as the owner of its locks, so say who or what uses it, such as “dragon ci”.',
+        hint: 'Say who or what uses it, such as “dragon ci”.',
         control: (aria) =>
           html`<input id="name" name="name" value="${typed.name}" required autocomplete="off" spellcheck="false"${aria}>`,
+      })}
+      ${field({
+        id: 'owner',
+        title: titles.owner,
+        problem: problems.owner,
+        hint: 'Its locks belong to the owner: every token of the same owner can renew and release them. Case counts. Without one, the owner is the name of the token.',
+        control: (aria) =>
+          html`<input id="owner" name="owner" value="${typed.owner}" autocomplete="off" spellcheck="false"${aria}>`,
       })}
       ${groupOf('scopes', problems, scopeChoices(typed, problems.scopes !== undefined))}
       ${groupOf('expires', problems, endChoices(typed, problems.expires !== undefined))}
@@ -106,6 +120,8 @@ export function newTokenForm(call: PageCall, { id, typed, problems, workspaces }
 /** The form as typed and chosen. */
 export interface Typed {
   readonly name: string;
+  /** Empty: the name. */
+  readonly owner: string;
   readonly scopes: readonly string[];
   /** One of the presets, `other` or `never`. */
   readonly expires: string;
@@ -117,10 +133,19 @@ export interface Typed {
   readonly workspaces: readonly string[];
 }
 
-export const untouched: Typed = { name: '', scopes: [], expires: '90d', lifetime: '', reach: 'all', workspaces: [] };
+export const untouched: Typed = {
+  name: '',
+  owner: '',
+  scopes: [],
+  expires: '90d',
+  lifetime: '',
+  reach: 'all',
+  workspaces: [],
+};
 
 export const typedIn = (form: Form): Typed => ({
   name: form.text('name'),
+  owner: form.text('owner'),
   scopes: form.all('scope'),
   expires: form.text('expires'),
   lifetime: form.text('lifetime'),
@@ -160,18 +185,26 @@ const problemOf = (parsed: Parsed<unknown>): string | undefined => (parsed.ok ? 
 /** Reports all mistakes at once. */
 export function readNewToken(typed: Typed): Reading {
   const name = parseTokenName(typed.name);
+  const owner = typed.owner.trim() === '' ? accepted(undefined) : parseTokenOwner(typed.owner);
   const scopes = readScopes(typed.scopes);
   const lifetime = readLifetime(typed);
   const workspaces = readWorkspaces(typed);
   const limited = scopes.ok && workspaces.ok ? whyNotLimited(scopes.value, workspaces.value) : undefined;
-  if (name.ok && scopes.ok && lifetime.ok && workspaces.ok && limited === undefined) {
+  if (name.ok && owner.ok && scopes.ok && lifetime.ok && workspaces.ok && limited === undefined) {
     return {
       kind: 'new-token',
-      newToken: { name: name.value, scopes: scopes.value, lifetime: lifetime.value, workspaces: workspaces.value },
+      newToken: {
+        name: name.value,
+        owner: owner.value,
+        scopes: scopes.value,
+        lifetime: lifetime.value,
+        workspaces: workspaces.value,
+      },
     };
   }
   const all = {
     name: problemOf(name),
+    owner: problemOf(owner),
     scopes: problemOf(scopes),
     expires: problemOf(lifetime),
     workspaces: problemOf(workspaces) ?? (limited && `${limited} Let it see all, or choose other scopes.`),

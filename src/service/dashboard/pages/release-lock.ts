@@ -45,10 +45,11 @@ const runOf = (origin: string | null): Markup =>
     : html`<a rel="noreferrer noopener" href="${origin}"><bdi>${safeText(origin)}</bdi></a>`;
 
 /** A lock in full, to decide about. */
-const lockFacts = ({ path, owner, origin, acquired_at, expires_at }: Lock, now: number): Markup =>
+const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">
     <dt>Path</dt><dd>${literal(path)}</dd>
     <dt>Holder</dt><dd>${userText(owner)}</dd>
+    ${note === null ? '' : html`<dt>Note</dt><dd>${userText(note)}</dd>`}
     <dt>From run</dt><dd>${runOf(origin)}</dd>
     <dt>Since</dt><dd>${time(acquired_at, now)} <span class="faint">(${fullTime(acquired_at)})</span></dd>
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${fullTime(expires_at)})</span></dd>
@@ -93,7 +94,7 @@ function confirmation(call: PageCall, context: ReleaseContext, { lock, way }: Fo
     <p class="warning">${
       force
         ? 'Someone else holds this lock. A job that is still running relies on it and may overwrite changes that others make now. Make sure the run has ended.'
-        : 'This lock was taken with your token. A job that is still running relies on it. Make sure the run has ended.'
+        : 'This lock is yours. A job that is still running relies on it. Make sure the run has ended.'
     }</p>
     ${lockFacts(lock, call.now)}
     <form method="post" action="/workspaces/${context.workspace}/locks/release" class="narrow">
@@ -110,7 +111,7 @@ function confirmation(call: PageCall, context: ReleaseContext, { lock, way }: Fo
 }
 
 const notYours = (call: PageCall, context: ReleaseContext, { lock }: Found): Markup => html`
-  <p class="warning">Someone else holds this lock. Only the token that took it, or one with the scope <code>locks:admin</code>, can release it.</p>
+  <p class="warning">Someone else holds this lock. Only its holder, or a token with the scope <code>locks:admin</code>, can release it.</p>
   ${lockFacts(lock, call.now)}
   <div class="actions">${backLink(context, 'Back to the locks')}</div>`;
 
@@ -140,7 +141,9 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
 
   async function find({ bearer }: PageCall, workspace: string, path: LockPath): Promise<Found | undefined> {
     const row = await findCommittedLock(storage, { workspace, path });
-    return row?.live ? { lock: lockOf(row), way: releaseWay(bearer, row.token_id) } : undefined;
+    if (!row?.live) return undefined;
+    const lock = lockOf(row);
+    return { lock, way: releaseWay(bearer, { lock, tokenId: row.token_id }) };
   }
 
   addPage(app, parts, route, async (call) => {
@@ -172,7 +175,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
         workspace,
         path,
         match: (held) => held === id,
-        releaser: { ...actorOf(c), force: admin && problem === undefined, reason },
+        releaser: { ...actorOf(c), owner: bearer.owner, force: admin && problem === undefined, reason },
       }),
     );
     switch (outcome.kind) {
@@ -188,7 +191,7 @@ export function addReleasePages(app: App, { onLockEvent, onReleased, ...parts }:
           ? seeOther(listAt(workspace, back, 'absent'))
           : show(call, context, changed(call, context, found), 412);
       }
-      case 'another-token': {
+      case 'another-owner': {
         const found: Found = { lock: outcome.lock, way: admin ? 'force' : 'none' };
         if (!admin) return show(call, context, notYours(call, context, found), 403);
         const view = confirmation(call, context, found, { text: reason, problem });

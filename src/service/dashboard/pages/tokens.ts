@@ -8,7 +8,7 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
-import { addressWith, navigationLinks, table, unseen } from '../elements/list.ts';
+import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, notice, time, userText } from '../elements/text.ts';
 import { seeOther } from '../frame/answer.ts';
 import { formField } from '../frame/form.ts';
@@ -42,25 +42,38 @@ function filters(tokens: readonly Token[], current: TokenState | undefined): Mar
 }
 
 function row({ bearer, now }: PageCall, token: Token): Markup {
-  const { id, name, state, scopes, workspaces, created_at } = token;
+  const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
   const own = id === bearer.id ? html` <span class="own">signed in with it</span>` : '';
-  const revoke =
-    state === 'active'
-      ? html`<a href="/tokens/${id}/revoke">Revoke<span class="visually-hidden"> ${userText(name)}</span></a>`
-      : '';
+  const action = (verb: 'rotate' | 'revoke', text: string) =>
+    html`<a href="/tokens/${id}/${verb}">${text}<span class="visually-hidden"> ${userText(name)}</span></a>`;
+  const rotate = state === 'active' && replaced_by === null ? html`${action('rotate', 'Rotate')} ` : '';
+  const revoke = state === 'active' ? action('revoke', 'Revoke') : '';
+  const rotated = replaced_by === null ? '' : html` <a href="/tokens#${replaced_by}">rotated</a>`;
   return html`<tr id="${id}">
     <th scope="row">${userText(name)}${own}<div class="id">${literal(id)}</div></th>
-    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span></td>
+    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span>${rotated}</td>
     <td data-label="Scopes">${shownScopes(scopes)}</td>
     <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
     <td data-label="Created">${time(created_at, now)}</td>
     <td data-label="Expires">${shownEnd(token, now)}</td>
     <td data-label="Last used">${shownLastUse(token, now)}</td>
-    <td class="nowrap">${revoke}</td>
+    <td class="nowrap">${rotate}${revoke}</td>
   </tr>`;
 }
 
-const headings = ['Name', 'State', 'Scopes', 'Workspaces', 'Created', 'Expires', 'Last used', unseen('Revoke')];
+const ownerTitle = (owner: string, { length }: readonly Token[]): Markup =>
+  html`<span class="faint">Owner</span> ${userText(owner)} <span class="faint">${plural(length, 'token')}</span>`;
+
+const headings = [
+  'Name',
+  'State',
+  'Scopes',
+  'Workspaces',
+  'Created',
+  'Expires',
+  'Last used',
+  unseen('Rotate or revoke'),
+];
 
 export const shownScopes = (scopes: readonly Scope[]): Markup =>
   scopes.length === 0 ? faint('none') : literals(scopes);
@@ -76,10 +89,10 @@ export const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now:
 
 const revokeRoute = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
-const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
+export const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no such token.');
 
 /** An impossible id is not looked up: it may have characters that a database refuses. */
-function idIn({ c }: PageCall): string {
+export function tokenIdOf({ c }: PageCall): string {
   const id = c.req.param('token') ?? '';
   if (!looksLikeTokenId(id)) throw noSuchToken();
   return id;
@@ -130,12 +143,13 @@ function confirmation(call: PageCall, asked: Confirmation): View {
     ${warnings(call, asked)}
     <dl class="facts">
       <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
       <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
       <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
       <dt>Created</dt><dd>${time(token.created_at, now)}</dd>
       <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
       <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
-      <dt>Locks it holds</dt><dd>${locksOf(dependents)}</dd>
+      <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
     </dl>
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
       ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
@@ -167,22 +181,25 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
       ${
         shown.length === 0
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
-          : table(
+          : groupedTable(
               'cards',
               headings,
-              shown.map((token) => row(call, token)),
+              [...Map.groupBy(shown, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
+                title: ownerTitle(owner, ofOwner),
+                rows: ofOwner.map((token) => row(call, token)),
+              })),
             )
       }`;
     return showPage(call, { title: 'Tokens', location: { section: 'tokens' }, main });
   });
 
   addPage(app, parts, revokeRoute, async (call) => {
-    const asked = await confirmationOf(storage, idIn(call));
+    const asked = await confirmationOf(storage, tokenIdOf(call));
     return showPage(call, asked.token.state === 'active' ? confirmation(call, asked) : over(asked.token));
   });
 
   addAction(app, parts, revokeRoute, async (call) => {
-    const id = idIn(call);
+    const id = tokenIdOf(call);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
     if (id !== call.bearer.id) return seeOther(`/tokens?notice=${revocation}`);

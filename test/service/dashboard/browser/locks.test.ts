@@ -41,9 +41,14 @@ describe('the page of locks', () => {
     await page.getByText('Nothing is locked.').waitFor();
     await expectAccessible(page);
 
-    await takeLock(service, workspace, bot.secret, 'Content/Hero.uasset', { ttl: '4m' });
+    await takeLock(service, workspace, bot.secret, 'Content/Hero.uasset', {
+      ttl: '4m',
+      note: 'Baking the light',
+    });
     const row = rowOf(page, 'Content/Hero.uasset');
     await row.getByText('release-bot').waitFor();
+    await row.getByText('Baking the light').waitFor();
+    await expectAccessible(page);
     expect(await row.getByRole('link', { name: 'ci.example.com' }).getAttribute('href')).toBe(
       'https://ci.example.com/game/runs/7/attempts/1',
     );
@@ -58,6 +63,7 @@ describe('the page of locks', () => {
 
     await takeLock(service, workspace, bot.secret, 'short');
     await rowOf(page, 'short').waitFor();
+    expect(await rowOf(page, 'short').locator('.note').isVisible()).toBe(false);
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'short' });
     await gone(page, 'short');
     const renewed = await takeLock(service, workspace, bot.secret, 'renewed', { ttl: '1m' });
@@ -178,6 +184,7 @@ describe('the page of locks', () => {
     const { secret } = await service.token({ name: hostileName });
     await takeLock(service, workspace, secret, hostilePath, {
       origin: 'https://evil.example/"><script>alert(1)</script>',
+      note: hostilePath.slice(0, 200),
     });
     await takeLock(service, workspace, secret, 'Content/Hero.uasset');
     const page = await openPage({ viewport: phone });

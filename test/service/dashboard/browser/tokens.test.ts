@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { offerSignInLink } from '../../../../src/service/sessions/sign-in-link.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
-import { expectProblem } from '../../../support/browser/open-page.ts';
+import { expectProblem, phone } from '../../../support/browser/open-page.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
 import { serviceOfTests } from '../browser-like.ts';
-import { copySecret } from './signed-in.ts';
+import { copySecret, expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();
 
@@ -76,4 +76,35 @@ test('an administrator makes a token, a workflow uses it, and it is revoked', as
   await page.getByRole('button', { name: 'Show' }).click();
   expect(await told.count()).toBe(2);
   expect(await page.content()).not.toContain(secret);
+});
+
+test('a token is rotated on a phone without JavaScript, by keyboard, and its owner keeps the lock', async ({
+  openPage,
+}) => {
+  const { token } = service;
+  const { secret } = await token({ name: 'root', scopes: ['admin'] });
+  const old = await token({ name: 'laptop', owner: 'ada of the art team', scopes: ['locks:write'] });
+  await token({ name: 'desk', owner: 'ada of the art team', scopes: ['locks:write'] });
+  const page = await openPage({ viewport: phone, javaScript: false });
+  await signIn(page, service, secret, '/tokens');
+  await page.getByRole('rowheader', { name: 'Owner ada of the art team 2 tokens' }).waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Rotate laptop' }).press('Enter');
+  await page.getByRole('heading', { name: 'Rotate the token laptop?' }).waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+  await page.getByRole('radio', { name: 'for 1 hour' }).press('Space');
+  await page.getByRole('button', { name: 'Rotate token' }).press('Enter');
+  await page.getByText('The token laptop was rotated').waitFor();
+  await expectNoSidewaysScrolling(page);
+  await expectAccessible(page);
+  const next = (await page.locator('#secret').textContent()) ?? '';
+  for (const each of [old.secret, next]) {
+    expect((await service.ask('GET', '/v1/workspaces', { token: each })).status).toBe(200);
+  }
+  await page.getByRole('link', { name: 'All tokens' }).click();
+  await page.getByRole('rowheader', { name: 'Owner ada of the art team 3 tokens' }).waitFor();
+  await page.getByRole('link', { name: 'rotated', exact: true }).waitFor();
+  await expectAccessible(page);
 });

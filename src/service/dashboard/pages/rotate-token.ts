@@ -1,0 +1,145 @@
+import { html } from 'hono/html';
+import { span } from '../../../interface/duration.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import { sealed } from '../../sessions/secret.ts';
+import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
+import { newTokenId } from '../../tokens/secret.ts';
+import { findToken, type Token } from '../../tokens/tokens.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { fullTime } from '../assets/time.js';
+import { choices, group } from '../elements/fields.ts';
+import { literal, type Markup, time, userText } from '../elements/text.ts';
+import { formField } from '../frame/form.ts';
+import { showPage, type View } from '../frame/layout.ts';
+import { addAction, addPage, type PageCall } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { madeTokenView, originOf, sealedTokenId, unknownForm } from './made-token.ts';
+import { noSuchToken, shownEnd, shownScopes, shownWorkspaces, tokenIdOf } from './tokens.ts';
+
+const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
+
+const hourMs = 3_600_000;
+
+/** How long the old secret stays valid, by what the form sends. */
+const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: string; readonly hint?: string }> = new Map([
+  ['now', { ms: 0, text: 'not at all', hint: 'For a secret that somebody else may know. Jobs that use it now fail.' }],
+  ['1h', { ms: hourMs, text: 'for 1 hour' }],
+  ['1d', { ms: 24 * hourMs, text: 'for 1 day' }],
+  ['7d', { ms: 7 * 24 * hourMs, text: 'for 7 days' }],
+]);
+
+const usualKeep = '1d';
+
+interface RotationForm {
+  /** Of the token that takes over, so that sending the form twice creates one. */
+  readonly newId: string;
+  readonly keep: string;
+  readonly problem?: string;
+}
+
+function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
+  return html`
+    ${id === bearer.id ? html`<p class="warning">You are signed in with this token. <strong>Your session ends with the old secret.</strong> Copy the new one, and sign in with it.</p>` : ''}
+    ${expires_at === null ? '' : html`<p>The old secret expires ${time(expires_at, now)} by itself, and is valid no longer than that.</p>`}`;
+}
+
+function form(call: PageCall, token: Token, { newId, keep, problem }: RotationForm): View {
+  const lifetime = lifetimeOf(token);
+  const end =
+    lifetime === null
+      ? 'It does not expire.'
+      : `It expires after ${span(lifetime.seconds)}, as this one did when it was created.`;
+  const main = html`
+    <p>A new token with a new secret takes over, with the same name, owner and rights. ${end} Locks stay with their owner.</p>
+    ${warnings(call, token)}
+    <dl class="facts">
+      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
+      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
+      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
+      <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
+    </dl>
+    <form method="post" action="/tokens/${token.id}/rotate" class="narrow">
+      ${formField(call)}
+      <input type="hidden" name="token_id" value="${sealed(newId, call.c.get('session').secret)}">
+      ${group({
+        id: 'keep',
+        title: 'The old secret stays valid',
+        problem,
+        content: choices({
+          type: 'radio',
+          name: 'keep',
+          chosen: [keep],
+          wrong: problem !== undefined,
+          options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
+        }),
+      })}
+      <div class="actions"><button class="primary">Rotate token</button> <a class="button" href="/tokens">Cancel</a></div>
+    </form>`;
+  return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
+}
+
+const whyOver = ({ state, replaced_by }: Token): string => {
+  if (replaced_by !== null) return 'was already rotated';
+  return state === 'revoked' ? 'was revoked' : 'has expired';
+};
+
+const over = (token: Token): View => ({
+  title: `The token ${token.name} cannot be rotated`,
+  location: { section: 'tokens' },
+  main: html`<p>It ${whyOver(token)}. Nothing was changed.</p>
+    ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
+    <p><a href="/tokens">All tokens</a></p>`,
+});
+
+const rotatedBefore = ({ name, replaced_by }: Token): View => ({
+  title: 'This token was already rotated',
+  location: { section: 'tokens' },
+  main: html`<p class="warning">This form already rotated the token ${userText(name)}. The new secret was shown then and cannot be shown
+      again.</p>
+    <p>If you did not keep it, <a href="/tokens/${replaced_by}/rotate">rotate the new token</a>.</p>
+    <p><a href="/tokens">All tokens</a></p>`,
+});
+
+export function addRotationPages(app: App, parts: DashboardParts): void {
+  const { storage } = parts;
+
+  addPage(app, parts, route, async (call) => {
+    const token = await findToken(storage.read, storage.now, tokenIdOf(call));
+    if (token === undefined) throw noSuchToken();
+    if (token.state !== 'active' || token.replaced_by !== null) return showPage(call, over(token));
+    return showPage(call, form(call, token, { newId: newTokenId(), keep: usualKeep }));
+  });
+
+  addAction(app, parts, route, async (call) => {
+    const id = tokenIdOf(call);
+    const newId = sealedTokenId(call, call.form.text('token_id'));
+    const keep = call.form.text('keep');
+    const kept = keepTimes.get(keep);
+    const token = await findToken(storage.read, storage.now, id);
+    if (token === undefined) throw noSuchToken();
+    if (newId === undefined) throw unknownForm();
+    const origin = originOf(call);
+    if (kept === undefined) {
+      const problem = 'Choose how long the old secret stays valid.';
+      return showPage(call, form(call, token, { newId, keep, problem }), 422);
+    }
+    const rotation = await storage.commit('global', (db) =>
+      rotateToken(db, storage.now, actorOf(call.c), { id, newId, keepMs: kept.ms }),
+    );
+    switch (rotation.kind) {
+      case 'unknown':
+        throw noSuchToken();
+      case 'over':
+        return showPage(call, over(rotation.token), 409);
+      case 'rotated-before':
+        return showPage(call, rotatedBefore(rotation.token), 409);
+      case 'rotated': {
+        const [workspace] = rotation.token.workspaces ?? (await listWorkspaces(storage.read)).map((each) => each.id);
+        const ends = kept.ms === 0 ? 'no longer valid' : `valid until ${fullTime(rotation.oldValidUntil)}`;
+        const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
+        return showPage(call, madeTokenView({ ...rotation, done, origin, workspace, now: call.now }));
+      }
+    }
+  });
+}

@@ -1,0 +1,57 @@
+import type { Timestamp } from '../../interface/resources.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { createTokenAudited } from './audited.ts';
+import { findToken, type Token } from './tokens.ts';
+
+export interface RotationRequest {
+  /** Of the token to rotate, and of the one that takes over. */
+  readonly id: string;
+  readonly newId: string;
+  /** How long the old secret stays valid, unless the token expires sooner; 0 revokes it at once. */
+  readonly keepMs: number;
+}
+
+export type Rotation =
+  | { readonly kind: 'rotated'; readonly token: Token; readonly secret: string; readonly oldValidUntil: Timestamp }
+  /** The same request was carried out before, and the secret is not known any more. */
+  | { readonly kind: 'rotated-before'; readonly token: Token }
+  /** Expired, revoked, or rotated by another request. */
+  | { readonly kind: 'over'; readonly token: Token }
+  | { readonly kind: 'unknown' };
+
+/** As long as the old token was valid from its creation. */
+export const lifetimeOf = ({ created_at, expires_at }: Token) =>
+  expires_at === null ? null : { seconds: Math.ceil((Date.parse(expires_at) - Date.parse(created_at)) / 1_000) };
+
+/** A new token with the same name, owner and rights takes over. It has the locks of the owner, and so those of the old one. */
+export async function rotateToken(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { id, newId, keepMs }: RotationRequest,
+): Promise<Rotation> {
+  const old = await findToken(db, now, id);
+  if (old === undefined) return { kind: 'unknown' };
+  if (old.replaced_by === newId) return { kind: 'rotated-before', token: old };
+  if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old };
+  const { name, owner, scopes, workspaces } = old;
+  const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
+  const { token, secret } = await createTokenAudited(db, now, actor, newToken, newId);
+  const keptUntil = Date.parse(token.created_at) + keepMs;
+  const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
+  const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
+  await db
+    .updateTable('tokens')
+    .set({ ...end, replaced_by: newId })
+    .where('id', '=', id)
+    .execute();
+  const oldValidUntil = asTimestamp(validUntil);
+  await recordAudit(db, now, {
+    actor,
+    action: 'token.rotated',
+    detail: { token: id, name, owner, replaced_by: newId, old_valid_until: oldValidUntil },
+  });
+  return { kind: 'rotated', token, secret, oldValidUntil };
+}

@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { listTokens } from '../../../src/service/tokens/tokens.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { expectHarmless, hostileTexts } from './hostile.ts';
+import { takeLock } from './locked-service.ts';
+
+const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
+const secretIn = (page: string): string => /wsa_[A-Za-z0-9_-]{43}/.exec(page)?.[0] ?? '';
+
+describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', (kind) => {
+  const service = serviceOfTests({}, kind);
+  const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
+  const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;
+  const found = async (id: string) => (await listTokens(service.storage)).find((token) => token.id === id);
+
+  /** The form as the page has it. */
+  async function filled(visitor: Visitor, id: string, keep: string) {
+    const { text } = await visitor.get(`/tokens/${id}/rotate`);
+    return { form_token: formTokenIn(text), token_id: sealedIn(text), keep };
+  }
+  const rotate = async (visitor: Visitor, id: string, keep: string) =>
+    visitor.post(`/tokens/${id}/rotate`, await filled(visitor, id, keep));
+
+  test('shows the new secret once, which has the locks of the old one at once', async () => {
+    const visitor = await administrator();
+    const game = await service.workspace();
+    const { id, secret } = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+    await takeLock(service, game, secret, 'a');
+    const page = (await visitor.get(`/tokens/${id}/rotate`)).text;
+    for (const said of ['<bdi>laptop</bdi>', '<bdi>ada</bdi>', 'It does not expire.', 'value="1d" checked']) {
+      expect(page).toContain(said);
+    }
+    const { status, text } = await rotate(visitor, id, '1h');
+    expect(status).toBe(200);
+    expect(text).toMatch(/The token <bdi>laptop<\/bdi> was rotated; the old secret is valid until \S+ \S+ UTC\./);
+    const next = secretIn(text);
+    expect([await statusWith(secret), await statusWith(next)]).toEqual([200, 200]);
+    const address = `/v1/workspaces/${game}/locks/a`;
+    expect((await service.ask('DELETE', address, { token: next })).status).toBe(204);
+    const old = await found(id);
+    const left = Date.parse(old?.expires_at ?? '') - Date.now();
+    expect(left / 60_000).toBeGreaterThan(58);
+    expect(left / 60_000).toBeLessThan(61);
+    const list = (await visitor.get('/tokens')).text;
+    expect(list).not.toContain(next);
+    expect(list).toContain(`<a href="/tokens#${old?.replaced_by}">rotated</a>`);
+    expect(list).toContain(`/tokens/${old?.replaced_by}/rotate`);
+    expect(list).not.toContain(`/tokens/${id}/rotate`);
+    expect((await visitor.get('/audit')).text).toContain('rotated the token');
+  });
+
+  test.each([
+    ['1h', 3_600_000],
+    ['1d', 86_400_000],
+    ['7d', 7 * 86_400_000],
+  ])('keeps the old secret for as long as is chosen: %s', async (keep, ms) => {
+    const { id, secret } = await service.token({ name: 'ci' });
+    await rotate(await administrator(), id, keep);
+    const { expires_at, replaced_by } = (await found(id)) ?? expect.fail('It is gone.');
+    const next = (await found(replaced_by ?? '')) ?? expect.fail('It is not there.');
+    expect(Date.parse(expires_at ?? '') - Date.parse(next.created_at)).toBe(ms);
+    expect(await statusWith(secret)).toBe(200);
+  });
+
+  test('ends the old secret at once where it is not kept, and with one’s own the session', async () => {
+    const visitor = await administrator();
+    const page = (await visitor.get(`/tokens/${visitor.id}/rotate`)).text;
+    expect(page).toContain('Your session ends with the old secret.');
+    const { text } = await rotate(visitor, visitor.id, 'now');
+    expect(text).toContain('the old secret is no longer valid');
+    expect(await statusWith(visitor.secret)).toBe(401);
+    expect((await visitor.get('/tokens')).status).toBe(303);
+    expect((await visitor.signIn(secretIn(text))).status).toBe(303);
+    expect((await visitor.get('/tokens')).status).toBe(200);
+  });
+
+  test('sent twice, creates one token and shows its secret once', async () => {
+    const visitor = await administrator();
+    const { id } = await service.token({ name: 'twice', owner: 'twice' });
+    const fields = await filled(visitor, id, '7d');
+    const answers = await Promise.all([1, 2].map(() => visitor.post(`/tokens/${id}/rotate`, fields)));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    for (const { status, text } of answers) expect(secretIn(text) === '').toBe(status === 409);
+    const again = await visitor.post(`/tokens/${id}/rotate`, {
+      ...fields,
+      token_id: sealedIn((await visitor.get('/tokens/new')).text),
+    });
+    expect(again.status).toBe(400);
+    expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('was already rotated');
+    const tokens = (await listTokens(service.storage)).filter(({ owner }) => owner === 'twice');
+    expect(tokens).toHaveLength(2);
+  });
+
+  test('changes nothing without a choice, with a form of another, or for a token that is over or never was', async () => {
+    const visitor = await administrator();
+    const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });
+    expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('by itself, and is valid no longer than that');
+    const before = await found(id);
+    for (const keep of ['', '30d', 'constructor']) {
+      const { status, text } = await rotate(visitor, id, keep);
+      expect(status).toBe(422);
+      expect(text).toContain('Choose how long the old secret stays valid.');
+    }
+    const fields = await filled(visitor, id, '1h');
+    expect((await visitor.post(`/tokens/${id}/rotate`, { ...fields, token_id: 'x' })).status).toBe(400);
+    expect((await visitor.post(`/tokens/${id}/rotate`, { ...fields, form_token: 'x' })).status).toBe(403);
+    expect(await found(id)).toEqual(before);
+    await visitor.submit('/tokens', `/tokens/${id}/revoke`);
+    expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('It was revoked.');
+    expect((await visitor.post(`/tokens/${id}/rotate`, fields)).status).toBe(409);
+    for (const unknown of ['tok_00000000-0000-4000-8000-000000000000', '%00']) {
+      expect((await visitor.get(`/tokens/${unknown}/rotate`)).status).toBe(404);
+      expect((await visitor.post(`/tokens/${unknown}/rotate`, fields)).status).toBe(404);
+    }
+  });
+
+  test('shows hostile names as text', async () => {
+    const visitor = await administrator();
+    for (const name of hostileTexts) {
+      const { id } = await service.token({ name, owner: name });
+      expectHarmless((await visitor.get(`/tokens/${id}/rotate`)).text);
+      expectHarmless((await rotate(visitor, id, '1h')).text);
+      expectHarmless((await visitor.get(`/tokens/${id}/rotate`)).text);
+    }
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { expectProblem } from './expect-problem.ts';
+import { locksOf, sharedService } from './shared-service.ts';
+
+describe.each(realDatabaseKinds)('the note of a lock on $name', (kind) => {
+  const service = sharedService(kind);
+
+  /** An empty workspace, as two owners see it. */
+  async function newWorkspace() {
+    const id = await service.workspace();
+    const locksAs = async (name: string) => locksOf(service, id, (await service.token({ name })).secret);
+    const [ada, bob] = [await locksAs('ada'), await locksAs('bob')];
+    const { secret } = await service.token({ name: 'ada' });
+    const takeWith = (note: unknown, more: { readonly path?: string; readonly ifMatch?: string } = {}) =>
+      service.ask('POST', `/v1/workspaces/${id}/locks`, {
+        token: secret,
+        json: { path: more.path ?? 'a', type: 'exclusive', ttl: '1h', note },
+        ...(more.ifMatch !== undefined && { headers: { 'if-match': more.ifMatch } }),
+      });
+    return { id, ada, bob, takeWith };
+  }
+
+  const note = 'Repainting the hull — back on Monday';
+
+  test('is in every answer that names the holder', async () => {
+    const { ada, bob, takeWith } = await newWorkspace();
+    const { status, body: held } = await takeWith(note);
+    expect([status, held.note]).toEqual([201, note]);
+    expect((await bob.list()).body.locks).toEqual([held]);
+    const locked = expectProblem(await bob.take('a'), 'locked');
+    expect(locked.lock).toEqual(held);
+    expect(locked.detail).toContain(`with the note "${note}"`);
+    for (const answer of [
+      await ada.take('a', { 'if-match': '"lock_1"' }),
+      await bob.release('a', { 'if-match': '"x"' }),
+    ]) {
+      expect(expectProblem(answer, 'lock-changed').lock).toEqual(held);
+    }
+    expect(expectProblem(await bob.release('a'), 'lock-of-another-owner').lock).toEqual(held);
+  });
+
+  test('stays when the lock is renewed, and is gone with it', async () => {
+    const { ada, takeWith } = await newWorkspace();
+    const { body: held } = await takeWith(note);
+    const ifMatch = `"${held.id}"`;
+    for (const renewed of [await ada.take('a', { 'if-match': ifMatch }), await takeWith('another', { ifMatch })]) {
+      expect([renewed.status, renewed.body.note]).toEqual([200, note]);
+    }
+    expect((await ada.list()).body.locks).toMatchObject([{ id: held.id, note }]);
+    await ada.release('a');
+    expect((await ada.take('a')).body.note).toBeNull();
+    expect(expectProblem(await ada.take('a'), 'locked').detail).not.toContain('note');
+  });
+
+  test('is not that of the next lock, whoever grants it: this version, or one that knows of no notes', async () => {
+    const { id, ada, takeWith } = await newWorkspace();
+    const overAt = (path: string) =>
+      service.storage.commit({ workspace: id }, (db) =>
+        db
+          .updateTable('locks')
+          .set({ expires_at: 1 })
+          .where('workspace_id', '=', id)
+          .where('path', '=', path)
+          .execute(),
+      );
+    await takeWith(note);
+    await overAt('a');
+    expect((await ada.take('a')).body.note).toBeNull();
+    await takeWith(note, { path: 'b' });
+    const end = { id: 'lock_next', expires_at: Date.now() + 3_600_000 };
+    await service.storage.commit({ workspace: id }, (db) =>
+      db.updateTable('locks').set(end).where('workspace_id', '=', id).where('path', '=', 'b').execute(),
+    );
+    expect((await ada.list('?path=b')).body.locks).toMatchObject([{ id: 'lock_next', note: null }]);
+  });
+
+  test('is one readable line, composed and without blanks around it; none if there is nothing to read', async () => {
+    const { ada, takeWith } = await newWorkspace();
+    const notes: unknown[] = [];
+    for (const given of ['  Cafe\u0301  ', 'x'.repeat(200), '', ' ', null, undefined]) {
+      const { status, body } = await takeWith(given);
+      expect([given, status]).toEqual([given, 201]);
+      notes.push(body.note);
+      await ada.release('a');
+    }
+    expect(notes).toEqual(['Caf\u00e9', 'x'.repeat(200), null, null, null, null]);
+    for (const given of ['x'.repeat(201), 'two\nlines', 'a\u0000', '\u202eabc', '\ud800', 7, ['a'], { a: 1 }]) {
+      const { errors } = expectProblem(await takeWith(given), 'invalid-request');
+      expect([given, errors]).toEqual([given, [{ pointer: '#/note', detail: expect.any(String) }]]);
+    }
+    expect(await ada.paths()).toEqual([]);
+  });
+
+  test('is told to webhooks', async () => {
+    const { id, ada, takeWith } = await newWorkspace();
+    const json = { url: 'https://ci.example.com/', events: ['lock.acquired', 'lock.released'] };
+    const { body: hook } = await service.ask('POST', `/v1/workspaces/${id}/hooks`, { json, token: service.secret });
+    await takeWith(note);
+    await ada.release('a');
+    const rows = await service.storage.read
+      .selectFrom('deliveries')
+      .select('event')
+      .where('hook_id', '=', hook.id)
+      .execute();
+    expect(rows.map(({ event }) => JSON.parse(event).data.lock.note)).toEqual([note, note]);
+  });
+});

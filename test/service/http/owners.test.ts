@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import type { TokenOptions } from '../../support/running-service.ts';
+import { expectProblem } from './expect-problem.ts';
+import { type Locks, locksOf, sharedService } from './shared-service.ts';
+
+const quotas = { maxLocks: 100, maxLocksPerOwner: 3, maxRememberedBytes: 1_000_000 };
+
+describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $name', (kind) => {
+  const service = sharedService(kind, { quotas });
+
+  /** An empty workspace, as the holder of a token sees it. */
+  async function newWorkspace() {
+    const id = await service.workspace();
+    const as = async (options: TokenOptions): Promise<Locks & { readonly tokenId: string }> => {
+      const token = await service.token({ scopes: ['locks:write'], ...options });
+      return { ...locksOf(service, id, token.secret), tokenId: token.id };
+    };
+    return { id, as };
+  }
+
+  test('are renewed and released with any of them, and name the owner, not the token', async () => {
+    const { as } = await newWorkspace();
+    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
+    const { body: taken } = await laptop.take('a');
+    expect(taken.owner).toBe('ada');
+    const renewed = await desk.take('a', { ttl: '2h', 'if-match': `"${taken.id}"` });
+    expect([renewed.status, renewed.body.id, renewed.body.owner]).toEqual([200, taken.id, 'ada']);
+    expect((await desk.release('a')).status).toBe(204);
+    // A token that was created without an owner is of the owner of its name.
+    await (await as({ name: 'ada' })).take('b');
+    expect((await laptop.release('b')).status).toBe(204);
+  });
+
+  test('are those of nobody else: not of a token with the name of the owner, nor of an owner in another case', async () => {
+    const { as } = await newWorkspace();
+    const laptop = await as({ name: 'laptop', owner: 'ada' });
+    const { body: held } = await laptop.take('a');
+    const others = [{ name: 'ada', owner: 'bob' }, { name: 'laptop' }, { owner: 'Ada' }, { owner: 'ada ' }];
+    for (const other of others) {
+      const { take, release } = await as(other);
+      const renewed = await take('a', { 'if-match': `"${held.id}"` });
+      for (const answer of [renewed, await release('a'), await release('a', {}, '?force=false')]) {
+        expect(expectProblem(answer, 'lock-of-another-owner').lock, JSON.stringify(other)).toEqual(held);
+      }
+      expect(expectProblem(await release('a', {}, '?force=true'), 'insufficient-scope').status).toBe(403);
+    }
+    expect((await laptop.list()).body.locks).toEqual([held]);
+  });
+
+  test('are told apart by If-Match, and are not taken a second time', async () => {
+    const { as } = await newWorkspace();
+    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
+    const { body: before } = await laptop.take('a');
+    await laptop.release('a');
+    const { body: held } = await laptop.take('a');
+    expect(expectProblem(await desk.take('a'), 'locked').lock).toEqual(held);
+    const stale = { 'if-match': `"${before.id}"` };
+    for (const answer of [await desk.take('a', stale), await desk.release('a', stale)]) {
+      expect(expectProblem(answer, 'lock-changed').lock).toEqual(held);
+    }
+  });
+
+  test('are of keys of one token each: the same key of another token is another request', async () => {
+    const { as } = await newWorkspace();
+    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
+    const key = { 'idempotency-key': crypto.randomUUID() };
+    const { body: held } = await laptop.take('a', key);
+    expect((await laptop.take('a', key)).body).toEqual(held);
+    expectProblem(await desk.take('a', key), 'locked');
+  });
+
+  test('count together against --max-locks-per-owner', async () => {
+    const { as } = await newWorkspace();
+    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
+    for (const path of ['a', 'b']) expect((await laptop.take(path)).status).toBe(201);
+    expect((await desk.take('c')).status).toBe(201);
+    for (const { take } of [laptop, desk]) expectProblem(await take('d'), 'quota-exceeded');
+    expect((await (await as({ name: 'laptop', owner: 'bob' })).take('d')).status).toBe(201);
+  });
+
+  test('are told to webhooks as released by the owner; only force is recorded', async () => {
+    const { id, as } = await newWorkspace();
+    const url = 'https://ci.example.com/released';
+    const hook = { json: { url, events: ['lock.released'] }, token: service.secret };
+    const { body } = await service.ask('POST', `/v1/workspaces/${id}/hooks`, hook);
+    expect(body.active).toBe(true);
+    const [laptop, desk] = [await as({ name: 'laptop', owner: 'ada' }), await as({ name: 'desk', owner: 'ada' })];
+    const admin = await as({ name: 'root key', owner: 'root', scopes: ['locks:admin'] });
+    for (const path of ['a', 'b']) await laptop.take(path);
+    await desk.release('a', {}, '?force=true');
+    await admin.release('b', {}, '?force=true');
+    const rows = await service.storage.read
+      .selectFrom('deliveries')
+      .select('event')
+      .where('hook_id', '=', body.id)
+      .orderBy('sequence')
+      .execute();
+    expect(rows.map(({ event }) => JSON.parse(event).data)).toMatchObject([
+      { lock: { path: 'a', owner: 'ada' }, released_by: 'ada', forced: false },
+      { lock: { path: 'b', owner: 'ada' }, released_by: 'root', forced: true },
+    ]);
+    const audit = await service.storage.read.selectFrom('audit').select(['actor', 'detail']).execute();
+    expect(audit.filter(({ detail }) => detail.includes(id) && detail.includes('"path"'))).toEqual([
+      { actor: 'root key', detail: expect.stringContaining('"path":"b"') },
+    ]);
+  });
+
+  test('that an instance of an earlier version took stay with the token that took them', async () => {
+    const { id, as } = await newWorkspace();
+    const laptop = await as({ name: 'laptop', owner: 'ada' });
+    const { body: held } = await laptop.take('a');
+    // It knows of no owners, and puts the name of the token down.
+    await service.storage.commit({ workspace: id }, (db) =>
+      db.updateTable('locks').set({ owner: 'laptop' }).where('id', '=', held.id).execute(),
+    );
+    expect((await laptop.take('a', { 'if-match': '*' })).status).toBe(200);
+    expectProblem(await (await as({ name: 'bob' })).release('a'), 'lock-of-another-owner');
+    expect((await laptop.release('a')).status).toBe(204);
+  });
+});
+
+describe.each(realDatabaseKinds)('a token that has used up its limit, on $name', (kind) => {
+  const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 3 } });
+
+  test('releases what another token of its owner took, and nothing of others', async () => {
+    const ofToken = async (options: TokenOptions) =>
+      locksOf(service, service.home, (await service.token({ scopes: ['locks:write'], ...options })).secret);
+    const ada = await ofToken({ name: 'laptop', owner: 'ada' });
+    const desk = await ofToken({ name: 'desk', owner: 'ada' });
+    const bob = await ofToken({ name: 'bob' });
+    for (const path of ['a', 'b']) expect((await ada.take(path)).status).toBe(201);
+    expect((await bob.take('c')).status).toBe(201);
+    // Its limit, and as much again that releases nothing.
+    for (let asked = 0; asked < 6; asked += 1) expectProblem(await desk.release('absent'), 'not-found');
+    for (const path of ['absent', 'c']) expectProblem(await desk.release(path), 'rate-limited');
+    for (const path of ['a', 'b']) expect((await desk.release(path)).status).toBe(204);
+    expect((await bob.release('c')).status).toBe(204);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Actor } from '../../../src/service/audit/audit.ts';
+import { readAudit } from '../../../src/service/audit/read-audit.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import { rotateToken } from '../../../src/service/tokens/rotate.ts';
+import { newTokenId } from '../../../src/service/tokens/secret.ts';
+import {
+  authenticate,
+  createToken,
+  findToken,
+  type NewToken,
+  revokeToken,
+} from '../../../src/service/tokens/tokens.ts';
+import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
+
+const actor: Actor = { name: 'root', tokenId: 'tok_root', address: '192.0.2.7' };
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+describe.each(databaseKinds)('rotating a token on $name', (kind) => {
+  let database: TestDatabase;
+  let storage: Storage;
+  beforeAll(async () => {
+    database = await kind.open();
+    storage = database.storage;
+  });
+  afterAll(() => database.remove());
+
+  const laptop = {
+    name: 'laptop',
+    owner: 'ada',
+    scopes: ['locks:write'],
+    workspaces: ['game'],
+    lifetime: null,
+  } as const;
+  const create = (more: Partial<NewToken> = {}) =>
+    storage.commit('global', (db) => createToken(db, storage.now, { ...laptop, ...more }));
+  const rotate = (id: string, keepMs: number, newId = newTokenId()) =>
+    storage.commit('global', (db) => rotateToken(db, storage.now, actor, { id, newId, keepMs }));
+  async function rotated(id: string, keepMs: number) {
+    const rotation = await rotate(id, keepMs);
+    if (rotation.kind !== 'rotated') throw new Error(`It was ${rotation.kind}.`);
+    return rotation;
+  }
+  const found = async (id: string) => (await findToken(storage.read, storage.now, id)) ?? expect.fail('It is gone.');
+
+  test('gives a new secret with the same name, owner and rights, and keeps the old one for a while', async () => {
+    const old = await create();
+    const { token, secret, oldValidUntil } = await rotated(old.token.id, hourMs);
+    expect(secret).not.toBe(old.secret);
+    expect(token).toMatchObject({ name: 'laptop', owner: 'ada', scopes: ['locks:write'], workspaces: ['game'] });
+    expect([token.state, token.expires_at, token.replaced_by]).toEqual(['active', null, null]);
+    expect(Date.parse(oldValidUntil) - Date.parse(token.created_at)).toBe(hourMs);
+    expect(await found(old.token.id)).toMatchObject({
+      state: 'active',
+      expires_at: oldValidUntil,
+      replaced_by: token.id,
+    });
+    for (const [valid, id] of [
+      [old.secret, old.token.id],
+      [secret, token.id],
+    ] as const) {
+      expect(await authenticate(storage, valid)).toMatchObject({ kind: 'known', bearer: { id, owner: 'ada' } });
+    }
+  });
+
+  test('revokes the old one at once if it is not kept', async () => {
+    const old = await create();
+    const { token, oldValidUntil } = await rotated(old.token.id, 0);
+    expect(oldValidUntil).toBe(token.created_at);
+    expect(await found(old.token.id)).toMatchObject({ state: 'revoked', expires_at: null });
+    expect(await authenticate(storage, old.secret)).toMatchObject({ kind: 'refused' });
+  });
+
+  test('never lets the old one live longer than it would have, and lets the new one live as long as that was created for', async () => {
+    const old = await create({ lifetime: { seconds: 7_200 } });
+    const { token, oldValidUntil } = await rotated(old.token.id, 7 * dayMs);
+    expect(oldValidUntil).toBe(old.token.expires_at);
+    expect((await found(old.token.id)).expires_at).toBe(old.token.expires_at);
+    expect(Date.parse(token.expires_at ?? '') - Date.parse(token.created_at)).toBe(2 * hourMs);
+    const sooner = await create({ lifetime: { seconds: 7_200 } });
+    const { oldValidUntil: soonerEnd } = await rotated(sooner.token.id, hourMs);
+    expect(Date.parse(soonerEnd)).toBeLessThan(Date.parse(sooner.token.expires_at ?? ''));
+  });
+
+  test('is done once, however often and however many at once ask for it', async () => {
+    const { token } = await create({ owner: 'once' });
+    const newId = newTokenId();
+    const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs, newId)));
+    expect(same.map(({ kind }) => kind).toSorted()).toEqual(['rotated', 'rotated-before', 'rotated-before']);
+    expect(same.filter((one) => 'secret' in one)).toHaveLength(1);
+    expect((await rotate(token.id, hourMs)).kind).toBe('over');
+    const rows = await storage.read.selectFrom('tokens').select('id').where('owner', '=', 'once').execute();
+    expect(rows.map(({ id }) => id).toSorted()).toEqual([token.id, newId].toSorted());
+  });
+
+  test('is refused for what is over, and for what never was', async () => {
+    const revoked = await create();
+    await storage.commit('global', (db) => revokeToken(db, storage.now, revoked.token.id));
+    const expired = await create({ lifetime: { seconds: 60 } });
+    await storage.commit('global', (db) =>
+      db.updateTable('tokens').set({ expires_at: 1 }).where('id', '=', expired.token.id).execute(),
+    );
+    for (const { token } of [revoked, expired]) {
+      const before = await found(token.id);
+      expect((await rotate(token.id, hourMs)).kind).toBe('over');
+      expect(await found(token.id)).toEqual(before);
+    }
+    expect(await rotate(newTokenId(), hourMs)).toEqual({ kind: 'unknown' });
+  });
+
+  test('is recorded, without a secret', async () => {
+    const { token: old } = await create();
+    const { token, oldValidUntil, secret } = await rotated(old.id, hourMs);
+    const { entries } = await readAudit(storage, { limit: 2 });
+    const detail = {
+      token: old.id,
+      name: 'laptop',
+      owner: 'ada',
+      replaced_by: token.id,
+      old_valid_until: oldValidUntil,
+    };
+    expect(entries).toMatchObject([
+      { actor: 'root', action: 'token.rotated', detail },
+      { actor: 'root', action: 'token.created', detail: { token: token.id, name: 'laptop', owner: 'ada' } },
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(secret);
+  });
+});
