@@ -18,7 +18,7 @@ const measuredInTime = [
 const all = [
   'test/e2e/scenarios/**/*.test.ts',
   'test/service/http/arbitrary-input.test.ts',
-  'test/service/lfs/errors.test.ts',
+  'test/service/lfs/garbage.test.ts',
   'test/service/webhooks/{deliver-limits,delivery-slots,ordering,quotas}.test.ts',
   'test/interface/*.test.ts',
   'test/linear/*.test.ts',

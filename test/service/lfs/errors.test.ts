@@ -1,15 +1,12 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
-import { codeUnits } from '../../interface/texts.ts';
-import { databaseKinds, realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
-import { tried } from '../../support/soak/tried.ts';
 import { serveApp } from '../http/described-app.ts';
 import { sufficientFor } from '../http/operations.ts';
-import { locksOf, sharedService, words } from '../http/shared-service.ts';
+import { sharedService, words } from '../http/shared-service.ts';
 import { expectedLfsRoutes } from './expected-routes.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
 
@@ -207,95 +204,5 @@ describe('when the database fails', () => {
       const json = method === 'POST' ? {} : undefined;
       expectLfsError(await app.ask(method, addressIn(path, 'game'), { token, json }), status);
     }
-  });
-});
-
-const text = fc.oneof(
-  codeUnits,
-  fc.constantFrom('', '\0', '\ud800', 'a'.repeat(5_000), ...words('main a/b .. -x lock_1 __proto__ true 0 -1 1e9')),
-);
-const value = fc.oneof(text, fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }));
-const fields = fc.record(
-  { path: value, ref: value, cursor: value, limit: value, force: value, id: value },
-  { requiredKeys: [] },
-);
-const body = fc.oneof(
-  fields.map((json) => JSON.stringify(json)),
-  value.map((json) => JSON.stringify(json)),
-  text,
-);
-const name = fc.string({ unit: fc.constantFrom(...'abcX-_'), minLength: 1, maxLength: 8 });
-const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>): fc.Arbitrary<T> =>
-  fc.oneof({ weight: 2, arbitrary: usual }, { weight: 1, arbitrary: other });
-const workspace = often(
-  fc.constant('W'),
-  fc.oneof(name, fc.constantFrom('', ...words('w %57 W%00 % %zz %2F .. . W. ;a a@b'))),
-);
-/** Also those that a client asks for that was given an address with a slash too many, or with something behind it. */
-const end = often(
-  fc.constantFrom('/locks', '/locks/verify'),
-  fc.constantFrom('', ...words('/ /locks/ //locks /locks//verify /locks/verify/ /LOCKS /locks? /locks/verify?x=%')),
-);
-const header = often(
-  fc.constant('content-type: application/vnd.git-lfs+json'),
-  fc.constantFrom(
-    ...words('content-type:text/plain content-type: content-encoding:gzip expect:a accept:text/html range:bytes=0-'),
-    ...words('authorization:Basic if-match:"a" prefer:wait=1 idempotency-key:\u00ff referer:x'),
-  ),
-);
-const query = often(
-  fc.constant(''),
-  fields.map((given) => {
-    const pairs = Object.entries(given).map(
-      ([key, each]) => `${key}=${encodeURIComponent((JSON.stringify(each) ?? '').toWellFormed())}`,
-    );
-    return `?${pairs.join('&')}`;
-  }),
-);
-const request = fc.record({
-  method: often(
-    fc.constantFrom('GET', 'POST'),
-    fc.constantFrom(...words('HEAD PUT PATCH DELETE OPTIONS TRACE PROPFIND')),
-  ),
-  workspace,
-  end,
-  query,
-  headers: fc.array(header, { maxLength: 3 }),
-  signedIn: often(fc.constantFrom('Bearer', 'Basic'), fc.constant('')),
-  body: often(fc.constant('{}'), body),
-});
-
-describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
-  const service = sharedService(kind);
-
-  test('never is an answer of `locks` or `locks/verify` 404 or 501, and every error has a message', async () => {
-    const seen = new Set<number>();
-    await tried(
-      'garbage sent to the addresses of Git LFS',
-      fc.asyncProperty(request, async ({ method, workspace, end, query, headers, signedIn, body }) => {
-        const target = `/v1/workspaces/${workspace.replace(/^W/, service.home)}/lfs${end}${query}`.replace(
-          /[^\x21-\x7e]/g,
-          '',
-        );
-        const secret = signedIn === 'Basic' ? btoa(`a:${service.secret}`) : service.secret;
-        const answer = await requestRaw(service.port, {
-          method,
-          target,
-          headers: [...headers, ...(signedIn === '' ? [] : [`authorization: ${signedIn} ${secret}`])],
-          body,
-        });
-        seen.add(answer.status);
-        expect([404, 501], `${method} ${target}`).not.toContain(answer.status);
-        expect(answer.status, answer.text).not.toBe(500);
-        if (answer.status < 400 || method === 'HEAD') return;
-        expect(answer.headers.get('content-type'), `${method} ${target}: ${answer.text}`).toBe(lfsMediaType);
-        expect(answer.body.message).toMatch(/\S/);
-      }),
-    );
-    // Some of it was let in.
-    expect([...seen]).toEqual(expect.arrayContaining([200, 401, 403, 405]));
-    expect((await locksOf(service, service.home, service.secret).list()).status).toBe(200);
-    for (const text of ['request failed', 'wsa_', btoa(`a:${service.secret}`)])
-      expect(service.log()).not.toContain(text);
   });
 });

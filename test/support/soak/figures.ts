@@ -77,7 +77,7 @@ export const declared = {
     'sequences of syncs, restarts and faults that went as the model says': held(1, 2_000),
     'sequences in which a sync step told something that is not so': none('Whatever happens, what a step says is so.'),
   },
-  'test/service/lfs/errors.test.ts': {
+  'test/service/lfs/garbage.test.ts': {
     'garbage sent to the addresses of Git LFS': held(150, 3_000),
   },
   'test/service/http/arbitrary-input.test.ts': {
