@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -53,11 +53,15 @@ describe('a process', () => {
   });
 
   test('that has ended and that nobody has waited for is gone', async () => {
-    // The shell starts it in the background, and becomes a program that waits for nothing.
-    const parent = spawn('sh', ['-c', 'true & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    // The shell starts it in the background, and becomes a program that waits for nothing. It ends only then.
+    const script = 'cat <&3 >/dev/null & echo $!; exec sleep 60 3<&-';
+    const parent = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
     onTestFinished(() => void parent.kill('SIGKILL'));
-    const [line] = await once(parent.stdout, 'data');
+    const [, stdout, , pipe] = parent.stdio;
+    const [line] = await once(stdout ?? parent, 'data');
     const pid = Number(String(line));
+    await expect.poll(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8')).toBe('sleep\n');
+    pipe?.destroy();
     await expect.poll(() => isGone({ pid, startedAt: undefined })).toBe(true);
     // It is there all the same.
     expect(process.kill(pid, 0)).toBe(true);
