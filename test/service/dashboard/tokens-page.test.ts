@@ -5,6 +5,7 @@ import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
@@ -56,6 +57,10 @@ test('tokens are listed with their owner, those with active tokens first, in wha
   const gone = await token('gone', 'bob');
   await end(service, gone);
   const ids = [await token('laptop', 'ada'), await token('desk', 'Ada'), await token('pc', 'ada')];
+  // Of those that were created in one millisecond, chance is first.
+  for (const [index, id] of ids.entries()) {
+    await changeRows(service.storage, 'tokens', { created_at: Date.now() + index }, { id });
+  }
   const { text } = await visitor.get('/tokens');
   const groups = [...text.matchAll(/<tbody>(.*?)<\/tbody>/gs)].map(([, group = '']) => [
     /<bdi>(.*?)<\/bdi>/.exec(group)?.[1],
