@@ -64,7 +64,13 @@ export function openLedger(file: string, redact: Redact): Ledger {
   };
 }
 
-/** Reads what was added to a ledger since the call before. Throws when the file is gone, or another one. */
+/** Of a ledger of thousands of locks: all of it at once would take several times its size. */
+const maxReadBytes = 256 * 1_024;
+
+/**
+ * Reads what was added to a ledger since the call before, a part at a time: there may be more, unless it is nothing. Throws
+ * when the file is gone, or another one.
+ */
 export function followLedger(file: string): () => readonly Entry[] {
   let position = 0;
   return () => {
@@ -72,7 +78,7 @@ export function followLedger(file: string): () => readonly Entry[] {
     try {
       const size = fstatSync(descriptor).size;
       if (size < position) throw new Error(`${file} is shorter than it was.`);
-      const bytes = Buffer.alloc(size - position);
+      const bytes = Buffer.alloc(Math.min(size - position, maxReadBytes));
       const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
       // The last line may still be on its way.
       const whole = read.subarray(0, read.lastIndexOf('\n') + 1);

@@ -13,7 +13,7 @@ interface RenewalContext extends Pick<Context, 'clock' | 'sleep' | 'random' | 'r
   readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
   /** By the clock of the service. */
   readonly serverNow: () => number;
-  /** What was added to the ledger since the last call; throws when it is gone. */
+  /** What was added to the ledger since the last call, or a part of it; throws when it is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
   /** Calls back at each change of the ledger, and now and then; returns what ends that. */
@@ -96,9 +96,10 @@ export async function renewLocks(context: RenewalContext, renewing: Renewing): P
 
   function readNews(): void {
     try {
-      const news = follow();
-      history.add(news);
-      isOld ||= news.length > 0;
+      for (let news = follow(); news.length > 0; news = follow()) {
+        history.add(news);
+        isOld = true;
+      }
     } catch {
       ledgerGone = true;
     }
