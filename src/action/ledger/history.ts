@@ -54,7 +54,7 @@ function lastRound({ path, at }: Grant, rounds: Rounds | undefined): Renewed | u
 }
 
 /** As the entries tell it one by one. */
-interface KnownLock extends HeldLock {
+interface RecordedLock extends HeldLock {
   /** As it was granted. */
   readonly grant: Grant;
   /** The last one, where the lock is not renewed any more. */
@@ -75,7 +75,7 @@ export interface GrowingHistory {
 export function openHistory(): GrowingHistory {
   const unclear = new Map<string, Intent>();
   /** Per path, by the keys of their requests: a request that is repeated under its key is about the same lock. */
-  const held = new Map<string, Map<string, KnownLock>>();
+  const held = new Map<string, Map<string, RecordedLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<Grant, Ending>();
   const losses = new Map<string, Loss>();
@@ -84,9 +84,9 @@ export function openHistory(): GrowingHistory {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, KnownLock> {
+  function locksAt(address: LockAddress): Map<string, RecordedLock> {
     const key = addressKey(address);
-    const locks = held.get(key) ?? new Map<string, KnownLock>();
+    const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
     return locks;
   }
@@ -98,10 +98,10 @@ export function openHistory(): GrowingHistory {
     renewals.set(entry.step, { all, before: new Map(left) });
   }
 
-  const lastOf = ({ grant, renewed }: KnownLock): Renewed | undefined =>
+  const lastOf = ({ grant, renewed }: RecordedLock): Renewed | undefined =>
     renewed === undefined ? lastRound(grant, renewals.get(grant.step)) : renewed.last;
 
-  function asRenewed(lock: KnownLock): HeldLock {
+  function asRenewed(lock: RecordedLock): HeldLock {
     const { grant, releaseBegun, loss } = lock;
     const { expires_at } = lastOf(lock) ?? grant.lock;
     return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseBegun, loss };
@@ -193,10 +193,10 @@ export function historyOf(entries: readonly Entry[]): History {
 /** What the ledger of a job knows of the locks in one workspace. */
 export interface JobLocks {
   readonly held: ReadonlyMap<LockPath, HeldLock>;
-  /** Other workspaces, also of other services, in which the job holds locks. */
-  readonly otherWorkspaces: readonly string[];
   /** Those of them that the service has refused to renew. */
   readonly lost: readonly Loss[];
+  /** Other workspaces, also of other services, in which the job holds locks. */
+  readonly otherWorkspaces: readonly string[];
   /** Every path that a step of the job meant to lock. */
   readonly planned: ReadonlySet<string>;
   /** What the workflow calls the steps, by their ids in the ledger. */

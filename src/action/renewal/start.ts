@@ -60,10 +60,10 @@ async function renewFirst(
 const memoryFlags = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
 /** It does nothing until it is told what to renew, and ends where it is told nothing. */
-function startProcess() {
+async function startProcess() {
   // The file beside the one that runs: the bundler knows nothing of it.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
-  return spawn(process.execPath, [...memoryFlags, file], {
+  const child = spawn(process.execPath, [...memoryFlags, file], {
     // Windows does not remove a folder in which a process is: not the checkout, and not the runner's temporary folder.
     cwd: dirname(file),
     env: environmentOfRenewal(process.env),
@@ -71,11 +71,13 @@ function startProcess() {
     detached: true,
     windowsHide: true,
   });
+  await once(child, 'spawn');
+  return child;
 }
 
 /** From here on it goes on by itself, also when the step has ended. */
 async function handOver(
-  child: ReturnType<typeof startProcess>,
+  child: Awaited<ReturnType<typeof startProcess>>,
   context: Context,
   task: TaskOf<'lock'>,
   step: string,
@@ -124,26 +126,22 @@ export async function startRenewal(
   // Killed from here on, a step leaves a process behind that its post-step has to stop.
   saveState('renewer', '{}');
   // It starts while the service answers.
-  const child = startProcess();
-  const failed = once(child, 'spawn').then(
-    () => undefined,
-    (error: Error) => error,
-  );
+  const starting = startProcess();
+  // It is looked at below: until then, that it failed is no unhandled error.
+  const child = starting.catch(() => undefined);
   const result = await renewFirst(context, task, first);
   if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
   const all = [result.grant, ...others];
   const until = (): string => moment(soonestEnd(all), client.serverNow());
   if (result.kind === 'impossible') {
-    child.kill();
+    (await child)?.kill();
     log.warn(
       `This service cannot renew locks: ${result.why}. They hold until ${until()}; a longer \`ttl\` lasts longer.`,
     );
     return all;
   }
   try {
-    const error = await failed;
-    if (error !== undefined) throw error;
-    await handOver(child, context, task, step);
+    await handOver(await starting, context, task, step);
     log.line(`The locks are renewed for as long as the job lives: \`renew\` is true.`);
   } catch (error) {
     couldNotStart(error instanceof Error ? error.message : String(error), until());
