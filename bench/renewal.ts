@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { preload } from '../test/support/preload.ts';
-import { type Job, openJob } from '../test/support/runner/job.ts';
+import type { Job } from '../test/support/runner/job.ts';
+import { startJob } from './action-step.ts';
 import { atMost, type Bench, type Benchmark, figure, inTurns, medianFigure, rounds } from './benchmark.ts';
 import { newPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
@@ -27,18 +28,6 @@ const countingUsage = (file: string): string =>
   }
 `);
 
-async function withJob<T>({ token }: RunningService, { signal }: Bench, work: (job: Job) => Promise<T>): Promise<T> {
-  const job = await openJob({ secrets: [token] });
-  const end = (): void => void job.end();
-  signal.addEventListener('abort', end);
-  try {
-    return await work(job);
-  } finally {
-    signal.removeEventListener('abort', end);
-    await job.end();
-  }
-}
-
 /** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
 const pathsOf = (count: number): string =>
   Array.from({ length: count }, (_, number) => `Maps/${number}.umap`).join('\n');
@@ -60,15 +49,16 @@ function longestRound(sent: readonly number[]): number {
 }
 
 async function renewalsOf(size: number, service: RunningService, bench: Bench, { workMs, ttl }: typeof full) {
-  return withJob(service, bench, async (job) => {
-    const file = join(job.folders.temp, 'usage');
-    await lockStep(job, service, { path: pathsOf(size), renew: 'true', ttl }, { NODE_OPTIONS: countingUsage(file) });
-    await sleep(workMs, undefined, { signal: bench.signal });
-    const [post] = await job.post();
-    if (post?.conclusion !== 'success') throw new Error(`The post-step has failed:\n${post?.log}`);
-    // The module above has written it.
-    return JSON.parse(await readFile(file, 'utf8')) as { readonly sent: readonly number[]; readonly peakBytes: number };
-  });
+  const job = await startJob(bench, { secrets: [service.token] });
+  const file = join(job.folders.temp, 'usage');
+  await lockStep(job, service, { path: pathsOf(size), renew: 'true', ttl }, { NODE_OPTIONS: countingUsage(file) });
+  await sleep(workMs, undefined, { signal: bench.signal });
+  const [post] = await job.post();
+  if (post?.conclusion !== 'success') throw new Error(`The post-step has failed:\n${post?.log}`);
+  const text = await readFile(file, 'utf8');
+  await job.end();
+  // The module above has written it.
+  return JSON.parse(text) as { readonly sent: readonly number[]; readonly peakBytes: number };
 }
 
 const partWhy = 'a fifth of a `ttl` of 5 minutes, so that trouble leaves time to try again';
@@ -79,14 +69,14 @@ export const renewal: Benchmark = {
   async measure(bench) {
     const plan = bench.quick ? small : full;
     const service = await startService(bench, await newPlace(bench));
-    const ways = ['false', 'true'].map((renew) => ({ renew, ms: [] as number[] }));
-    await inTurns(bench, plan.rounds, ways, async ({ renew, ms }) => {
-      await withJob(service, bench, async (job) => {
-        ms.push(await lockStep(job, service, { path: 'Content/Hero.uasset', renew }));
-        await job.post();
-      });
+    const plain = { renew: 'false', ms: [] as number[] };
+    const renewed = { renew: 'true', ms: [] as number[] };
+    await inTurns(bench, plan.rounds, [plain, renewed], async ({ renew, ms }) => {
+      const job = await startJob(bench, { secrets: [service.token] });
+      ms.push(await lockStep(job, service, { path: 'Content/Hero.uasset', renew }));
+      await job.post();
+      await job.end();
     });
-    const [without, with_] = ways.map(({ ms }) => ms);
     const used = [];
     for (const size of plan.sizes) {
       bench.progress(`the renewals of ${size} locks`);
@@ -94,17 +84,12 @@ export const renewal: Benchmark = {
     }
     const what = (size: number): string => `${size.toLocaleString('en-US')} ${size === 1 ? 'lock' : 'locks'}`;
     return [
-      medianFigure('a lock step without `renew`', 'ms', without ?? []),
-      figure(
-        'a lock step with `renew: true`, more than without',
-        'ms',
-        medianOf(with_ ?? []) - medianOf(without ?? []),
-        {
-          limit: atMost(15, 'design §6'),
-          shown: 'in README',
-          details: [rounds('ms', with_ ?? [], 'with')],
-        },
-      ),
+      medianFigure('a lock step without `renew`', 'ms', plain.ms),
+      figure('a lock step with `renew: true`, more than without', 'ms', medianOf(renewed.ms) - medianOf(plain.ms), {
+        limit: atMost(15, 'design §6'),
+        shown: 'in README',
+        details: [rounds('ms', renewed.ms, 'with')],
+      }),
       ...used.flatMap(({ size, sent, peakBytes }) => [
         figure(`${what(size)}, ttl ${plan.ttl}: requests a minute`, '', (sent.length / plan.workMs) * 60_000, {
           shown: 'in docs',
