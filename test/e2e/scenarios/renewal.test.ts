@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestContext, test as withContext } from 'vitest';
 import { readEntry } from '../../../src/action/ledger/entry.ts';
 import { isRenewing, once } from '../../support/fault-proxy.ts';
+import { preload } from '../../support/preload.ts';
 import { readActionFile } from '../../support/runner/action-file.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm } from '../../support/runs.ts';
@@ -126,6 +127,36 @@ test('nothing renews the lock of a step that waited for it longer than the worke
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   await expect.poll(() => place.locks(), patiently).toEqual([]);
 });
+
+/** Node throws what it does not expect of the system, such as ENOMEM, and tells the rest by an event. */
+const withoutMemory = preload(`
+  import { syncBuiltinESMExports } from 'node:module';
+  import children from 'node:child_process';
+  children.spawn = () => { throw new Error('spawn ENOMEM'); };
+  syncBuiltinESMExports();
+`);
+const withoutNode = preload(`process.execPath = '/nowhere/node';`);
+
+for (const [why, NODE_OPTIONS] of [
+  ['spawn ENOMEM', withoutMemory],
+  ['spawn /nowhere/node ENOENT', withoutNode],
+] as const) {
+  test(`a step keeps its lock and warns where nothing can be started that renews it: ${why}`, async ({
+    expect,
+    place,
+  }) => {
+    const job = await place.job();
+    const step = await job.run({ ...locking(hero, { ...renewing, ttl: '5m' }), env: { NODE_OPTIONS } });
+    expect(step, step.log).toMatchObject({
+      conclusion: 'success',
+      outputs: { status: 'acquired' },
+      annotations: [{ level: 'warning', message: expect.stringContaining(`could not be started (${why}). They hold`) }],
+    });
+    expect(await place.locks()).toHaveLength(1);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await place.locks()).toEqual([]);
+  });
+}
 
 test('a service that is away for half of the ttl takes no lock away', async ({ expect, place }) => {
   const proxy = await place.proxy();
