@@ -15,7 +15,9 @@ import type { Outputs } from './outcome.ts';
 import type { Redact } from './report/redact.ts';
 import type { Log, Reporter } from './report/reporter.ts';
 import { duration } from './report/words.ts';
-import { version } from './version.ts';
+
+/** Sent as User-Agent. A test holds it to package.json. */
+export const version = '0.1.0';
 
 /** What the post-step of the same step finds again. */
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';

@@ -7,8 +7,8 @@ import { parseTtl } from '../interface/ttl.ts';
 import { connect } from './context.ts';
 import { createRecorder, followLedger, openLedger } from './ledger/ledger.ts';
 import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
+import { isGone } from './renewal/processes.ts';
 import { attemptMs, renewLocks } from './renewal/renew-locks.ts';
-import { isGone } from './renewal/worker.ts';
 
 /** A worker that is gone tells nobody, and some file systems do not tell of changes either. */
 const lookEveryMs = 1_000;

@@ -97,6 +97,24 @@ export function openConnection(baseUrl: URL): Connection {
   };
 }
 
+/** Works through the items in order, as many at a time as there are connections, until `goOn` says no. */
+export async function inParallel<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+  goOn: () => boolean = () => true,
+): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (;;) {
+      const item = items[next];
+      if (item === undefined || !goOn()) return;
+      next += 1;
+      await work(item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
+}
+
 const neverConnected = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -3,7 +3,7 @@ import { type Answer, headerOf, objectIn } from './answer.ts';
 import { nameIn } from './json.ts';
 import { holderIn } from './known-lock.ts';
 import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
-import type { Failure } from './service-error.ts';
+import type { Failure, ServiceError } from './service-error.ts';
 
 /**
  * Why there is another attempt. Only `failed` counts as one of the `retries`: waiting until the service is ready is
@@ -24,7 +24,7 @@ export type Attempt =
       readonly retryAfterMs: number | undefined;
     };
 
-export const isTransientStatus = (status: number): boolean =>
+const isTransientStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status < 600);
 
 function reasonOf(status: number, stillRunning: boolean, retryAfterMs = 0): RetryReason {
@@ -76,3 +76,27 @@ export function backoff(failed: number, retryAfterMs: number | undefined, random
   if (retryAfterMs === undefined) return half + random() * half;
   return Math.max(retryAfterMs + random() * jitterMs, half);
 }
+
+/** Whether the trouble may be over at the next attempt. */
+export function isTransient({ failure, status }: ServiceError): boolean {
+  if (failure.kind === 'aborted') return false;
+  if (status !== undefined) return isTransientStatus(status);
+  return (
+    failure.kind === 'deadline' || failure.kind === 'timeout' || (failure.kind === 'connection' && !failure.untrusted)
+  );
+}
+
+/** How long the service has asked to wait. */
+export function retryAfterOf({ failure }: ServiceError): number | undefined {
+  return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
+}
+
+const minLastAttemptMs = 300;
+const maxLastAttemptMs = 5_000;
+
+/**
+ * How long before the end of a wait the last attempt begins, so that it is over by then: twice as long as the attempt
+ * before it took, because the last one may be slower.
+ */
+export const lastAttemptMs = (previousTookMs: number): number =>
+  Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousTookMs));

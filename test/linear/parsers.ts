@@ -13,7 +13,7 @@ import {
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { readEntry } from '../../src/action/ledger/entry.ts';
 import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
-import { whyNotQuick } from '../../src/action/paths/pattern-cost.ts';
+import { whyNotQuick } from '../../src/action/paths/resolve-paths.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseLinks, readAnswer } from '../../src/client/answer.ts';
@@ -228,7 +228,7 @@ export const parsers: readonly Parser[] = [
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
   row('client/workspace-id.ts parseWorkspaceId', parseNamedWorkspace),
 
-  row('action/paths/pattern-cost.ts whyNotQuick', whyNotQuick, '{a}', '+('),
+  row('action/paths/resolve-paths.ts whyNotQuick', whyNotQuick, '{a}', '+('),
   row('action/inputs/table.ts readRawInputs', (text) => readRawInputs(() => text, {})),
   row(
     `action/inputs/load.ts loadInputs readConnection, action/inputs/parse.ts ${parsersOfInputs}`,

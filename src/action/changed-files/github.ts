@@ -6,8 +6,7 @@ import { openConnection } from '../../client/connection.ts';
 import type { Json } from '../../client/json.ts';
 import { notUnderstood, unusable } from '../../client/refusal.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { type Context, logRetries } from '../context.ts';
-import { version } from '../version.ts';
+import { type Context, logRetries, version } from '../context.ts';
 import type { ChangeSource } from './change.ts';
 
 /** How long to wait where GitHub does not say it. */

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../client/json.ts';
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
+import { InputError } from '../outcome.ts';
 import {
   type HandoffLock,
   lines,
@@ -252,4 +254,27 @@ export function loadInputs(getInput: GetInput, environment: NodeJS.ProcessEnv): 
     return { ok: false, problems: reader.problems };
   }
   return { ok: true, inputs: { connection, task, summary, unused: unusedInputs(getInput, task.operation) } };
+}
+
+function readText(file: string): Parsed<string> {
+  try {
+    return accepted(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+}
+
+/** The locks that a lock step, also of another job, gave out. */
+export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
+  switch (selection.kind) {
+    case 'locks':
+      return selection.locks;
+    case 'locks-file': {
+      const { file } = selection;
+      const text = readText(file);
+      const locks = text.ok ? parseHandoff(text.value) : text;
+      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.why}`]);
+      return locks.value;
+    }
+  }
 }

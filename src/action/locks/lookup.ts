@@ -1,5 +1,6 @@
 import {
   type Client,
+  inParallel,
   type KnownLock,
   type List,
   type LockFilter,
@@ -8,7 +9,6 @@ import {
   type WorkspaceId,
 } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { inParallel } from './in-parallel.ts';
 
 /** As many requests for single paths, side by side, take the time of one page of a list. */
 const singleRequestsPerPage = 8;

@@ -4,8 +4,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Intent, Loss } from '../ledger/entry.ts';
 import { grouped, listed, moment } from '../report/words.ts';
-import type { AlreadyHeld } from './already-held.ts';
-import { answerClockMs, type OwnLock } from './ownership.ts';
+import { type AlreadyHeld, answerClockMs, type OwnLock } from './ownership.ts';
 import type { Conflict } from './session.ts';
 
 /** "14:05 UTC (3 min ago)", for something in the past. */

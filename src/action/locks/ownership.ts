@@ -1,4 +1,5 @@
 import type { KnownLock } from '../../client/client.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 
 /** A lock that was ours once, with what the service said of it. */
 export interface OwnLock {
@@ -9,6 +10,15 @@ export interface OwnLock {
   readonly expires_at?: string | undefined;
   /** The latest moment at which the service can have granted it, by its own clock. */
   readonly grantedAt?: string | undefined;
+}
+
+/** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
+export interface AlreadyHeld {
+  readonly path: LockPath;
+  readonly owner: string | undefined;
+  readonly expiresAt: number;
+  /** What the workflow calls the step; undefined where that is not known. */
+  readonly stepName: string | undefined;
 }
 
 /** Whether the listed lock is ours, another one, or nothing tells them apart. */

@@ -7,9 +7,8 @@ import type { Grant } from '../ledger/entry.ts';
 import { lockJson, locksFile } from '../ledger/ledger.ts';
 import { formatSavedState } from '../ledger/saved-state.ts';
 import { acquireLocks, type WaitResult } from '../locks/acquire.ts';
-import { type AlreadyHeld, findAlreadyHeld } from '../locks/already-held.ts';
 import type { GiveBackResult } from '../locks/give-back.ts';
-import { warnOfLostLocks } from '../locks/lost-locks.ts';
+import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import {
   alreadyHeldText,
   type Blocked,
@@ -20,6 +19,7 @@ import {
   stepText,
   unprovenText,
 } from '../locks/messages.ts';
+import type { AlreadyHeld } from '../locks/ownership.ts';
 import type { ReleaseResult } from '../locks/release.ts';
 import { openLockSession } from '../locks/session.ts';
 import { byPath, failed, InputError, type Outcome, type Outputs, type Table } from '../outcome.ts';

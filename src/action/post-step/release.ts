@@ -1,4 +1,12 @@
-import { type KnownLock, type ServiceError, sleep, steadyClock, type Within } from '../../client/client.ts';
+import {
+  inParallel,
+  isTransient,
+  type KnownLock,
+  type ServiceError,
+  sleep,
+  steadyClock,
+  type Within,
+} from '../../client/client.ts';
 import { type Context, cancellation, connect, readRunner, type StateName } from '../context.ts';
 import { readConnection } from '../inputs/load.ts';
 import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
@@ -7,14 +15,12 @@ import type { RawInputs } from '../inputs/table.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
 import { parseSavedState } from '../ledger/saved-state.ts';
-import { inParallel } from '../locks/in-parallel.ts';
 import { isOver } from '../locks/ownership.ts';
 import { cleanupLimits } from '../locks/release.ts';
 import { type LockSession, openLockSession } from '../locks/session.ts';
-import { stopRenewal } from '../renewal/stop.ts';
+import { stopRenewal } from '../renewal/processes.ts';
 import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
-import { isTransient } from '../retry.ts';
 import { type Claim, type ClaimResult, type Claims, readClaims } from './claims.ts';
 import { chartOf, nothingLeft, releaseReport } from './report.ts';
 

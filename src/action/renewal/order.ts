@@ -2,7 +2,7 @@ import { parseWorkspaceId } from '../../client/workspace-id.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { Connection } from '../inputs/load.ts';
-import type { KnownProcess } from './worker.ts';
+import type { KnownProcess } from './processes.ts';
 
 /** What the process that renews the locks of a step is told, through a pipe: later steps can read its environment. */
 export interface RenewalOrder {

@@ -8,7 +8,7 @@ import { type Grant, parsedAddress } from '../ledger/entry.ts';
 import { isProven } from '../locks/release.ts';
 import { moment } from '../report/words.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
-import { lookAt } from './worker.ts';
+import { lookAt } from './processes.ts';
 
 /** The service may take a while; the locks are all held, and the job waits. */
 const maxFirstRenewalMs = 10_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JobLocks } from '../../../src/action/ledger/history.ts';
+import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock.ts';
 import { statusOf, type UnlockResult, unlockOutcome } from '../../../src/action/operations/unlock-report.ts';
-import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock-targets.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
 import { at, end, grantOf, knownLock, start } from '../samples.ts';
 

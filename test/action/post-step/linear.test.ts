@@ -7,7 +7,7 @@ import { readJobLocks } from '../../../src/action/ledger/history.ts';
 import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
 import { type ClaimResult, readClaims } from '../../../src/action/post-step/claims.ts';
 import { chartOf, releaseReport } from '../../../src/action/post-step/report.ts';
-import { summaryHtml } from '../../../src/action/report/summary.ts';
+import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { runs } from '../../support/runs.ts';
 import { at, grantOf, intentOf, lockOf, place, start } from '../samples.ts';

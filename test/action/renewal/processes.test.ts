@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openLedger } from '../../../src/action/ledger/ledger.ts';
-import { stopRenewal } from '../../../src/action/renewal/stop.ts';
-import { isGone, type KnownProcess, lookAt } from '../../../src/action/renewal/worker.ts';
+import { isGone, type KnownProcess, lookAt, stopRenewal } from '../../../src/action/renewal/processes.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { asItIs } from '../samples.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { summaryHtml } from '../../../src/action/report/summary.ts';
+import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
 import { asItIs } from '../samples.ts';

@@ -1,21 +1,13 @@
 import type { WorkspaceId } from '../../client/client.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import { type HeldLock, readJobLocks } from '../ledger/history.ts';
 import { type LookupResult, listOnPaths, lookupIn } from './lookup.ts';
-import { compare, isOver } from './ownership.ts';
-
-/** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */
-export interface AlreadyHeld {
-  readonly path: LockPath;
-  readonly owner: string | undefined;
-  readonly expiresAt: number;
-  /** What the workflow calls the step; undefined where that is not known. */
-  readonly stepName: string | undefined;
-}
+import { lossText } from './messages.ts';
+import { type AlreadyHeld, compare, isOver } from './ownership.ts';
 
 /** Without a list by then, the locks are asked for as if nothing were known. */
-const maxLookMs = 10_000;
+const maxLookAtHeldMs = 10_000;
 
 /** The ledger decides where the service does not tell locks apart, or does not list them. */
 function stands({ grant, releaseBegun }: HeldLock, found: LookupResult, serverNow: number): boolean {
@@ -47,7 +39,7 @@ export async function findAlreadyHeld(
   const candidates = paths.filter((path) => held.has(path));
   if (candidates.length === 0) return [];
   const { deadline, signal } = defaultLimits(context);
-  const within = { signal, deadline: Math.min(deadline, clock() + maxLookMs) };
+  const within = { signal, deadline: Math.min(deadline, clock() + maxLookAtHeldMs) };
   const find = await lookupIn(listOnPaths(client, workspace, candidates, within));
   return candidates.flatMap((path) => {
     const lock = held.get(path);
@@ -62,4 +54,27 @@ export async function findAlreadyHeld(
       stepName: stepNames.get(grant.step),
     };
   });
+}
+
+/** The step has its own work to do. */
+const maxLookAtLostMs = 5_000;
+
+/** Says of each lock of the job that could not be renewed when it was lost, and who has the path now. */
+export async function warnOfLostLocks(
+  { client, clock, connection, ledger, log, signal }: Context,
+  workspace: WorkspaceId,
+): Promise<void> {
+  const { lost } = readJobLocks(ledger, connection.baseUrl, workspace);
+  const losses = lost.flatMap((loss) => {
+    const path = parseLockPath(loss.path);
+    return path.ok ? [{ loss, path: path.value }] : [];
+  });
+  if (losses.length === 0) return;
+  const paths = losses.map(({ path }) => path);
+  const find = await lookupIn(listOnPaths(client, workspace, paths, { deadline: clock() + maxLookAtLostMs, signal }));
+  for (const { loss, path } of losses) {
+    const found = find(path);
+    const holder = found.kind === 'locked' ? found.lock : found.kind === 'absent' ? 'nobody' : undefined;
+    log.warn(lossText(loss, holder, client.serverNow()));
+  }
 }
