@@ -1,5 +1,5 @@
+import { inParallel } from '../../client/in-parallel.ts';
 import { asObject, isArray, isObject, type Json, nameIn } from '../../client/json.ts';
-import { inParallel } from '../locks/in-parallel.ts';
 import { count, grouped } from '../report/words.ts';
 import type { GitHub } from './github.ts';
 

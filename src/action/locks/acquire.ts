@@ -1,4 +1,5 @@
 import type { ServiceError, Within } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import { type Duration, milliseconds, span } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
@@ -6,7 +7,6 @@ import type { Connection } from '../inputs/load.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
 import { isTransient, lastAttemptMs, retryAfterOf } from '../retry.ts';
 import { type GiveBackResult, giveBackInTime, giveBackMs, keepOrGiveBack, owedAfter } from './give-back.ts';
-import { inParallel } from './in-parallel.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../client/client.ts';
+import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import { type HeldLock, readJobLocks } from '../ledger/history.ts';
-import { type LookupResult, listOnPaths, lookupIn } from './lookup.ts';
 import { compare, isOver } from './ownership.ts';
 
 /** A lock of an earlier step of this job: waiting for it is of no use, because only this job releases it. */

@@ -1,7 +1,7 @@
 import type { ServiceError, Within } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import type { Context } from '../context.ts';
 import type { Grant, Intent } from '../ledger/entry.ts';
-import { inParallel } from './in-parallel.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 

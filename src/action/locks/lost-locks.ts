@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../client/client.ts';
+import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { parseLockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
 import { readJobLocks } from '../ledger/history.ts';
-import { listOnPaths, lookupIn } from './lookup.ts';
 import { lossText } from './messages.ts';
 
 /** The step has its own work to do. */

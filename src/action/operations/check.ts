@@ -1,10 +1,10 @@
+import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
 import type { Loss } from '../ledger/entry.ts';
 import { readJobLocks } from '../ledger/history.ts';
 import { loadHandoff } from '../locks/handoff.ts';
-import { type LookupResult, listOnPaths, lookupIn } from '../locks/lookup.ts';
 import { compare, isOver } from '../locks/ownership.ts';
 import { byPath, failed, type Outcome } from '../outcome.ts';
 import { listed } from '../report/words.ts';

@@ -1,9 +1,9 @@
 import type { KnownLock, ServiceError, Within, WorkspaceId } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
+import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { TaskOf } from '../inputs/load.ts';
-import { inParallel } from '../locks/in-parallel.ts';
-import { listOnPaths, listTogether, lookupIn } from '../locks/lookup.ts';
 import { warnOfLostLocks } from '../locks/lost-locks.ts';
 import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
 import { byPath, type Outcome } from '../outcome.ts';

@@ -1,4 +1,5 @@
 import { type KnownLock, type ServiceError, sleep, steadyClock, type Within } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import { type Context, cancellation, connect, readRunner, type StateName } from '../context.ts';
 import { readConnection } from '../inputs/load.ts';
 import { type LossReaction, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
@@ -7,7 +8,6 @@ import type { RawInputs } from '../inputs/table.ts';
 import { type Intent, parsedTtl } from '../ledger/entry.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../ledger/ledger.ts';
 import { parseSavedState } from '../ledger/saved-state.ts';
-import { inParallel } from '../locks/in-parallel.ts';
 import { isOver } from '../locks/ownership.ts';
 import { cleanupLimits } from '../locks/release.ts';
 import { type LockSession, openLockSession } from '../locks/session.ts';

@@ -1,9 +1,9 @@
 import type { Client, Within } from '../../client/client.ts';
+import { inParallel } from '../../client/in-parallel.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { Context } from '../context.ts';
 import { type Entry, type Grant, type Loss, parsedAddress } from '../ledger/entry.ts';
 import { type HeldLock, openHistory } from '../ledger/history.ts';
-import { inParallel } from '../locks/in-parallel.ts';
 import { isProven } from '../locks/release.ts';
 
 /** Why locks are not renewed any more. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { LookupResult } from '../../../src/action/locks/lookup.ts';
 import { judge, type LockToCheck } from '../../../src/action/operations/check.ts';
 import { type CheckResult, checkReport } from '../../../src/action/operations/check-report.ts';
 import type { KnownLock } from '../../../src/client/client.ts';
+import type { LookupResult } from '../../../src/client/lookup.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
 import { asItIs, at, end, errorOf, iso, knownLock, start } from '../samples.ts';
 

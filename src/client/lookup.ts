@@ -1,3 +1,4 @@
+import type { LockPath } from '../interface/lock-path.ts';
 import {
   type Client,
   type KnownLock,
@@ -6,8 +7,7 @@ import {
   ServiceError,
   type Within,
   type WorkspaceId,
-} from '../../client/client.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+} from './client.ts';
 import { inParallel } from './in-parallel.ts';
 
 /** As many requests for single paths, side by side, take the time of one page of a list. */
