@@ -35,6 +35,12 @@ export function parsePublicUrl(text: string): Parsed<string> {
     : refused('It must not have a path: the service has to be at the root of its host, as its pages link from there.');
 }
 
+export function parsePrefix(text: string): Parsed<string> {
+  return text === '' || !text.isWellFormed() || /\p{Cc}/u.test(text)
+    ? refused('It must be the beginning of paths, such as Content/.')
+    : accepted(text.normalize('NFC'));
+}
+
 export const wholeNumber =
   (min: number, max: number) =>
   (text: string): Parsed<number> => {
