@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readPage, snippetWith } from '../../docs/pages.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
 import { sharedService } from '../http/shared-service.ts';
@@ -227,8 +228,8 @@ describe('lock check --staged', () => {
     write('.gitattributes', '*.uasset lockable\nread.me -lockable\n');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'Begin');
-    // As a person writes it into the file of the hook.
-    write('.git/hooks/pre-commit', `#!/bin/sh\nexec '${process.execPath}' '${bin}' lock check --staged\n`);
+    const hook = snippetWith(await readPage('docs/artists.md'), 'lock check --staged');
+    write('.git/hooks/pre-commit', hook.replace('workspace-service', `'${process.execPath}' '${bin}'`));
     execFileSync('chmod', ['+x', join(folder, '.git/hooks/pre-commit')]);
   });
 
