@@ -92,6 +92,8 @@ describe('workspace update', () => {
       { detail: { workspace: 'desks', lfs_url: store } },
       { detail: { desk_ttl: '14d' } },
     ]);
+    await run('workspace', 'update', 'desks', '--lfs-url', 'none');
+    expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
   });
 
   test('a workspace without settings of its own has those that follow from its remote', async () => {

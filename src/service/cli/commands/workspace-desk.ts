@@ -1,4 +1,5 @@
 import { formatDuration } from '../../../interface/duration.ts';
+import { accepted } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
@@ -17,7 +18,12 @@ export const deskFlags = {
     `default ${usualDeskTtl}`,
     parseTtl,
   ),
-  lfsUrl: optional('URL', 'the LFS endpoint that has the objects of the workspace', 'that of the remote', parseLfsUrl),
+  lfsUrl: optional(
+    'URL',
+    'the LFS endpoint that has the objects of the workspace; none for that of the remote',
+    'that of the remote',
+    (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
+  ),
 };
 
 /** What is given; what is not given is not there. */
