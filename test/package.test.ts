@@ -46,7 +46,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 test('the package holds the command, what it runs, and nothing else', async () => {
-  const built = ['interface', 'service'].map(async (part) => {
+  const built = ['client', 'interface', 'service'].map(async (part) => {
     const sources = await readdir(join(root, 'src', part), { recursive: true, withFileTypes: true });
     return sources
       .filter((entry) => entry.isFile())
@@ -119,6 +119,13 @@ test('the installed package starts a service', async (context) => {
     const { status, body } = await ask(base, 'GET', '/workspaces', { token });
     expect(status).toBe(200);
     expect(body.workspaces).toMatchObject([{ id: 'sample' }]);
+    // The client is part of the package, with what it needs.
+    const names = ['WORKSPACE_BASE_URL', 'WORKSPACE_TOKEN', 'WORKSPACE_ID'];
+    const values = names.map((name) => [name, new RegExp(`${name}=(\\S+)`).exec(written)?.[1]]);
+    const env = { ...environment(), ...Object.fromEntries(values) };
+    const take = ['--no-install', 'workspace-service', 'lock', 'take', 'Content/Hero.uasset'];
+    const taken = await promisify(execFile)('npx', take, { cwd: place, env, shell: onWindows });
+    expect(taken.stdout).toMatch(/^Locked Content\/Hero\.uasset until /);
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     expect(written).toContain(`workspace-service ${version} listens on `);
     service.terminate();

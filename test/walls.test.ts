@@ -88,6 +88,8 @@ const crossings: readonly (readonly [file: string, code: string, message: string
   ['src/service/http/a.ts', "import '../../client/x.ts';", 'The service never imports the action, nor its client.'],
   ['src/service/b.ts', "import '@actions/core';", 'The service never imports the action, nor its client.'],
   ['src/service/c.ts', "import '#service/x';", ourFiles],
+  ['src/service/cli/d.ts', "import '../../client/x.ts';", 'The service never imports the action, nor its client.'],
+  ['src/service/cli/remote/a.ts', "import '../../../action/x.ts';", 'The command uses the client, as the action does'],
   ['demo/a.ts', "import '../src/service/x.ts';", 'The demo runs what is built: of src it knows only src/interface.'],
   ['src/client/e.ts', 'await import(`../service/x.ts`);', 'import() takes a name in plain quotes'],
   ['src/action/f.ts', "export type F = import('../service/x.ts').F;", 'Write a type as an import declaration'],
@@ -109,6 +111,7 @@ test('the check passes what keeps to its side', () => {
     'src/client/x.ts':
       "export * from '../interface/ttl.ts';\nexport * from 'node:http';\nexport * from '@actions/http-client';",
     'src/action/main.ts': "export * from '@actions/core';\nexport * from '../client/x.ts';",
+    'src/service/cli/remote/x.ts': "export * from '../../../client/x.ts';",
     'src/service/http/x.ts': "export * from '../../interface/ttl.ts';\nexport * from 'hono';",
     'demo/x.ts': "export * from '../src/interface/ttl.ts';\nexport * from '../test/support/runner/job.ts';",
   });

@@ -14,6 +14,8 @@ export interface LockRequest {
   readonly path: LockPath;
   readonly type: string;
   readonly ttl: Ttl;
+  /** For those who find the path locked. It is sent only where there is one: not every service knows notes. */
+  readonly note?: string | undefined;
   /** The same key with the same request asks for the same lock again. */
   readonly idempotencyKey: string;
   /** The key may have been sent before this call: what is asked now is how that went. */
@@ -84,13 +86,13 @@ export const createAcquireLock = ({ call, addresses, clock, serverNow }: ClientC
   }
 
   return async (request: LockRequest, within: Within): Promise<Acquisition> => {
-    const { workspace, path, type, ttl, idempotencyKey, keySentBefore = false } = request;
+    const { workspace, path, type, ttl, note, idempotencyKey, keySentBefore = false } = request;
     const result = await call(
       {
         method: 'POST',
         target: addresses.locks(workspace),
         headers: { 'idempotency-key': idempotencyKey },
-        body: { path, type, ttl: formatDuration(ttl) },
+        body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
         keySentBefore,
       },
       within,

@@ -13,6 +13,7 @@ export function addressesBelow(baseUrl: URL) {
     [base, 'workspaces', encodeURIComponent(workspace), ...rest].join('/');
   return {
     workspaces: `${base}/workspaces`,
+    token: `${base}/token`,
     branches: (workspace: WorkspaceId) => below(workspace, 'branches'),
     sync: (workspace: WorkspaceId) => below(workspace, 'sync'),
     locks: (workspace: WorkspaceId) => below(workspace, 'locks'),

@@ -6,6 +6,7 @@ import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
 import { warnOfDeprecation } from './deprecation.ts';
 import { createLists } from './lists.ts';
+import { createGetOwner } from './owner.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
@@ -94,6 +95,7 @@ export function createClient(options: ClientOptions) {
     /** Never throws: a caller that gets no answer polls instead. */
     waitForRelease: createWaitForRelease(context),
     registerHook: createRegisterHook(context),
+    getOwner: createGetOwner(context),
 
     /** By the clock of the server, as its last answer told it. */
     serverNow: serverClock.now,

@@ -27,7 +27,7 @@ const readBranch = readNamed(['name', 'branch', 'ref', 'id']);
 
 interface LockListRequest {
   readonly workspace: WorkspaceId;
-  /** Only the lock on this path; only locks whose path starts so. */
+  /** Only the lock on this path; only locks whose path starts so; only those of this owner. */
   readonly filter?: LockFilter | undefined;
   /** More are not read: the list is incomplete then. */
   readonly maxPages?: number | undefined;
@@ -36,6 +36,7 @@ interface LockListRequest {
 export interface LockFilter {
   readonly path?: LockPath | undefined;
   readonly prefix?: string | undefined;
+  readonly owner?: string | undefined;
 }
 
 interface LockList extends List<KnownLock> {
@@ -54,11 +55,12 @@ export const createLists = (context: ClientContext) => ({
     readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
 
   async listLocks({ workspace, filter = {}, maxPages }: LockListRequest, within: Within): Promise<LockList> {
-    const { path, prefix } = filter;
+    const { path, prefix, owner } = filter;
     const plainTarget = context.addresses.locks(workspace);
     const query = new URLSearchParams({
       ...(path !== undefined && { path }),
       ...(prefix !== undefined && { prefix }),
+      ...(owner !== undefined && { owner }),
       limit: String(pageSize),
     });
     const listing = { target: `${plainTarget}?${query}`, plainTarget, name: 'locks', maxPages };
@@ -66,7 +68,8 @@ export const createLists = (context: ClientContext) => ({
     // A service that knows no such parameters has listed all of them.
     const isWanted = (lock: KnownLock): boolean =>
       (path === undefined || lock.path === path) &&
-      (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC')));
+      (prefix === undefined || lock.path.startsWith(prefix.normalize('NFC'))) &&
+      (owner === undefined || lock.owner === owner);
     const wanted = items.filter(isWanted);
     return { items: wanted, incomplete, isFiltered: wanted.length === items.length };
   },

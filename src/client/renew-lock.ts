@@ -7,7 +7,7 @@ import { unusableThoughOptional } from './refusal.ts';
 import { conditionOf, type LockProof } from './release-lock.ts';
 import type { ServiceError } from './service-error.ts';
 
-export interface RenewalRequest extends Omit<LockRequest, 'keySentBefore'> {
+export interface RenewalRequest extends Omit<LockRequest, 'keySentBefore' | 'note'> {
   readonly proof: LockProof;
 }
 

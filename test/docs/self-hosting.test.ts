@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { Command } from '../../src/service/cli/command.ts';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/flags.ts';
 import { createGit } from '../../src/service/git/git.ts';
@@ -21,6 +22,14 @@ const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.
 
 const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
 
+/** All commands, all but a few, or those with the flag. */
+function commandsText(having: readonly Command[]): string {
+  const names = (some: readonly Command[]) => some.map(({ name }) => `\`${name}\``).join(', ');
+  const others = commands.filter((command) => !having.includes(command));
+  if (others.length === 0) return 'all';
+  return others.length < having.length ? `all but ${names(others)}` : names(having);
+}
+
 test('the table of settings has every flag, with the words of the help', () => {
   const names = unique(commands.flatMap(({ flags }) => Object.keys(flags)));
   const expected = names.map((name) => {
@@ -30,7 +39,7 @@ test('the table of settings has every flag, with the words of the help', () => {
     return [
       `\`${variableOf(name)}\``,
       `\`--${name}${flag?.placeholder ? ` ${flag.placeholder}` : ''}\``,
-      having.length === commands.length ? 'all' : having.map((command) => `\`${command.name}\``).join(', '),
+      commandsText(having),
       unique(flags.map(({ what }) => what)).join('; '),
       unique(flags.map(({ otherwise }) => otherwise)).join('; '),
     ];

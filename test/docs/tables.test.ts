@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { pictures } from '../../docs/screenshots/pictures.ts';
 import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
+import { problems } from '../../src/interface/problem.ts';
 import { scopes } from '../../src/interface/scopes.ts';
 import { openScene } from '../e2e/scene.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
@@ -113,6 +114,12 @@ describe('the table of the interface', () => {
     );
     expect(told.toSorted()).toEqual(described.toSorted());
   });
+});
+
+test('the table of errors has every problem with its status', () => {
+  const rows = tableRows(section(interfacePage, 'Errors'), 'Problem');
+  const told = rows.map(([name = '', status = '']) => [codeIn(name)[0], Number(status)]);
+  expect(told).toEqual(Object.entries(problems).map(([name, { status }]) => [name, status]));
 });
 
 test('the table of the dashboard names pages that exist with their scopes, and every section', () => {

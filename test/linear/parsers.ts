@@ -3,7 +3,6 @@ import { parseChange } from '../../src/action/changed-files/change.ts';
 import { readFiles } from '../../src/action/changed-files/listed-files.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import {
-  parseBaseUrl,
   parseBoolean,
   parseDurationBetween,
   parseHandoff,
@@ -16,6 +15,7 @@ import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { whyNotQuick } from '../../src/action/paths/resolve-paths.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
+import { parseBaseUrl, parseToken } from '../../src/client/access.ts';
 import { parseLinks, readAnswer } from '../../src/client/answer.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { deprecationIn } from '../../src/client/deprecation.ts';
@@ -139,7 +139,7 @@ const orRefusal =
 
 /** Each of them reads an input of some operation. */
 const parsersOfInputs =
-  'parseOneOf parseText parseToken parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
+  'parseOneOf parseText parseWorkspace parseHookUrl parsePathLine parsePathCount parseLossReaction';
 
 /** Every parser of text from outside. One that is written anew has its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
@@ -237,7 +237,8 @@ export const parsers: readonly Parser[] = [
     ['https://a/', '/', 'x'],
     ['[', '{"path":"a"},', '1]'],
   ),
-  row('action/inputs/parse.ts parseBaseUrl', (text) => parseBaseUrl(`https://a/${text}`, false), ['', '/', 'v']),
+  row('client/access.ts parseBaseUrl', (text) => parseBaseUrl(`https://a/${text}`, false, ''), ['', '/', 'v']),
+  row('client/access.ts parseToken', parseToken('')),
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
   row('action/inputs/parse.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),

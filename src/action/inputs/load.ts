@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import type { WorkspaceId } from '../../client/workspace-id.ts';
 import type { Duration } from '../../interface/duration.ts';
@@ -9,7 +10,6 @@ import {
   type HandoffLock,
   lines,
   type PathLine,
-  parseBaseUrl,
   parseBoolean,
   parseDurationBetween,
   parseHandoff,
@@ -20,7 +20,6 @@ import {
   parsePathCount,
   parsePathLine,
   parseText,
-  parseToken,
   parseWholeNumber,
   parseWorkspace,
   words,
@@ -206,7 +205,7 @@ export function readConnection({ read }: Reader): Read<Connection> {
   const allowHttp = read('allow-http', parseBoolean);
   return complete<Connection>({
     // A wrong allow-http is reported by itself, and does not make the address wrong as well.
-    baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true)),
+    baseUrl: read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`')),
     token: read('token', parseToken('It has to be an API token of the service, in one piece: pass it from a secret.')),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
     retries: read('retries', parseWholeNumber(100)),

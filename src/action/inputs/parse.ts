@@ -2,7 +2,6 @@ import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/workspace-id.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** One input's text to its value, or why it is wrong. */
@@ -69,12 +68,6 @@ export const parseText =
   (text) =>
     text === '' || /\p{Cc}/u.test(text) ? refused(why) : accepted(text);
 
-/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
-export const parseToken =
-  (why: string): Parse<string> =>
-  (text) =>
-    /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);
-
 /** Refuses JSON that nests too deeply, too: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
   const json = parseJson(text, (each) => each);
@@ -90,25 +83,6 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It has to be an https address.');
-
-/** The address of the service, without a slash at its end. */
-export function parseBaseUrl(text: string, allowHttp: boolean): Parsed<string> {
-  const url = URL.parse(text);
-  if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
-  if (url.username !== '' || url.password !== '') {
-    return refused('It must not contain a user name or a password: the token is sent in a header.');
-  }
-  if (text.includes('?') || text.includes('#')) return refused('It must not have a query or a fragment.');
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It has to begin with https://.');
-  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-    return refused(
-      'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.',
-    );
-  }
-  const address = url.href.replace(/(?<!\/)\/+$/, '');
-  if (!address.endsWith('/v1')) return refused('It has to end in /v1, the version of the interface.');
-  return accepted(address);
-}
 
 /** A line of the input `path`. */
 export type PathLine =

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from '../../client/client.ts';
+import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import { type HeldLock, readJobLocks } from '../ledger/history.ts';
-import { type LookupResult, listOnPaths, lookupIn } from './lookup.ts';
 import { lossText } from './messages.ts';
 import { type AlreadyHeld, compare, isOver } from './ownership.ts';
 

@@ -1,7 +1,7 @@
 import { isTransient, type KnownLock, type ServiceError, type Within, type WorkspaceId } from '../../client/client.ts';
+import { type LookupResult, lookUp } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Context } from '../context.ts';
-import { type LookupResult, lookUp } from './lookup.ts';
 import { compare, isOver, type OwnLock } from './ownership.ts';
 
 /** Which lock is meant, so that no other is released in its place. */

@@ -1,11 +1,11 @@
 import type { KnownLock } from '../../client/client.ts';
+import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import { loadHandoff, type TaskOf } from '../inputs/load.ts';
 import type { Loss } from '../ledger/entry.ts';
 import { readJobLocks } from '../ledger/history.ts';
 import { lockJson } from '../ledger/ledger.ts';
-import { type LookupResult, listOnPaths, lookupIn } from '../locks/lookup.ts';
 import { lossText, lostText } from '../locks/messages.ts';
 import { compare, isOver, type OwnLock } from '../locks/ownership.ts';
 import { byPath, failed, type Outcome, type Outputs, ofKind } from '../outcome.ts';

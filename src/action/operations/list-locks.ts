@@ -1,9 +1,9 @@
 import type { KnownLock, Within } from '../../client/client.ts';
+import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import type { LockScope, TaskOf } from '../inputs/load.ts';
-import { listOnPaths } from '../locks/lookup.ts';
 import { heldText } from '../locks/messages.ts';
 import { byPath, type FileAnnotation, InputError, type Outcome } from '../outcome.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';

@@ -1,11 +1,11 @@
 import { inParallel, type KnownLock, type ServiceError, type Within, type WorkspaceId } from '../../client/client.ts';
+import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { type Context, defaultLimits } from '../context.ts';
 import { loadHandoff, type TaskOf } from '../inputs/load.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
-import { listOnPaths, listTogether, lookupIn } from '../locks/lookup.ts';
 import type { OwnLock } from '../locks/ownership.ts';
 import { isProven, type ReleaseTarget, releaseLock } from '../locks/release.ts';
 import { byPath, type Outcome } from '../outcome.ts';

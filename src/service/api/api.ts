@@ -7,6 +7,7 @@ import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
+import { addTokenRoute } from './token.ts';
 import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 
 export type ApiParts = HealthRoutes & LockRoutes & LockListRoute & HookRoutes & SyncRoutes & WorkspaceRoutes;
@@ -21,6 +22,7 @@ export function createApi(parts: ApiParts): Api {
   });
   for (const [name, header] of commonHeaders) api.openAPIRegistry.registerComponent('headers', name, header);
   addWorkspaceRoutes(api, parts);
+  addTokenRoute(api, parts);
   addSyncRoutes(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);

@@ -5,6 +5,13 @@ import type { ProcessIo } from './process-io.ts';
 /** An expected failure of a command. The message is a sentence for a person and holds no secret. */
 export class Failure extends Error {
   override readonly name = 'Failure';
+  readonly exitCode: 1 | 2;
+
+  /** 2 for wrong usage that shows only when the command runs. */
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }
 
 /** Where a command takes no flags or no arguments. */
@@ -24,6 +31,8 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly summary: string;
   /** More to know, a line each. */
   readonly details?: readonly string[];
+  /** The variables that it reads besides those of its flags, each with what it is. */
+  readonly variables?: readonly (readonly [name: string, what: string])[];
   /** Arguments and flags, without the words of the command. */
   readonly example: string;
   /** By their names in the code: see flagName(). */
@@ -44,7 +53,8 @@ export interface Line {
   readonly problems: readonly string[];
 }
 
-export interface Command extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'example'> {
+export interface Command
+  extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'variables' | 'example'> {
   /** As they are typed, without the dashes. */
   readonly flags: Flags;
   readonly arguments: Flags;
@@ -85,12 +95,13 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
       const places = Object.values(takes).map(({ placeholder }) => placeholder);
       const values: Record<string, unknown> = {};
       for (const [index, [key, argument]] of Object.entries(takes).entries()) {
-        const texts = line.arguments.slice(index, index + 1);
+        const texts = line.arguments.slice(index, argument.takesRest ? undefined : index + 1);
         // One that is missing may have been taken for the value of an unknown flag.
         const isUnclear = texts.length === 0 && line.problems.length > 0;
         take(values, key, isUnclear ? undefined : argument.read(texts, argument.placeholder));
       }
-      for (const text of line.arguments.slice(places.length)) {
+      const takesRest = Object.values(takes).some((argument) => argument.takesRest);
+      for (const text of takesRest ? [] : line.arguments.slice(places.length)) {
         const all = places.join(' ') || 'only flags';
         problems.push(`${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all}.`);
       }

@@ -6,6 +6,7 @@ import { serve } from './commands/serve.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
+import { lockCheck, lockTake } from './remote/lock.ts';
 
 /** All there are, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -18,8 +19,10 @@ export const commands: readonly Command[] = [
   workspaceLfs,
   workspaceList,
   workspaceRemove,
+  lockTake,
   lockList,
   lockRelease,
+  lockCheck,
   hookList,
   hookRemove,
   audit,

@@ -12,6 +12,8 @@ export interface Flag<T> {
   readonly what: string;
   /** What the help says of its absence: `required`, or the default. */
   readonly otherwise: string;
+  /** An argument that stands for itself and all behind it. */
+  readonly takesRest?: true;
   /** Reads all texts for it, in their order. `source` is the flag or the variable that they come from. */
   read(texts: readonly string[], source: string): Reading<T>;
 }
@@ -71,21 +73,42 @@ export function withDefault<T>(placeholder: string, what: string, usual: string,
   return { placeholder, what, otherwise: `default ${usual}`, read: readOrUsual };
 }
 
+function readAll<T>(parse: Parse<T>, texts: readonly string[], source: string): Reading<readonly T[]> {
+  const values: T[] = [];
+  const problems: string[] = [];
+  for (const text of texts) {
+    const parsed = parse(text);
+    if (parsed.ok) values.push(parsed.value);
+    else problems.push(wrongValue(source, text, parsed.why));
+  }
+  return problems.length === 0 ? value(values) : { ok: false, problems };
+}
+
+/** All arguments that are left. */
+export const rest = <T>(
+  placeholder: string,
+  what: string,
+  parse: Parse<T>,
+  { mayBeNone = false } = {},
+): Flag<readonly T[]> => ({
+  placeholder,
+  what,
+  otherwise: mayBeNone ? 'default none' : 'required',
+  takesRest: true,
+  read: (texts, source) => (texts.length === 0 && !mayBeNone ? missing(what, source) : readAll(parse, texts, source)),
+});
+
 /** Separated by commas, and may be given several times. */
 export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   placeholder,
   what,
   otherwise,
-  read(texts, source) {
-    const values: T[] = [];
-    const problems: string[] = [];
-    for (const text of texts.flatMap((entries) => entries.split(',')).map((entry) => entry.trim())) {
-      const parsed = parse(text);
-      if (parsed.ok) values.push(parsed.value);
-      else problems.push(wrongValue(source, text, parsed.why));
-    }
-    return problems.length === 0 ? value(values) : { ok: false, problems };
-  },
+  read: (texts, source) =>
+    readAll(
+      parse,
+      texts.flatMap((entries) => entries.split(',')).map((entry) => entry.trim()),
+      source,
+    ),
 });
 
 export function requiredList<T>(placeholder: string, what: string, parse: Parse<T>): Flag<readonly T[]> {

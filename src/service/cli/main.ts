@@ -24,6 +24,6 @@ export async function main(
   } catch (error) {
     const [first, ...more] = explain(error);
     printLines(io.stderr, [`${programName}: ${first}`, ...more]);
-    return 1;
+    return error instanceof Failure ? error.exitCode : 1;
   }
 }

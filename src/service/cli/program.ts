@@ -46,7 +46,9 @@ function collectLine(commander: Commander, command: Command): () => Line {
       } else add(name, value ?? 'true');
     });
   }
-  for (const { placeholder, what } of Object.values(takes)) commander.argument(`[${placeholder}]`, what);
+  for (const { placeholder, what, takesRest } of Object.values(takes)) {
+    commander.argument(`[${placeholder}${takesRest ? '...' : ''}]`, what);
+  }
 
   const parseOptions = commander.parseOptions.bind(commander);
   commander.parseOptions = (args) => {
@@ -67,12 +69,13 @@ function collectLine(commander: Commander, command: Command): () => Line {
   return () => ({ flags: texts, arguments: commander.args, problems });
 }
 
-const environmentHelp = [
-  'Environment:',
-  '  DATABASE_URL  a PostgreSQL database, used instead of the SQLite database',
-  '                in --data',
-  'A flag can also be set by the variable behind it; the command line wins.',
-];
+const flagsHelp = 'A flag can also be set by the variable behind it; the command line wins.';
+
+function environmentHelp({ variables = [] }: Command): readonly string[] {
+  const width = Math.max(...variables.map(([name]) => name.length));
+  const lines = variables.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`);
+  return ['Environment:', ...lines, flagsHelp];
+}
 
 export interface ProgramContext {
   readonly environment: NodeJS.ProcessEnv;
@@ -88,13 +91,19 @@ function addCommand(
   { environment, io, run = (work) => work(io) }: ProgramContext,
 ): void {
   const { name, summary, details = [], example, arguments: takes } = command;
-  const places = Object.values(takes).map(({ placeholder }) => `<${placeholder}>`);
+  const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
+    const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
+    return takesRest ? `${place}...` : place;
+  });
   const commander = parent
     .command(name.split(' ').at(-1) ?? name)
     .usage([...places, '[flags]'].join(' '))
     .summary(summary)
     .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
-    .addHelpText('after', ['', ...environmentHelp, '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'))
+    .addHelpText(
+      'after',
+      ['', ...environmentHelp(command), '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'),
+    )
     .showHelpAfterError(`See: ${programName} ${name} --help`)
     .allowExcessArguments();
   const line = collectLine(commander, command);

@@ -18,6 +18,9 @@ export const commonFlags = {
   json: toggle('print one JSON document instead of text'),
 } as const;
 
+/** The one that says where the data is, besides --data. */
+export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
+
 /** What a command says at its end: one document for a program, or lines for a person. */
 interface Answer {
   readonly document: unknown;
@@ -39,6 +42,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   ...definition
 }: StorageDefinition<F, A>): Command {
   return defineCommand<F & typeof commonFlags, A>({
+    variables: storageVariables,
     ...definition,
     // Where there are none of its own, F is none.
     flags: { ...flags, ...commonFlags } as F & typeof commonFlags,

@@ -23,11 +23,15 @@ test.each(named)(
   },
 );
 
-test('help fits a terminal of 80 columns, and says the same', async () => {
-  const [narrow, wide] = [await runMain(['serve', '--help'], {}, 80), await runMain(['serve', '--help'])];
-  expect(narrow.stdout.split(/\s+/)).toEqual(wide.stdout.split(/\s+/));
-  for (const line of narrow.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
-});
+test.each(['serve', 'lock release'])(
+  'the help of %s fits a terminal of 80 columns, and says the same',
+  async (name) => {
+    const args = [...name.split(' '), '--help'];
+    const [narrow, wide] = [await runMain(args, {}, 80), await runMain(args)];
+    expect(narrow.stdout.split(/\s+/)).toEqual(wide.stdout.split(/\s+/));
+    for (const line of narrow.stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80);
+  },
+);
 
 describe.each([
   { words: [], its: named },

@@ -141,6 +141,14 @@ describe.each(realDatabaseKinds)('access on $name', (kind) => {
       expect((await ask(operation, token)).status).toBe(operation.letIn);
     });
 
+    test('tells what it is, and nothing that could be used in its place', async () => {
+      const given = { name: 'laptop', owner: 'ada', scopes: ['locks:write' as const], workspaces: [service.home] };
+      const { id, secret } = await service.token(given);
+      const { body, text } = await service.ask('GET', '/v1/token', { token: secret });
+      expect(body).toEqual({ id, ...given });
+      expect(text).not.toContain(secret);
+    });
+
     test('the list has only those', async () => {
       const other = await service.workspace();
       const ids = async (workspaces: readonly string[] | null) => {

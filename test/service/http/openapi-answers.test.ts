@@ -75,11 +75,14 @@ describe.each(realDatabaseKinds)('the answers on $name are what the document des
     await ask('', raw('{}'));
   }
 
-  test.each(['/healthz', '/readyz', '/v1/openapi.json', '/v1/workspaces', '/metrics'])('GET %s', async (path) => {
-    const { ask, expectAllSeen } = operation('GET', path);
-    await ask('');
-    await expectAllSeen();
-  });
+  test.each(['/healthz', '/readyz', '/v1/openapi.json', '/v1/workspaces', '/v1/token', '/metrics'])(
+    'GET %s',
+    async (path) => {
+      const { ask, expectAllSeen } = operation('GET', path);
+      await ask('');
+      await expectAllSeen();
+    },
+  );
 
   test('GET branches', async () => {
     const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/branches');

@@ -1,3 +1,4 @@
+import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { listLocks } from '../../locks/list.ts';
@@ -5,17 +6,19 @@ import { releaseLock } from '../../locks/release.ts';
 import { shareReleases } from '../../locks/share-releases.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { Failure } from '../command.ts';
-import { required, toggle } from '../flags.ts';
-import { shownTime, shownUntil, table } from '../output/print.ts';
+import { optional, required, toggle } from '../flags.ts';
+import { holderText, lockTable } from '../output/locks.ts';
+import * as remote from '../remote/lock.ts';
+import { eitherWay } from '../remote/remote-command.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 
 const pageSize = 1_000;
 
-async function allLocks(storage: Storage, workspace: string): Promise<Lock[]> {
+async function allLocks(storage: Storage, workspace: string, prefix: string | undefined): Promise<Lock[]> {
   const all: Lock[] = [];
   let after: string | undefined;
   do {
-    const { locks, next } = await listLocks(storage, { workspace, after, limit: pageSize });
+    const { locks, next } = await listLocks(storage, { workspace, prefix, after, limit: pageSize });
     all.push(...locks);
     after = next;
   } while (after !== undefined);
@@ -27,53 +30,43 @@ async function databaseTime({ read, now }: Storage): Promise<number> {
   return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
 }
 
-export const lockList = defineStorageCommand({
+const localList = defineStorageCommand({
   name: 'lock list',
-  summary: 'list the locks that are held in a workspace',
+  summary: remote.lockList.summary,
   arguments: { workspace: workspaceArgument },
+  flags: remote.listFlags,
   example: 'game',
-  async run({ arguments: { workspace: id } }, storage) {
+  async run({ flags: { prefix, owner }, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
-    const locks = await allLocks(storage, id);
-    const now = await databaseTime(storage);
-    const rows = locks.map(({ path, owner, acquired_at, expires_at, origin, note }) => [
-      path,
-      owner,
-      shownTime(acquired_at),
-      `${shownUntil(expires_at, now)} (${shownTime(expires_at)})`,
-      origin ?? '',
-      note ?? '',
-    ]);
-    return {
-      document: { locks },
-      lines: table(
-        ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN', 'NOTE'],
-        rows,
-        `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`,
-      ),
-    };
+    const found = await allLocks(storage, id, prefix);
+    const locks = owner === undefined ? found : found.filter((lock) => lock.owner === owner);
+    const isAll = prefix === undefined && owner === undefined;
+    const none = isAll
+      ? `No path of the workspace "${id}" is locked. Anybody may take a lock there now.`
+      : remote.noSuchLock;
+    return { document: { locks }, lines: lockTable(locks, await databaseTime(storage), none) };
   },
 });
 
-function heldBy({ owner, acquired_at, expires_at, origin, note }: Lock): string {
-  const run = origin === null ? 'from an unknown run' : `from the run ${origin}`;
-  const told = note === null ? '' : `, with the note "${note}"`;
-  return `${owner}, ${run}, since ${shownTime(acquired_at)} until ${shownTime(expires_at)}${told}`;
-}
+export const lockList = eitherWay(remote.lockList, localList);
 
-export const lockRelease = defineStorageCommand({
+const localRelease = defineStorageCommand({
   name: 'lock release',
-  summary: 'release a lock that somebody else has left behind',
+  summary: remote.lockRelease.summary,
   details: ['Its holder relies on it: make sure that the run that took it has ended.'],
   arguments: {
     workspace: workspaceArgument,
     path: required('PATH', 'the locked path', (text) => canonicalLockPath(text, parseHeldPath)),
   },
-  flags: { force: toggle('release the lock although somebody else holds it') },
+  flags: {
+    force: toggle('release the lock although somebody else holds it'),
+    reason: optional('TEXT', 'why, for the audit', 'default none', parseNote),
+  },
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
     await requireWorkspace(storage, workspace);
-    const releaser = { ...operatorActor(), owner: null, force: flags.force };
+    const { force, reason } = flags;
+    const releaser = { ...operatorActor(), owner: null, force, ...(reason && { reason }) };
     const release = await storage.commit({ workspace }, (db) =>
       releaseLock(db, storage.now, { workspace, path, match: null, releaser }),
     );
@@ -82,7 +75,7 @@ export const lockRelease = defineStorageCommand({
         await shareReleases(storage.broadcast).tell({ workspace, path, id: release.lock.id });
         return {
           document: { released: release.lock },
-          lines: [`Released ${path}. It was held by ${heldBy(release.lock)}.`],
+          lines: [`Released ${path}. It was held by ${holderText(release.lock)}.`],
         };
       case 'absent':
         throw new Failure(`There is no lock on ${path} in the workspace "${workspace}".`);
@@ -90,8 +83,10 @@ export const lockRelease = defineStorageCommand({
       // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
       case 'another-lock':
         throw new Failure(
-          `The lock on ${path} is held by ${heldBy(release.lock)}. Nothing was released. To release it anyway, add --force.`,
+          `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force.`,
         );
     }
   },
 });
+
+export const lockRelease = eitherWay(remote.lockRelease, localRelease);

@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { serveFlags } from '../serve/settings.ts';
+import { storageVariables } from '../storage-command.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -8,6 +9,7 @@ export const serve = defineCommand({
     'It speaks plain HTTP: put a proxy with TLS in front of it before other machines use it.',
     'SIGTERM or SIGINT stops it gracefully; a second signal, at least a second later, stops it at once.',
   ],
+  variables: storageVariables,
   flags: serveFlags,
   example: '--dev',
   async run({ flags, environment, io }) {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { commonFolder, listOnPaths, queriesBelow, queriesOn } from '../../../src/action/locks/lookup.ts';
-import type { Client, LockFilter } from '../../../src/client/client.ts';
-import { game, lockPath } from '../../client/test-client.ts';
-import { runs } from '../../support/runs.ts';
-import { knownLock } from '../samples.ts';
+import type { Client, LockFilter } from '../../src/client/client.ts';
+import { commonFolder, listOnPaths, queriesBelow, queriesOn } from '../../src/client/lookup.ts';
+import { knownLock } from '../action/samples.ts';
+import { runs } from '../support/runs.ts';
+import { game, lockPath } from './test-client.ts';
 
 test.each([
   [['Content/Maps/A.umap', 'Content/MapsOld/B.umap'], 'Content/'],

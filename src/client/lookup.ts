@@ -1,3 +1,4 @@
+import type { LockPath } from '../interface/lock-path.ts';
 import {
   type Client,
   inParallel,
@@ -7,8 +8,7 @@ import {
   ServiceError,
   type Within,
   type WorkspaceId,
-} from '../../client/client.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+} from './client.ts';
 
 /** As many requests for single paths, side by side, take the time of one page of a list. */
 const singleRequestsPerPage = 8;

@@ -1,0 +1,27 @@
+import { isLoopback } from '../interface/loopback.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+
+/** The address of the service, without a slash at its end. `allowing` says how to let plain http go further than it may. */
+export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string): Parsed<string> {
+  const url = URL.parse(text);
+  if (url === null) return refused('It has to be an address such as https://workspaces.example.com/v1.');
+  if (url.username !== '' || url.password !== '') {
+    return refused('It must not contain a user name or a password: the token is sent in a header.');
+  }
+  if (text.includes('?') || text.includes('#')) return refused('It must not have a query or a fragment.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It has to begin with https://.');
+  if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
+    return refused(
+      `Plain http would expose the token to everyone on the way. Use https, or set ${allowing} on a network that is yours alone.`,
+    );
+  }
+  const address = url.href.replace(/(?<!\/)\/+$/, '');
+  if (!address.endsWith('/v1')) return refused('It has to end in /v1, the version of the interface.');
+  return accepted(address);
+}
+
+/** A token goes into a header: RFC 9110, section 5.5, without blanks. */
+export const parseToken =
+  (why: string) =>
+  (text: string): Parsed<string> =>
+    /^[\x21-\x7e]+$/.test(text) ? accepted(text) : refused(why);

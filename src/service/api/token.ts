@@ -1,0 +1,32 @@
+import { z } from '@hono/zod-openapi';
+import { scopes } from '../../interface/scopes.ts';
+import { jsonAnswer } from '../contract/answer.ts';
+import type { AccessControl } from '../http/access.ts';
+import { bearerOf } from '../http/context.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+
+const tokenSchema = z
+  .object({
+    id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
+    name: z.string().openapi({ example: 'laptop' }),
+    owner: z.string().openapi({ description: 'Whose its locks are.', example: 'ada' }),
+    scopes: z.array(z.enum(scopes)),
+    workspaces: z.array(z.string()).nullable().openapi({ description: 'Those that it is limited to; null for all.' }),
+  })
+  .openapi('Token');
+
+/** Who asks: without it, a client cannot tell its own locks from those of others. */
+export function addTokenRoute(api: Api, control: AccessControl): void {
+  addOperation(api, control, {
+    operationId: 'getToken',
+    summary: 'Get the owner and the scopes of the token of this request',
+    method: 'get',
+    path: '/v1/token',
+    access: 'any-token',
+    responses: { 200: jsonResponse('Never its secret.', tokenSchema) },
+    async handle({ c }) {
+      const { id, name, owner, scopes, workspaces } = bearerOf(c);
+      return jsonAnswer(200, { id, name, owner, scopes, workspaces });
+    },
+  });
+}

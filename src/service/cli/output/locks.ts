@@ -1,0 +1,29 @@
+import type { Lock } from '../../../interface/resources.ts';
+import { shownTime, shownUntil, table } from './print.ts';
+
+/** A lock as people are told of it: another service may not tell all of it. */
+export type ShownLock = Pick<Lock, 'path'> & {
+  readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
+};
+
+export const lockTable = (locks: readonly ShownLock[], now: number, otherwise: string): string[] =>
+  table(
+    ['PATH', 'OWNER', 'SINCE', 'EXPIRES', 'ORIGIN', 'NOTE'],
+    locks.map(({ path, owner, acquired_at, expires_at, origin, note }) => [
+      path,
+      owner ?? '',
+      acquired_at ? shownTime(acquired_at) : '',
+      expires_at ? `${shownUntil(expires_at, now)} (${shownTime(expires_at)})` : '',
+      origin ?? '',
+      note ?? '',
+    ]),
+    otherwise,
+  );
+
+/** Who holds it, from where, since when and until when. A lock from a desk has no run. */
+export function holderText({ owner, acquired_at, expires_at, origin, note }: ShownLock): string {
+  const run = origin ? `, from the run ${origin},` : '';
+  const since = acquired_at ? ` since ${shownTime(acquired_at)}` : '';
+  const until = expires_at ? ` until ${shownTime(expires_at)}` : '';
+  return `${owner ?? 'somebody'}${run}${since}${until}${note ? `, with the note "${note}"` : ''}`;
+}

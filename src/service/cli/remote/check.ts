@@ -1,0 +1,36 @@
+import type { KnownLock } from '../../../client/client.ts';
+import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
+import type { LockPath } from '../../../interface/lock-path.ts';
+import { Failure } from '../command.ts';
+import { holderText } from '../output/locks.ts';
+import { type Remote, shown } from './remote-command.ts';
+
+export interface CheckedPath {
+  readonly path: LockPath;
+  readonly status: 'yours' | 'theirs' | 'free';
+  readonly lock: KnownLock | undefined;
+}
+
+/** Whose locks the paths have. Changes nothing. */
+export async function checkLocks(
+  { client, workspace, within }: Remote,
+  paths: readonly LockPath[],
+): Promise<readonly CheckedPath[]> {
+  const [owner, find] = await Promise.all([
+    client.getOwner(within()),
+    lookupIn(listOnPaths(client, workspace, paths, within())),
+  ]);
+  return [...new Set(paths)].map((path): CheckedPath => {
+    const found = find(path);
+    if (found.kind === 'failed') throw found.error;
+    if (found.kind === 'unknown') throw new Failure(found.why);
+    const lock = found.kind === 'locked' ? found.lock : undefined;
+    return { path, lock, status: lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs' };
+  });
+}
+
+export function checkText({ path, status, lock }: CheckedPath): string {
+  if (lock === undefined) return `${path} is free: nobody holds it.`;
+  const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
+  return `${path} is held by ${holderText({ ...shown(lock), owner })}.`;
+}

@@ -1,0 +1,51 @@
+import { inParallel } from '../../../client/client.ts';
+import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
+import type { LockPath } from '../../../interface/lock-path.ts';
+import { holderText } from '../output/locks.ts';
+import { type Remote, shown } from './remote-command.ts';
+
+interface ReleaseResult {
+  readonly released: readonly LockPath[];
+  /** A sentence for each path that was not released. */
+  readonly problems: readonly string[];
+}
+
+/** Releases the locks that a look has found, and none that was taken after it. Those of others only with `force`. */
+export async function releaseLocks(remote: Remote, paths: readonly LockPath[], force: boolean): Promise<ReleaseResult> {
+  const { client, workspace, within } = remote;
+  const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
+
+  /** Undefined where the path is released. */
+  async function release(path: LockPath): Promise<string | undefined> {
+    const found = find(path);
+    if (found.kind === 'failed') throw found.error;
+    if (found.kind === 'unknown') return `${path} was not released. ${found.why}`;
+    if (found.kind === 'absent') return `There is no lock on ${path}.`;
+    const { lock } = found;
+    // Without either, the request would release whatever lock is there when it arrives.
+    if (lock.id === undefined && lock.etag === undefined) {
+      return `${path} was not released: the service does not tell its locks from later ones.`;
+    }
+    const result = await client.releaseLock({ workspace, path, proof: lock, force }, within());
+    switch (result.kind) {
+      case 'released':
+        return undefined;
+      case 'absent':
+        return `There is no lock on ${path} any more.`;
+      case 'lost':
+        return `The lock on ${path} has ended, and the path was left to ${holderText(shown(result.holder ?? lock))}.`;
+      case 'failed':
+        return result.error.status === 403 && !force
+          ? `The lock on ${path} is held by ${holderText(shown(lock))}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
+          : result.error.message;
+    }
+  }
+
+  const wanted = [...new Set(paths)];
+  const answers = new Map<LockPath, string | undefined>();
+  await inParallel(wanted, async (path) => void answers.set(path, await release(path)));
+  return {
+    released: wanted.filter((path) => answers.get(path) === undefined),
+    problems: wanted.flatMap((path) => answers.get(path) ?? []),
+  };
+}

@@ -1,0 +1,162 @@
+import type { Client, KnownLock, Within, WorkspaceId } from '../../../client/client.ts';
+import type { Parsed } from '../../../interface/parsed.ts';
+import { type Call, type Command, type Definition, defineCommand, Failure, type None } from '../command.ts';
+import { type Flags, type FlagValues, toggle } from '../flags.ts';
+import type { ShownLock } from '../output/locks.ts';
+import { printJson, printLines, quoted } from '../output/print.ts';
+import { type ProcessIo, version } from '../process-io.ts';
+import { awaitStop } from '../serve/stop-request.ts';
+import { commonFlags } from '../storage-command.ts';
+
+const remoteFlags = {
+  allowHttp: toggle('let the token travel over plain http beyond this machine'),
+  json: commonFlags.json,
+} as const;
+
+/** A service that is reached over HTTP, and the workspace in it. */
+export interface Remote {
+  readonly client: Client;
+  readonly workspace: WorkspaceId;
+  /** Aborted by Ctrl-C. */
+  readonly interrupted: AbortSignal;
+  /** The limits of a request that the user waits for. */
+  within(): Within;
+  /** Tells the user something while the command goes on. */
+  tell(line: string): void;
+}
+
+/** What a command says at its end, and why it has failed all the same. */
+export interface RemoteAnswer {
+  readonly document: unknown;
+  readonly lines: readonly string[];
+  readonly failure?: string | undefined;
+}
+
+interface RemoteDefinition<F extends Flags, A extends Flags>
+  extends Omit<Definition<F & typeof remoteFlags, A>, 'flags' | 'run'> {
+  readonly flags?: F;
+  /** The service is asked for nothing before `connect()`. */
+  run(call: Omit<Call<F & typeof remoteFlags, A>, 'io'>, connect: () => Promise<Remote>): Promise<RemoteAnswer>;
+}
+
+const addressVariable = 'WORKSPACE_BASE_URL';
+
+/** Those of the action, so that a desk and a job are set up alike. The token is no flag: others can read arguments. */
+const variables = [
+  [addressVariable, 'the service, such as https://assets.example.com/v1'],
+  ['WORKSPACE_TOKEN', 'an API token of the service'],
+  ['WORKSPACE_ID', 'the id of the workspace'],
+] as const;
+
+/** Somebody waits at a terminal, or for a commit. */
+const requestMs = 60_000;
+const attemptMs = 15_000;
+
+async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io: ProcessIo, interrupted: AbortSignal) {
+  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }] = await Promise.all([
+    import('../../../client/access.ts'),
+    import('../../../client/client.ts'),
+  ]);
+  const problems: string[] = [];
+  function read<T>(
+    [name, what]: readonly [string, string],
+    parse: (text: string) => Parsed<T>,
+    secret = false,
+  ): T | undefined {
+    const text = environment[name] ?? '';
+    const parsed = text === '' ? undefined : parse(text);
+    if (parsed?.ok) return parsed.value;
+    if (parsed === undefined) problems.push(`${name} is not set: ${what}.`);
+    else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.why}`);
+    return undefined;
+  }
+  const [address, secret, id] = variables;
+  const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
+  const token = read(secret, parseToken('It has to be in one piece.'), true);
+  const workspace = read(id, parseWorkspaceId);
+  if (baseUrl === undefined || token === undefined || workspace === undefined) throw new Failure(problems.join(' '), 2);
+  const tell = (line: string): void => printLines(io.stderr, [line]);
+  const client = createClient({
+    baseUrl,
+    token,
+    userAgent: `workspace-service/${version()}`,
+    requestTimeoutMs: attemptMs,
+    onWarning: tell,
+  });
+  const within = (): Within => ({ deadline: steadyClock() + requestMs, signal: interrupted });
+  return { client, workspace, interrupted, within, tell };
+}
+
+/** A command that asks a service over HTTP, from wherever it runs. */
+export function defineRemoteCommand<F extends Flags = None, A extends Flags = None>({
+  flags,
+  ...definition
+}: RemoteDefinition<F, A>): Command {
+  return defineCommand<F & typeof remoteFlags, A>({
+    variables,
+    ...definition,
+    // Where there are none of its own, F is none.
+    flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
+    async run({ io, ...call }) {
+      // They are among the flags, whatever the others are: no type can follow that.
+      const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
+      const { ServiceError } = await import('../../../client/service-error.ts');
+      const interruption = new AbortController();
+      const stop = awaitStop(io);
+      void stop.received.then(() => interruption.abort());
+      let remote: Remote | undefined;
+      const connect = async (): Promise<Remote> => {
+        remote ??= await connectTo(call.environment, allowHttp, io, interruption.signal);
+        return remote;
+      };
+      try {
+        const { document, lines, failure } = await definition.run(call, connect);
+        if (json) printJson(io.stdout, document);
+        else printLines(io.stdout, lines);
+        if (failure !== undefined) throw new Failure(failure);
+      } catch (error) {
+        throw error instanceof ServiceError ? new Failure(error.message) : error;
+      } finally {
+        stop.forget();
+        remote?.client.dispose();
+      }
+    },
+  });
+}
+
+/**
+ * A command in two forms: over HTTP where the environment names a service, and otherwise on the data of this machine. A
+ * flag of the other form is a mistake, because ignoring it could hit the locks of another service.
+ */
+export const eitherWay = (remote: Command, local: Command): Command => ({
+  ...remote,
+  details: [
+    ...(remote.details ?? []),
+    `Without ${addressVariable}, it works on the data of this machine: ${local.name} ${Object.values(local.arguments)
+      .map(({ placeholder }) => placeholder)
+      .join(' ')}.`,
+    ...(local.details ?? []),
+  ],
+  example: local.example,
+  variables: [...(remote.variables ?? []), ...(local.variables ?? [])],
+  flags: { ...remote.flags, ...local.flags },
+  prepare(line, environment) {
+    const isRemote = (environment[addressVariable] ?? '') !== '';
+    const form = isRemote ? remote : local;
+    const others = [...line.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
+    const why = isRemote
+      ? `works only on the data of this machine, and ${addressVariable} names a service. Unset it`
+      : `works only over HTTP, where ${addressVariable} names the service. Set it`;
+    const problems = others.map((name) => `--${name} ${why}, or leave the flag out.`);
+    const reading = form.prepare({ ...line, problems: [...line.problems, ...problems] }, environment);
+    if (reading.ok || !isRemote) return reading;
+    const hint = `${addressVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`;
+    return { ok: false, problems: [...reading.problems, hint] };
+  },
+});
+
+/** What of a lock the client does not read, it keeps. */
+export const shown = ({ raw, ...lock }: KnownLock): ShownLock => ({
+  ...lock,
+  note: typeof raw['note'] === 'string' ? raw['note'] : undefined,
+});

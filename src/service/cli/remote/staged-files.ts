@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { Failure } from '../command.ts';
+
+const maxListBytes = 64 * 1_024 * 1_024;
+const timeoutMs = 60_000;
+
+/** Runs git as it is configured here, and with what it hands to its hooks: they may work on an index of their own. */
+function git(args: readonly string[], folder?: string, input?: string): string {
+  const { status, error, stdout, stderr } = spawnSync('git', args, {
+    cwd: folder,
+    input,
+    encoding: 'utf8',
+    maxBuffer: maxListBytes,
+    timeout: timeoutMs,
+  });
+  if (error !== undefined) throw new Failure(`git could not list the staged files: ${error.message}`);
+  if (status !== 0)
+    throw new Failure(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
+  return stdout;
+}
+
+const namesIn = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
+
+/** The files that differ from a commit, by their names before and after a renaming, and those that are deleted. */
+const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
+  namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
+
+/** What a merge brings as it is on the other side was locked by whoever changed it there. */
+function withoutMerged(names: readonly string[], folder: string): readonly string[] {
+  const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
+  if (!merging) return names;
+  const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
+  return names.filter((name) => alsoChangedHere.has(name));
+}
+
+/** The staged files with the attribute `lockable`, as Git LFS understands it, from the root of the repository. */
+export function stagedLockableFiles(): readonly string[] {
+  const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
+  const names = withoutMerged(stagedSince(folder), folder);
+  if (names.length === 0) return [];
+  const fields = git(
+    ['check-attr', '-z', '--stdin', 'lockable'],
+    folder,
+    names.map((name) => `${name}\0`).join(''),
+  ).split('\0');
+  // In threes: the name, the attribute, and its value.
+  return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
+}

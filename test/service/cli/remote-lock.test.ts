@@ -1,0 +1,304 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { devNull } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readPage, snippetWith } from '../../docs/pages.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { runCommand, startCommand } from '../../support/service-process.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { commandEnvironment, readOnly, runMain } from './run-main.ts';
+
+const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
+
+const service = sharedService();
+let workspace: string;
+const secrets = { ada: '', bob: '', admin: '' };
+
+beforeAll(async () => {
+  secrets.ada = (await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] })).secret;
+  secrets.bob = (await service.token({ name: 'bob', scopes: ['locks:write'] })).secret;
+  secrets.admin = (await service.token({ name: 'root', scopes: ['locks:admin'] })).secret;
+});
+
+beforeEach(async () => {
+  workspace = await service.workspace();
+});
+
+type Person = keyof typeof secrets;
+
+/** What a person sets in their shell. */
+const environmentOf = (person: Person) => ({
+  WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
+  WORKSPACE_TOKEN: secrets[person],
+  WORKSPACE_ID: workspace,
+});
+
+/** The real command, in a process of its own. */
+const lock = (person: Person, ...args: readonly string[]) =>
+  runCommand(['lock', ...args], { environment: environmentOf(person) });
+
+/** The same in this process, where the point is another. */
+const lockHere = (person: Person, ...args: readonly string[]) => runMain(['lock', ...args], environmentOf(person));
+
+const held = async (): Promise<readonly string[]> =>
+  (await service.ask('GET', `/v1/workspaces/${workspace}/locks`, { token: service.secret })).body.locks.map(
+    ({ path, owner }: { path: string; owner: string }) => `${path} ${owner}`,
+  );
+
+describe('lock, over HTTP', () => {
+  test('takes, lists, checks and releases with nothing but three variables, and never shows the token', async () => {
+    const taken = await lock('ada', 'take', '.\\Content\\Hero.uasset', '--ttl', '2h', '--note', 'New armour');
+    expect(taken).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^Locked Content\/Hero\.uasset until /),
+      stderr: '',
+    });
+    const listed = await lock('bob', 'list');
+    expect(listed.stdout).toMatch(
+      /^PATH +OWNER +SINCE +EXPIRES +ORIGIN +NOTE\nContent\/Hero\.uasset +ada .* in 2 h .* New armour\n$/,
+    );
+    const yours = await lock('ada', 'check', 'Content/Hero.uasset');
+    expect(yours).toMatchObject({ code: 0, stdout: expect.stringContaining('is held by you (ada) since ') });
+    const released = await lock('ada', 'release', 'Content/Hero.uasset');
+    expect(released).toEqual({ code: 0, stdout: 'Released Content/Hero.uasset.\n', stderr: '' });
+    expect(await held()).toEqual([]);
+    for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
+  });
+
+  test('prints what the service says as one JSON document', async () => {
+    const taken = JSON.parse((await lockHere('ada', 'take', 'a', 'b', '--json')).stdout);
+    expect(taken.locks).toMatchObject([
+      { path: 'a', owner: 'ada', fence: expect.any(Number) },
+      { path: 'b', owner: 'ada' },
+    ]);
+    await lockHere('bob', 'take', 'Maps/c');
+    expect(JSON.parse((await lockHere('ada', 'list', '--prefix', 'Maps/', '--json')).stdout).locks).toMatchObject([
+      { path: 'Maps/c', owner: 'bob' },
+    ]);
+    expect(JSON.parse((await lockHere('bob', 'list', '--owner', 'ada', '--json')).stdout)).toEqual(taken);
+    const checked = await lockHere('ada', 'check', 'a', 'Maps/c', 'd', '--json');
+    expect(checked.code).toBe(1);
+    expect(JSON.parse(checked.stdout).paths).toMatchObject([
+      { path: 'a', status: 'yours', lock: { owner: 'ada' } },
+      { path: 'Maps/c', status: 'theirs', lock: { owner: 'bob' } },
+      { path: 'd', status: 'free', lock: null },
+    ]);
+    expect(JSON.parse((await lockHere('ada', 'release', 'b', 'a', '--json')).stdout)).toEqual({ released: ['b', 'a'] });
+  });
+
+  test('takes all paths or none, and names who is in the way', async () => {
+    await lockHere('bob', 'take', 'Content/B.uasset', '--note', 'Repaint');
+    const { code, stdout, stderr } = await lock('ada', 'take', 'Content/C', 'Content/A', 'Content/B.uasset');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(
+      /Content\/B\.uasset is held by bob since .* until .*, with the note "Repaint"\. Nothing was locked\. To wait for it, add --wait/,
+    );
+    expect(await held()).toEqual(['Content/B.uasset bob']);
+  });
+
+  test('waits for what is held, and takes it when it is released', async () => {
+    await lockHere('bob', 'take', 'b');
+    const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
+    expect(await waiting.logLine((line) => line.includes('Waiting'))).toMatch(
+      /^b is held by bob .* Waiting, 10 min left\.$/,
+    );
+    // What it could have is not kept from others meanwhile.
+    expect(await held()).toEqual(['b bob']);
+    await lockHere('bob', 'release', 'b');
+    expect(await waiting.ended()).toBe(0);
+    expect(await held()).toEqual(['a ada', 'b ada']);
+  });
+
+  test('gives up at the end of its wait', async () => {
+    await lockHere('bob', 'take', 'b');
+    const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Raise --wait')]);
+  });
+
+  test('leaves nothing locked when it is interrupted', async () => {
+    await lockHere('bob', 'take', 'b');
+    const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
+    await waiting.logLine((line) => line.includes('Waiting'));
+    waiting.signal('SIGINT');
+    expect(await waiting.ended()).toBe(1);
+    expect(waiting.stderr()).toContain('It was interrupted, and has locked nothing.');
+    expect(await held()).toEqual(['b bob']);
+  });
+
+  test('releases what is its own, and that of others with --force and the scope alone', async () => {
+    await lockHere('bob', 'take', 'b');
+    await lockHere('ada', 'take', 'a');
+    const refused = await lock('ada', 'release', 'b', 'a', 'c');
+    expect(refused).toMatchObject({ code: 1, stdout: 'Released a.\n' });
+    expect(refused.stderr).toMatch(
+      /The lock on b is held by bob .* add --force; the token needs the scope locks:admin/,
+    );
+    expect(refused.stderr).toContain('There is no lock on c.\n');
+    expect(refused.stderr).toContain('2 paths were not released.\n');
+    const unscoped = await lockHere('ada', 'release', 'b', '--force');
+    expect(unscoped).toMatchObject({ code: 1, stderr: expect.stringContaining('locks:admin') });
+    expect(await held()).toEqual(['b bob']);
+    expect((await lockHere('admin', 'release', 'b', '--force')).code).toBe(0);
+    expect(await held()).toEqual([]);
+  });
+
+  test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
+    ['without a token', { WORKSPACE_TOKEN: '' }, ['list'], 'WORKSPACE_TOKEN is not set: an API token of the service.'],
+    ['with no token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
+    ['without a workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
+    ['without an address', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
+    [
+      'over http to elsewhere',
+      { WORKSPACE_BASE_URL: 'http://192.0.2.1/v1' },
+      ['list'],
+      'Use https, or set --allow-http',
+    ],
+    ['with a password', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
+    [
+      'with a flag of the data of this machine',
+      {},
+      ['list', '--data', '/srv'],
+      '--data works only on the data of this',
+    ],
+    ['with the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
+    ['with nothing to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
+    ['with too much to check', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
+    ['on a path that is none', {}, ['take', '../a'], 'PATH is "../a".'],
+  ])('is wrong usage %s', async (_, environment, args, sentence) => {
+    const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(sentence);
+    expect(stderr).not.toMatch(/s3cret|wsa_/);
+  });
+
+  test('without the address of a service, works on the data of this machine', async () => {
+    const environment = commandEnvironment(await temporaryFolder());
+    expect(await readOnly(['lock', 'list', 'game'], environment)).toMatchObject({ code: 0 });
+    const refused = await readOnly(['lock', 'list', 'game', '--allow-http'], environment);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http works only over HTTP') });
+  });
+
+  test('tells what the service says when it does not know the token', async () => {
+    const environment = { ...environmentOf('ada'), WORKSPACE_TOKEN: `wsa_${'x'.repeat(43)}` };
+    const { code, stderr } = await runMain(['lock', 'take', 'a'], environment);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/not known here.*401 Unauthorized/)]);
+    expect(stderr).not.toContain('xxxx');
+  });
+});
+
+describe('lock check --staged', () => {
+  let folder: string;
+
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', env: gitEnvironment('ada'), stdio: 'pipe' });
+
+  const gitEnvironment = (person: Person) => ({
+    PATH: process.env['PATH'],
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_AUTHOR_NAME: 'Ada',
+    GIT_AUTHOR_EMAIL: 'ada@example.com',
+    GIT_COMMITTER_NAME: 'Ada',
+    GIT_COMMITTER_EMAIL: 'ada@example.com',
+    ...environmentOf(person),
+  });
+
+  function write(name: string, content = name): void {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
+
+  /** Not in the way of the service, which its hook asks in this very process. */
+  async function commit(person: Person, ...args: readonly string[]) {
+    const options = { cwd: folder, env: gitEnvironment(person) };
+    const command = promisify(execFile)('git', ['commit', '--quiet', '--message', 'Change', ...args], options);
+    const told = await command.catch((error: Partial<Awaited<typeof command>>) => error);
+    return { committed: !(told instanceof Error), told: `${told.stdout}${told.stderr}` };
+  }
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    git('init', '--quiet', '--initial-branch=main');
+    // A name that git would quote, and one that only git takes for a path.
+    for (const name of ['Content/Hero.uasset', 'Content/Ä "Gate".uasset', 'Content/Old.uasset', 'read.me']) write(name);
+    write('.gitattributes', '*.uasset lockable\nread.me -lockable\n');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'Begin');
+    const hook = snippetWith(await readPage('docs/artists.md'), 'lock check --staged');
+    write('.git/hooks/pre-commit', hook.replace('workspace-service', `'${process.execPath}' '${bin}'`));
+    execFileSync('chmod', ['+x', join(folder, '.git/hooks/pre-commit')]);
+  });
+
+  test('lets a commit through where the files that can be locked are locked by whoever commits', async () => {
+    write('Content/Ä "Gate".uasset', 'new');
+    write('read.me', 'new');
+    git('add', '--all');
+    expect((await commit('ada')).committed).toBe(false);
+    await lockHere('ada', 'take', 'Content/Ä "Gate".uasset');
+    expect((await commit('bob')).told).toContain('You do not hold 1 of 1 path.');
+    expect(await commit('ada')).toEqual({ committed: true, told: '' });
+  });
+
+  test('refuses one with a file that was changed, renamed or deleted without a lock, and names who holds it', async () => {
+    await lockHere('bob', 'take', 'Content/Hero.uasset');
+    await lockHere('ada', 'take', 'Content/Moved.uasset');
+    write('Content/Hero.uasset', 'new');
+    git('add', '--all');
+    git('mv', 'Content/Old.uasset', 'Content/Moved.uasset');
+    git('rm', '--quiet', 'Content/Ä "Gate".uasset');
+    const { committed, told } = await commit('ada');
+    expect(committed).toBe(false);
+    expect(told).toMatch(/Content\/Hero\.uasset is held by bob since /);
+    expect(told).toContain('Content/Old.uasset is free: nobody holds it.');
+    expect(told).toContain('Content/Ä "Gate".uasset is free: nobody holds it.');
+    expect(told).not.toContain('Content/Moved.uasset');
+    expect(told).toMatch(
+      /You do not hold 3 of 4 paths\. Take what is free with "workspace-service lock take PATH"\. Ask who holds/,
+    );
+  });
+
+  test('asks about a file that only the commit line names, from any folder of the checkout', async () => {
+    write('Content/Hero.uasset', 'new');
+    write('Content/Old.uasset', 'new');
+    git('add', 'Content/Old.uasset');
+    // git hands its hook an index with this file alone.
+    const { told } = await commit('ada', '--only', 'Content/Hero.uasset');
+    expect(told).toContain('Content/Hero.uasset is free');
+    expect(told).not.toContain('Content/Old.uasset');
+    const below = { environment: gitEnvironment('ada'), cwd: join(folder, 'Content') };
+    const { code, stdout } = await runCommand(['lock', 'check', '--staged'], below);
+    expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free: nobody holds it.\n']);
+  });
+
+  test('lets a merge bring what was locked on the other side, and nothing more', async () => {
+    git('switch', '--quiet', '--create', 'theirs');
+    write('Content/Hero.uasset', 'theirs');
+    write('read.me', 'theirs');
+    git('commit', '--quiet', '--all', '--no-verify', '--message', 'Theirs');
+    git('switch', '--quiet', 'main');
+    write('read.me', 'ours');
+    git('commit', '--quiet', '--all', '--no-verify', '--message', 'Ours');
+    expect(() => git('merge', '--quiet', 'theirs')).toThrow();
+    write('read.me', 'both');
+    git('add', 'read.me');
+    expect((await commit('ada')).committed).toBe(true);
+  });
+
+  test('passes without asking anybody where no staged file can be locked', async () => {
+    write('read.me', 'new');
+    git('add', '--all');
+    const environment = { ...gitEnvironment('ada'), WORKSPACE_BASE_URL: '', WORKSPACE_TOKEN: '' };
+    const result = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
+    expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  test('fails where there is no git repository', async () => {
+    rmSync(join(folder, '.git'), { recursive: true });
+    const result = await runCommand(['lock', 'check', '--staged'], { environment: gitEnvironment('ada'), cwd: folder });
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('not a git repository') });
+  });
+});
