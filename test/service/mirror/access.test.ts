@@ -221,3 +221,28 @@ describe('a token that asks too often', () => {
     expect(await client.refused('ls-remote', url)).toContain('remote: This token has sent too many requests.');
   });
 });
+
+describe('the answers about a sync', () => {
+  const told = sharedService(sqlite, { publicUrl: (port) => `http://127.0.0.1:${port}` });
+
+  test('name where to clone from, if the service was told its public address', async () => {
+    const there = await mirrored(told, folder, told.secret);
+    there.remote.commit({ branch: 'main', files: { a: '1' } });
+    const start = await told.ask('POST', `/v1/workspaces/${there.workspace}/sync`, {
+      token: told.secret,
+      json: { branch: 'main' },
+    });
+    const status = await told.ask('GET', start.headers.get('location') ?? '', { token: told.secret });
+    const clone_url = told.baseUrl + there.path;
+    expect([start.body.clone_url, status.body.clone_url]).toEqual([clone_url, clone_url]);
+  });
+
+  test('name none otherwise, whatever the Host of the request', async () => {
+    const { body } = await service.ask('POST', `/v1/workspaces/${mirror.workspace}/sync`, {
+      token: service.secret,
+      json: { branch: 'main' },
+      headers: { host: 'localhost:8080' },
+    });
+    expect(body).not.toHaveProperty('clone_url');
+  });
+});
