@@ -94,3 +94,26 @@ test('ls-remote lists the branches that were synced and the default branch, and 
     `ref: refs/heads/main\tHEAD\n${main}\tHEAD\n${main}\trefs/heads/main\n${release}\trefs/heads/release/1.0\n`,
   );
 });
+
+test('actions/checkout fetches from the mirror on a machine whose git has the address of the mirror instead', async () => {
+  const { remote, url, client, path } = await syncedMirror();
+  const address = service.baseUrl + path;
+  await client.settings(
+    `[url "${address}"]\n insteadOf = https://github.com/octo-games/dragon\n[http "${service.baseUrl}/"]\n extraHeader = Authorization: Bearer ${new URL(url).password}\n`,
+  );
+  // What it runs: https://github.com/actions/checkout/blob/v4/src/git-source-provider.ts
+  const commit = remote.git('rev-parse', 'main~3').trim();
+  await client.git('init', '--quiet', 'game');
+  const git = (...args: readonly string[]) => client.git('-C', 'game', ...args);
+  await git('remote', 'add', 'origin', 'https://github.com/octo-games/dragon');
+  await git(
+    'config',
+    '--local',
+    'http.https://github.com/.extraheader',
+    `AUTHORIZATION: basic ${btoa('x-access-token:a')}`,
+  );
+  const options = ['--no-tags', '--prune', '--no-recurse-submodules', '--depth=1'];
+  await git('-c', 'protocol.version=2', 'fetch', ...options, 'origin', `+${commit}:refs/remotes/origin/main`);
+  await git('checkout', '--quiet', '--force', '-B', 'main', 'refs/remotes/origin/main');
+  expect(await git('rev-parse', 'HEAD')).toBe(`${commit}\n`);
+});
