@@ -53,6 +53,7 @@ export async function withPicturedService(
     windowsPaths: false,
     syncTimeout: { seconds: 60 },
     parallelSyncs: 1,
+    parallelClones: 1,
     rateLimit: shippedRateLimit,
     freeDisk: endlessDisk,
     ...defaultHookQuotas,

@@ -3,6 +3,7 @@ export const outputNames = [
   'sync_id',
   'branch',
   'estimated_objects',
+  'clone_url',
   'locks',
   'locks_file',
   'count',

@@ -17,6 +17,8 @@ export interface SyncReport {
   readonly head: string | undefined;
   /** Why it failed, in the service's words. */
   readonly error: string | undefined;
+  /** Where git clones what is synced. */
+  readonly clone_url: string | undefined;
   /** How long to wait before asking again, if the service says so. */
   readonly retryAfterMs: number | undefined;
 }
@@ -91,7 +93,7 @@ function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
   return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
 }
 
-export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'retryAfterMs'> {
+export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'clone_url' | 'retryAfterMs'> {
   const name = (names: readonly string[]): string | undefined => {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
@@ -109,6 +111,17 @@ export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport,
   };
 }
 
+const maxUrlLength = 2_048;
+
+/** The token goes there, so it must be as safe as the base address; and whoever is shown it must learn no password. */
+export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
+  const text = firstName(body, ['clone_url', 'cloneUrl']) ?? '';
+  if (text.length > maxUrlLength || !URL.canParse(text)) return undefined;
+  const { protocol, username, password, href } = new URL(text);
+  const isSafe = protocol === 'https:' || (protocol === 'http:' && baseUrl.protocol === 'http:');
+  return isSafe && username === '' && password === '' ? href : undefined;
+}
+
 const syncIn = (answer: Answer): JsonObject => {
   const body = objectIn(answer);
   return [body['sync'], body['data']].find(isObject) ?? body;
@@ -120,7 +133,11 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     if (wrong !== undefined) throw fail(wrong);
     const body = syncIn(answer);
     if (Object.keys(body).length === 0) throw fail(notUnderstood(answer, texts, 'there is no sync in it'));
-    return { ...readSync(body, texts), retryAfterMs: retryAfterOf(answer, serverNow()) };
+    return {
+      ...readSync(body, texts),
+      clone_url: cloneUrlIn(body, baseUrl),
+      retryAfterMs: retryAfterOf(answer, serverNow()),
+    };
   }
 
   function progressOf({ answer, texts }: AnsweredCall, from: string): StartedSync['progress'] {

@@ -9,6 +9,7 @@ export const problems = {
   'insufficient-scope': { status: 403, title: 'Insufficient scope' },
   'lock-of-another-owner': { status: 403, title: 'Lock held by another owner' },
   'cross-site': { status: 403, title: 'Cross-site request' },
+  'read-only': { status: 403, title: 'Read-only' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Request timeout' },

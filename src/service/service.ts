@@ -23,6 +23,9 @@ import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
 import { watchLocks } from './locks/watch-locks.ts';
+import { asTextToGit } from './mirror/answers.ts';
+import { type MirrorLimits, usualMirrorLimits } from './mirror/limits.ts';
+import { createMirror } from './mirror/mirror.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
@@ -59,6 +62,9 @@ export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly windowsPaths: boolean;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
+  /** How many clients may be sent objects of mirrors at the same time. */
+  readonly parallelClones: number;
+  readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;
   /** Of answers to requests with an Idempotency-Key, in all. */
   readonly maxRememberedBytes: number;
@@ -180,6 +186,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     listBranches: createListBranches(storage, remotes),
     remoteMemory: createRemoteMemory({ storage, remotes, stopping: stopping.signal }),
     targets: options.targets,
+    git,
+    mirrorLimits: { ...usualMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },
     metrics,
     log,
     trustedProxies: options.trustedProxies,
@@ -198,7 +206,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     isStopping: () => stopping.signal.aborted,
     stopping: stopping.signal,
   };
-  const app = createApp(parts, [createApi(parts), createLfs(parts), createDashboard(parts)], sendRefusal);
+  const app = createApp(
+    parts,
+    [createApi(parts), createLfs(parts), createMirror(parts), createDashboard(parts)],
+    asTextToGit(sendRefusal),
+  );
 
   const stopWork = async () => {
     const stopAll = [syncs.stop, deliveries.stop, lockWatch.stop, freeDisk.stop, ...stopRepeating];

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { createServiceText } from '../../src/client/service-text.ts';
-import { readSync } from '../../src/client/sync.ts';
+import { cloneUrlIn, readSync } from '../../src/client/sync.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/answers.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { clientOf, errorOf, game } from './test-client.ts';
 
 const queued = { sync_id: 's1', status: 'queued', branch: 'main', estimated_objects: 12 };
+const cloneUrl = 'https://assets.example.com/v1/workspaces/game/git';
 const main = { workspace: game, branch: 'main' };
 
 const begin = async (answer: Answer) => {
@@ -22,8 +23,9 @@ describe('a sync that is started', () => {
   });
 
   test('is read in a wrapper', async () => {
-    const { sync } = await begin(json(202, { sync: { id: 7, state: 'Pending' } }));
+    const { sync } = await begin(json(202, { sync: { id: 7, state: 'Pending', clone_url: cloneUrl } }));
     expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'going-on', branch: undefined });
+    expect(sync.clone_url).toBe(cloneUrl);
   });
 
   test.each([
@@ -43,6 +45,22 @@ describe('a sync that is started', () => {
       'The service refused the request. branch: There is no branch main (POST /v1/workspaces/game/sync: 422 Unprocessable Entity).',
     );
   });
+});
+
+test.each([
+  ['https:', cloneUrl, cloneUrl],
+  ['http:', cloneUrl, cloneUrl],
+  ['http:', 'http://assets.example.com/git', 'http://assets.example.com/git'],
+  ['https:', 'http://assets.example.com/git', undefined],
+  ['https:', 'https://assets.example.com/a b', 'https://assets.example.com/a%20b'],
+  ['https:', 'https://x:secret@assets.example.com/git', undefined],
+  ['https:', 'https://token@assets.example.com/git', undefined],
+  ['https:', 'ssh://git@assets.example.com/git', undefined],
+  ['https:', '/v1/workspaces/game/git', undefined],
+  ['https:', `https://assets.example.com/${'a'.repeat(2_100)}`, undefined],
+  ['https:', 7, undefined],
+])('of a service at %s, where to clone is taken from %s as %s', (protocol, clone_url, expected) => {
+  expect(cloneUrlIn({ clone_url }, new URL(`${protocol}//127.0.0.1/v1`))).toBe(expected);
 });
 
 describe('where a sync can be followed', () => {

@@ -21,7 +21,7 @@ const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
 const cave = 'Content/Maps/Cave.umap';
 
-const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
+const scene = openScene({ allowedNetworks: ['127.0.0.0/8'], publicUrl: (port) => `http://127.0.0.1:${port}` });
 let remote: Repository;
 
 beforeAll(async () => {
@@ -208,6 +208,18 @@ test('"Sync and wait" syncs the branch of the push before the next step', async 
   const { body } = await scene.service.ask('GET', '/v1/workspaces/game/branches', { token });
   const synced = { name: 'main', synced_head: remote.head('main') };
   expect(body.branches).toContainEqual(expect.objectContaining(synced));
+});
+
+test('"Build from the mirror" builds the commit of the run, from a service that alone knows the remote', async () => {
+  const more = await given();
+  const script = telling(scene.service.baseUrl, more.secrets.WORKSPACE_TOKEN);
+  remote.commit({ branch: 'main', files: { 'build.sh': script } });
+  const after = remote.head('main');
+  remote.commit({ branch: 'main', files: { 'build.sh': '#!/bin/sh\necho another commit\n' } });
+  const result = await run('Build from the mirror', { ...more, event: pushEvent('main', { after }) });
+  expect(result).toMatchObject(withoutTrouble);
+  expect(result.step('Run ./build.sh').log).toBe(`locked: ${hero}`);
+  expect(await locked()).toEqual([]);
 });
 
 test('"Build when a sync ends" starts a build that knows what was synced', async () => {

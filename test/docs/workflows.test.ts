@@ -58,6 +58,7 @@ test('every promised recipe exists', () => {
     'Take one of several seats',
     'Across jobs',
     'Sync and wait',
+    'Build from the mirror',
     'Build when a sync ends, 1',
     'Build when a sync ends, 2',
     'Refuse a pull request that touches locked files',

@@ -54,6 +54,7 @@ import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
 import { readProgress } from '../../src/service/git/transfer.ts';
+import { parseUploadPackRequest } from '../../src/service/git/upload-pack-request.ts';
 import { basicPasswordIn, bearerTokenIn } from '../../src/service/http/access.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
@@ -61,6 +62,7 @@ import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
+import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
@@ -308,6 +310,16 @@ export const parsers: readonly Parser[] = [
     lines.push(text);
     lines.end();
   }),
+  row(
+    'service/git/upload-pack-request.ts parseUploadPackRequest',
+    (text) => parseUploadPackRequest(Buffer.from(text)),
+    ...['0000', '0005x', `0031want ${'a'.repeat(40)}`],
+  ),
+  row(
+    'service/mirror/read-request.ts protocolOf',
+    (text) => protocolOf(incoming({ 'git-protocol': text })),
+    ...[':', 'version=', ':version=2x'],
+  ),
   row('service/git/git-output.ts wordsOfGit', (text) => wordsOfGit([text, `remote: A${text}`])),
   row(
     'service/git/redact.ts createRemoteRedactor',
@@ -444,6 +456,9 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/context.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
+  'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
+  'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
+  'src/service/http/body.ts readBytes': 'It reads a stream up to its limit.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',
   'src/service/http/body.ts readJsonBody':

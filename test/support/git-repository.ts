@@ -59,7 +59,7 @@ function asStream(commits: readonly Commit[], existing: ReadonlySet<string>, sta
     if (parent !== undefined) parts.push(`from ${place(parent)}\n`);
     if (merge !== undefined) parts.push(`merge ${place(merge)}\n`);
     for (const [path, content] of Object.entries(files)) {
-      parts.push(`M 100644 inline ${path}\n`);
+      parts.push(`M ${path.endsWith('.sh') ? '100755' : '100644'} inline ${path}\n`);
       data(content);
     }
     known.add(branch);

@@ -7,6 +7,7 @@ import type { Duration } from '../../src/interface/duration.ts';
 import { scopes as allScopes, type Scope } from '../../src/interface/scopes.ts';
 import { createGit } from '../../src/service/git/git.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
+import type { MirrorLimits } from '../../src/service/mirror/limits.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
 import { endlessDisk, type FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
@@ -71,6 +72,8 @@ export interface RunningServiceOptions {
   readonly windowsPaths?: boolean;
   readonly syncTimeout?: Duration;
   readonly parallelSyncs?: number;
+  readonly parallelClones?: number;
+  readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk?: FreeDisk;
   readonly quotas?: Partial<typeof shippedQuotas>;
   readonly allowedNetworks?: readonly string[];
@@ -138,6 +141,8 @@ export async function startTestService(
     windowsPaths: options.windowsPaths ?? false,
     syncTimeout: options.syncTimeout ?? { seconds: 60 },
     parallelSyncs: options.parallelSyncs ?? 2,
+    parallelClones: options.parallelClones ?? 16,
+    ...(options.mirrorLimits && { mirrorLimits: options.mirrorLimits }),
     freeDisk: options.freeDisk ?? endlessDisk,
     rateLimit: options.rateLimit === undefined ? shippedRateLimit : options.rateLimit,
     ...defaultHookQuotas,

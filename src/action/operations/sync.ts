@@ -24,6 +24,7 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
   branch: sync.branch ?? branch,
   ...(sync.sync_id !== undefined && { sync_id: sync.sync_id }),
   ...(sync.estimated_objects !== undefined && { estimated_objects: String(sync.estimated_objects) }),
+  ...(sync.clone_url !== undefined && { clone_url: sync.clone_url }),
 });
 
 function progressText({ status, received_objects, estimated_objects }: SyncReport): string {
@@ -138,6 +139,7 @@ async function waitForEnd(
     ...followed.last,
     sync_id: followed.last.sync_id ?? started.sync_id,
     estimated_objects: started.estimated_objects ?? followed.last.estimated_objects,
+    clone_url: started.clone_url ?? followed.last.clone_url,
   };
   switch (followed.kind) {
     case 'cancelled':

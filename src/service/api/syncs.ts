@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import type { Sync } from '../../interface/resources.ts';
 import { jsonAnswer } from '../contract/answer.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
@@ -13,6 +14,8 @@ import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './
 export interface SyncRoutes extends AccessControl {
   readonly idempotent: Idempotent;
   readonly prepareSync: PrepareSync;
+  /** The origin at which others reach the service, where it is known. */
+  readonly publicUrl: () => string | undefined;
   /** A sync was queued. */
   readonly onQueued: () => void;
 }
@@ -20,7 +23,13 @@ export interface SyncRoutes extends AccessControl {
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
 export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
-  const { storage, idempotent, prepareSync, onQueued } = routes;
+  const { storage, idempotent, prepareSync, onQueued, publicUrl } = routes;
+
+  /** Nothing is made of the Host of a request: behind a proxy it may be another, and without TLS. */
+  function withCloneUrl(workspace: string, sync: Sync): Sync & { readonly clone_url?: string } {
+    const origin = publicUrl();
+    return origin === undefined ? sync : { ...sync, clone_url: `${origin}/v1/workspaces/${workspace}/git` };
+  }
 
   addOperation(api, routes, {
     operationId: 'startSync',
@@ -50,7 +59,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
           const start = await startPrepared(db, storage.now, wanted, preparation);
           if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.why });
           const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
-          return jsonAnswer(202, start.sync, { location });
+          return jsonAnswer(202, withCloneUrl(workspace.id, start.sync), { location });
         },
       );
       onQueued();
@@ -71,7 +80,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
-      return jsonAnswer(200, sync);
+      return jsonAnswer(200, withCloneUrl(workspace.id, sync));
     },
   });
 }

@@ -68,6 +68,10 @@ export const syncSchema = z
     created_at: timestamp,
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
+    clone_url: z.url().optional().openapi({
+      description: 'Where git clones what was synced. Absent if the service was not told its public address.',
+      example: 'https://assets.example.com/v1/workspaces/game/git',
+    }),
   })
   .openapi('Sync') satisfies z.ZodType<Sync>;
 

@@ -10,6 +10,13 @@ export const isRepository = (folder: string): Promise<boolean> =>
     () => false,
   );
 
+/** What it says about its default branch; undefined where there is no repository. */
+export const readHead = (folder: string): Promise<string | undefined> =>
+  readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+
 /** A bare repository that holds what was fetched from a remote, and keeps it. */
 export interface Mirror {
   readonly repository: string;
@@ -67,4 +74,15 @@ export async function headOf(git: GitCommand, repository: string, branch: Branch
     repository,
   });
   return head.trim() || undefined;
+}
+
+/** Has the mirror name this branch where it is asked for its default branch, whether it has the branch or not. */
+export async function setDefaultBranch({ repository, scratch }: Mirror, branch: BranchName): Promise<void> {
+  const head = `ref: ${branchRef(branch)}\n`;
+  const current = await readHead(repository);
+  if (current === undefined || current === head) return;
+  await inScratchFolder(scratch, async (folder) => {
+    await writeFile(join(folder, 'HEAD'), head);
+    await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));
+  });
 }

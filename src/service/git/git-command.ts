@@ -13,6 +13,10 @@ export interface GitTask extends GitWork {
   readonly repository?: string | undefined;
   /** The remote it talks to; its credentials are given to git and kept out of errors. */
   readonly remote?: Remote | undefined;
+  /** Further settings, which are no secrets. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** What a client has asked for in `Git-Protocol`. */
+  readonly protocol?: string | undefined;
 }
 
 /** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
@@ -28,11 +32,12 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (args, { purpose, repository, remote, ...work }) => {
+  return async (args, { purpose, repository, remote, settings, protocol, ...work }) => {
     const environment = gitEnvironment(setup.environment, {
       allowFile: setup.allowFile,
       repository,
-      secretSettings: remote === undefined ? {} : accessSettings(remote),
+      protocol,
+      moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
     });
     const outcome = await runGit(args, environment, work);
     switch (outcome.kind) {

@@ -32,7 +32,9 @@ export interface GitSetup {
   /** The repository that git works on; without one, it must not find any. */
   readonly repository?: string | undefined;
   /** Further settings. They reach git through its environment, so they may hold secrets. */
-  readonly secretSettings?: Readonly<Record<string, string>>;
+  readonly moreSettings?: Readonly<Record<string, string>>;
+  /** The version of the protocol in which git answers. */
+  readonly protocol?: string | undefined;
 }
 
 /** The whole environment of a git process. */
@@ -53,6 +55,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
   };
+  if (setup.protocol !== undefined) environment['GIT_PROTOCOL'] = setup.protocol;
   for (const name of passedOn) {
     const value = operator[name];
     if (value !== undefined) environment[name] = value;
@@ -60,7 +63,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
   if (operator['GIT_SSH_COMMAND'] === undefined && operator['GIT_SSH'] === undefined) {
     environment['GIT_SSH_COMMAND'] = sshCommand;
   }
-  const all = Object.entries({ ...settings, ...setup.secretSettings });
+  const all = Object.entries({ ...settings, ...setup.moreSettings });
   environment['GIT_CONFIG_COUNT'] = String(all.length);
   for (const [index, [key, value]] of all.entries()) {
     environment[`GIT_CONFIG_KEY_${index}`] = key;

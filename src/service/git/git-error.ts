@@ -1,6 +1,14 @@
 import { systemErrorText } from '../platform/system-errors.ts';
 
-export type GitFailure = 'timeout' | 'aborted' | 'failed' | 'not-installed' | 'no-such-branch' | 'busy';
+export type GitFailure =
+  | 'timeout'
+  | 'aborted'
+  | 'failed'
+  | 'not-installed'
+  | 'no-such-branch'
+  | 'not-published'
+  | 'incomplete'
+  | 'busy';
 
 /** What went wrong with git. The message is a sentence for a person and holds no credential. */
 export class GitError extends Error {

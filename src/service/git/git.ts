@@ -1,6 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { headOf, isRepository, type Mirror, makeRepository } from './bare-repository.ts';
+import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { estimateObjects, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
@@ -11,7 +11,9 @@ import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
+import { advertise, answerUploadPack, type ServeTask } from './serve-mirror.ts';
 import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
+import type { UploadPackRequest } from './upload-pack-request.ts';
 
 export interface GitOptions {
   /** Mirrors are kept in here. Instances may share it. */
@@ -44,6 +46,8 @@ async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
     return folder === `${folderName(workspace)}${ending}` ? [workspace] : [];
   });
 }
+
+type ServedMirror = Omit<ServeTask, 'git' | 'mirror'>;
 
 export type Git = ReturnType<typeof createGit>;
 
@@ -84,6 +88,11 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
         await makeRepository(git, mirror);
         return headOf(git, mirror.repository, branch);
       }),
+    /** Clones check this branch out, if it has been synced. Does nothing where there is no mirror. */
+    setDefaultBranch: (workspace: string, branch: BranchName) =>
+      asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
+        setDefaultBranch(mirrorOf(workspace), branch),
+      ),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }),
@@ -108,6 +117,19 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
         await createSampleRepository(git, { repository, scratch });
         return repository;
       }),
+    /** Answers the first request of a client that reads the mirror. */
+    advertise: (workspace: string, task: ServedMirror) =>
+      asGitErrors(`serve the mirror of ${workspace}`, () => advertise({ ...task, git, mirror: mirrorOf(workspace) })),
+    /** Answers what a client asks of the mirror, with one of these branches or of the former heads leading to all of it. */
+    uploadPack: (
+      workspace: string,
+      task: ServedMirror,
+      request: UploadPackRequest,
+      formerHeads: () => Promise<readonly string[]>,
+    ) =>
+      asGitErrors(`serve the mirror of ${workspace}`, () =>
+        answerUploadPack({ ...task, git, mirror: mirrorOf(workspace) }, request, formerHeads),
+      ),
     forget,
     /**
      * Removes the mirrors of all workspaces that no longer exist, and returns their ids. The workspaces are listed when the

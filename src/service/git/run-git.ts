@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { maxTimerMs } from '../../interface/timers.ts';
 import { intoLines } from './git-output.ts';
 
@@ -21,6 +22,10 @@ export interface GitWork {
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Takes the output line by line as it comes, instead of all of it at the end. */
   readonly onOutputLine?: ((line: string) => void) | undefined;
+  /** Takes the output as it comes. git goes on when the promise is kept; whoever breaks it has to end the work. */
+  readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
+  /** For work that others must not have to wait for: the system gives it the time that they leave. */
+  readonly inBackground?: boolean | undefined;
 }
 
 export type GitOutcome =
@@ -39,6 +44,7 @@ export type GitOutcome =
 const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const patienceAfterTerminate = 2_000;
+const backgroundPriority = 10;
 
 /**
  * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
@@ -60,12 +66,22 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   }
 }
 
+/** What it starts later inherits the priority. */
+function giveWay({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, backgroundPriority);
+  } catch {
+    // It has ended already.
+  }
+}
+
 /** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
 export function runGit(
   args: readonly string[],
   /** The whole of it: nothing is added. */
   environment: NodeJS.ProcessEnv,
-  { limits, input, onErrorLine, onOutputLine }: GitWork,
+  { limits, input, onErrorLine, onOutputLine, onOutput, inBackground }: GitWork,
 ): Promise<GitOutcome> {
   const { signal } = limits;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
@@ -77,6 +93,7 @@ export function runGit(
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       windowsHide: true,
     });
+    if (inBackground) giveWay(child);
 
     let stopped: GitOutcome | undefined;
     let lastResort: NodeJS.Timeout | undefined;
@@ -114,6 +131,13 @@ export function runGit(
       });
     let outputSize = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
+      if (onOutput !== undefined) {
+        child.stdout?.pause();
+        const goOn = () => child.stdout?.resume();
+        if (stopped === undefined) onOutput(chunk).then(goOn, goOn);
+        else goOn();
+        return;
+      }
       outputSize += chunk.length;
       if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
       else if (outputLines === undefined) output.push(chunk);
@@ -141,6 +165,8 @@ export function runGit(
     });
     // A git that was killed leaves its helpers behind, and they hold the pipes open.
     child.on('exit', () => {
+      // What git has written last may wait for whoever takes it: no pipe is closed before the time limit.
+      if (onOutput !== undefined && stopped === undefined) return end(child, 'SIGTERM');
       clearTimeout(timer);
       endAll();
     });

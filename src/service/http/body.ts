@@ -13,10 +13,10 @@ export interface BodyLimit {
 
 const jsonLimit: BodyLimit = { maxBytes: maxBodyBytes, what: 'A request body' };
 
-const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
+export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
 
-async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;

@@ -55,17 +55,21 @@ export async function addressedWorkspace(c: Context<Environment>, storage: Stora
   return workspace;
 }
 
-/** Sends what a rule answered, with the headers that every answer to this request gets. */
+type Headers = Readonly<Record<string, string>>;
+
+/** These headers, and those that every answer to this request gets. */
+export const answerHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  ...c.get('answerHeaders'),
+  ...headers,
+  'x-request-id': c.get('requestId'),
+});
+
+/** Sends what a rule answered. */
 export function send(c: Context<Environment>, { status, headers, body }: Answer): Response {
   return new Response(body === '' ? null : body, {
     status,
-    headers: {
-      ...(body !== '' && { 'content-type': 'application/json' }),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...c.get('answerHeaders'),
-      ...headers,
-      'x-request-id': c.get('requestId'),
-    },
+    headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...answerHeaders(c, headers) },
   });
 }

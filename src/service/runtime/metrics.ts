@@ -1,5 +1,11 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+export const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
+export const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
+
+export type GitRequestLabel = (typeof gitRequests)[number];
+export type GitOutcomeLabel = (typeof gitOutcomes)[number];
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 export function createMetrics() {
@@ -35,6 +41,14 @@ export function createMetrics() {
     }),
     syncs: counter('workspace_syncs_total', 'Syncs that ended, by how.', 'status'),
     syncsRunning: gauge('workspace_syncs_running', 'Syncs that this instance runs now.'),
+    gitRequests: counter(
+      'workspace_git_requests_total',
+      'Requests of git for mirrors, by what was asked for and how it ended.',
+      'request',
+      'outcome',
+    ),
+    gitServing: gauge('workspace_git_serving', 'Requests of git that this instance answers now.'),
+    gitSentBytes: counter('workspace_git_sent_bytes_total', 'What was sent to clients of git.'),
     deliveries: counter(
       'workspace_webhook_attempts_total',
       'Attempts to deliver a webhook, by how they ended.',
@@ -64,6 +78,8 @@ export function createMetrics() {
   // Prometheus sees an increase only from a value to another: without a zero the first failure would not be one.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
+  for (const request of gitRequests)
+    for (const outcome of gitOutcomes) metrics.gitRequests.inc({ request, outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
   return metrics;
 }

@@ -52,14 +52,16 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
   const shareAnswer = shareRunning<Preparation>();
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
-    const { branches } = await shareListing(
+    const { branches, defaultBranch } = await shareListing(
       workspace.id,
       () => remotes.branches(workspace, { timeoutMs: timeLeft(deadline) }),
       (listed) => listed.branches.has(branch),
     );
     const head = branches.get(branch);
     if (head === undefined) return { kind: 'unknown-branch', known: [...branches.keys()] };
-    if ((await git.head(workspace.id, branch)) === head) return { kind: 'ready', estimatedObjects: 0 };
+    const syncedHead = await git.head(workspace.id, branch);
+    if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
+    if (syncedHead === head) return { kind: 'ready', estimatedObjects: 0 };
     const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
     return { kind: 'ready', estimatedObjects: objects };
   }

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /** What the mirror has of a branch. */
@@ -29,4 +31,60 @@ export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promis
     all.set(workspace_id, ofWorkspace.set(name, { head, syncedAt: synced_at }));
   }
   return all;
+}
+
+/**
+ * What the mirror serves: as of the last sync of each branch that succeeded. A branch `a` cannot be beside `a/b`, so that the
+ * remote has only the one that was synced later.
+ */
+export async function publishedBranches(
+  storage: Pick<Storage, 'read'>,
+  workspace: string,
+): Promise<ReadonlyMap<BranchName, string>> {
+  const synced = await syncedBranches(storage, workspace);
+  const published = new Map<BranchName, string>();
+  const names = new Set<string>();
+  const folders = new Set<string>();
+  for (const [text, { head }] of [...synced].toSorted(([, one], [, other]) => other.syncedAt - one.syncedAt)) {
+    const name = parseBranchName(text);
+    const parents = [...text.matchAll(/\//g)].map(({ index }) => text.slice(0, index));
+    if (!name.ok || folders.has(text) || parents.some((parent) => names.has(parent))) continue;
+    published.set(name.value, head);
+    names.add(text);
+    for (const parent of parents) folders.add(parent);
+  }
+  return published;
+}
+
+/** As long as a job may take: what it has begun to clone, it can go on cloning. */
+const formerForMs = 24 * 60 * 60 * 1_000;
+
+/** The heads that branches had within the last day. */
+export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
+  const since = sql<number>`(select ${now}) - ${sql.lit(formerForMs)}`;
+  const within = await read
+    .selectFrom('syncs')
+    .select('head')
+    .distinct()
+    .where('workspace_id', '=', workspace)
+    .where('status', '=', 'succeeded')
+    .where('created_at', '>=', since)
+    .execute();
+  const before = await read
+    .selectFrom('synced_branches')
+    .where('workspace_id', '=', workspace)
+    .where('synced_at', '>=', since)
+    .select(({ selectFrom }) =>
+      selectFrom('syncs')
+        .select('syncs.head')
+        .whereRef('syncs.workspace_id', '=', 'synced_branches.workspace_id')
+        .whereRef('syncs.branch', '=', 'synced_branches.name')
+        .where('syncs.status', '=', 'succeeded')
+        .where('syncs.created_at', '<', since)
+        .orderBy('syncs.created_at', 'desc')
+        .limit(1)
+        .as('head'),
+    )
+    .execute();
+  return [...new Set([...within, ...before].flatMap(({ head }) => head ?? []))];
 }

@@ -19,6 +19,7 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
   received_objects: undefined,
   head: undefined,
   error: undefined,
+  clone_url: undefined,
   retryAfterMs,
 });
 const succeeded = report('succeeded');

@@ -81,6 +81,9 @@ export interface JobFolders {
 
 const systems: Partial<Record<NodeJS.Platform, string>> = { darwin: 'macOS', linux: 'Linux', win32: 'Windows' };
 
+/** A push names what was pushed. */
+const commitOf = ({ payload }: JobEvent): string => ('after' in payload ? String(payload.after) : someCommit);
+
 function refName(ref: string): string {
   return ref.replace(/^refs\/(heads|tags|pull)\//, '');
 }
@@ -128,7 +131,7 @@ export function contextVariables(options: ContextOptions): Readonly<Record<strin
     GITHUB_RUN_ID: run.runId,
     GITHUB_RUN_NUMBER: '12',
     GITHUB_SERVER_URL: run.serverUrl,
-    GITHUB_SHA: someCommit,
+    GITHUB_SHA: commitOf(event),
     GITHUB_TRIGGERING_ACTOR: run.actor,
     GITHUB_WORKFLOW: run.workflow,
     GITHUB_WORKFLOW_REF: `${run.repository}/.github/workflows/release.yml@${event.ref}`,

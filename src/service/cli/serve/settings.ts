@@ -42,6 +42,7 @@ export const serveFlags = {
   ),
   syncTimeout: withDefault('DURATION', 'how long a sync may take', '30m', durationUpTo({ seconds: 7 * 86_400 }, '7d')),
   parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
+  parallelClones: withDefault('N', 'how many clones of mirrors are served at the same time', '16', wholeNumber(1, 256)),
   minFreeDisk: withDefault(
     'SIZE',
     'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',

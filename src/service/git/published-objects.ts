@@ -1,0 +1,113 @@
+import { isRepository } from './bare-repository.ts';
+import type { GitCommand } from './git-command.ts';
+import { GitError } from './git-error.ts';
+import { intoLines } from './git-output.ts';
+import type { Published } from './published-view.ts';
+import { endedBy, type Limits } from './run-git.ts';
+
+interface Search {
+  readonly git: GitCommand;
+  readonly repository: string;
+  readonly limits: Limits;
+}
+
+const asInput = (ids: Iterable<string>): Buffer => Buffer.from([...ids].map((id) => `${id}\n`).join(''));
+
+/** The type of each of these objects that the mirror has. */
+async function typesOf({ git, ...search }: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const types = new Map<string, string>();
+  if (ids.length === 0 || !(await isRepository(search.repository))) return types;
+  await git(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    ...search,
+    purpose: 'look for objects in the mirror',
+    input: asInput(ids),
+    onOutputLine(line) {
+      const [id = '', type = ''] = line.split(' ');
+      if (type !== 'missing') types.set(id, type);
+    },
+  });
+  return types;
+}
+
+async function areReachable(
+  { git, ...search }: Search,
+  commits: readonly string[],
+  tips: readonly string[],
+): Promise<boolean> {
+  const beyond = await git(['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], {
+    ...search,
+    purpose: 'look for commits that no branch has',
+    input: asInput([...commits, ...tips.map((tip) => `^${tip}`)]),
+  });
+  return beyond === '';
+}
+
+/** What a partial clone asks for is mostly in the newest commits, and so found soon. */
+async function areContained(
+  { git, limits, repository }: Search,
+  objects: readonly string[],
+  tips: readonly string[],
+): Promise<boolean> {
+  const missing = new Set(objects);
+  const found = new AbortController();
+  const lines = intoLines((id) => {
+    if (missing.delete(id) && missing.size === 0) found.abort();
+  });
+  try {
+    await git(['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'], {
+      repository,
+      purpose: 'look for objects that no branch has',
+      limits: endedBy(limits, found.signal),
+      input: asInput(tips),
+      inBackground: true,
+      onOutput: async (chunk) => lines.push(chunk.toString('latin1')),
+    });
+  } catch (error) {
+    if (!found.signal.aborted) throw error;
+  }
+  return missing.size === 0;
+}
+
+/** It lacks some after it was restored from a backup, or if an instance has a data folder that the others do not share. */
+async function requireHeads(search: Search, branches: Published['branches']): Promise<void> {
+  const types = await typesOf(search, [...new Set(branches.values())]);
+  for (const [name, head] of branches) {
+    if (types.has(head)) continue;
+    throw new GitError(
+      'incomplete',
+      `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
+    );
+  }
+}
+
+/**
+ * Version 2 of the protocol gives out every object whose id is known (upload-pack.c, parse_want), so the service looks
+ * itself whether a published commit leads to each of them.
+ */
+async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const types = await typesOf(search, wants);
+  const commits = wants.filter((id) => types.get(id) === 'commit');
+  const others = wants.filter((id) => types.get(id) !== 'commit');
+  if (types.size < wants.length || !(await areReachable(search, commits, tips))) return false;
+  return others.length === 0 || areContained(search, others, tips);
+}
+
+/**
+ * What is served to whoever wants these objects, if all of them are published. Between the requests of one clone, a sync
+ * may move a branch to where nothing leads to its former commit: then that one is served, too.
+ */
+export async function publishedFor(
+  search: Search,
+  branches: Published['branches'],
+  wants: readonly string[],
+  formerHeads: () => Promise<readonly string[]>,
+): Promise<Published> {
+  await requireHeads(search, branches);
+  const heads = new Set(branches.values());
+  if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
+  const unnamed = await formerHeads();
+  if (await arePublished(search, wants, [...heads, ...unnamed])) return { branches, unnamed };
+  const [one = ''] = wants;
+  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} objects asked for are`;
+  throw new GitError('not-published', `${what} in no branch that was synced. Sync the branch that has what you need.`);
+}

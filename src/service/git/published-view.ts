@@ -1,0 +1,42 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { layOutRepository, type Mirror, readHead } from './bare-repository.ts';
+import { type BranchName, branchRef } from './branch-name.ts';
+import { inScratchFolder } from './scratch.ts';
+
+/** What of a mirror is served. */
+export interface Published {
+  /** The commit of each branch. */
+  readonly branches: ReadonlyMap<BranchName, string>;
+  /** Commits that may be asked for by their ids, although no branch has them any more. */
+  readonly unnamed: readonly string[];
+}
+
+/** git lets whoever asks have what is below, and does not tell of it. */
+export const unnamedRefs = 'refs/unnamed/';
+
+/**
+ * A repository of the moment: it has the objects of the mirror and exactly these branches. What a sync does to the mirror
+ * meanwhile changes nothing in it, and nobody finds a ref in it that was not put there.
+ */
+export async function inPublishedView<T>(
+  { repository, scratch }: Mirror,
+  { branches, unnamed }: Published,
+  use: (view: string) => Promise<T>,
+): Promise<T> {
+  return inScratchFolder(scratch, async (folder) => {
+    const view = join(folder, 'published.git');
+    await layOutRepository(view);
+    const refs = [
+      ...[...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`),
+      ...unnamed.map((commit) => `${commit} ${unnamedRefs}${commit}\n`),
+    ];
+    await writeFile(join(view, 'packed-refs'), refs.join(''));
+    const head = await readHead(repository);
+    if (head !== undefined) {
+      await writeFile(join(view, 'HEAD'), head);
+      await writeFile(join(view, 'objects', 'info', 'alternates'), `${join(repository, 'objects')}\n`);
+    }
+    return use(view);
+  });
+}

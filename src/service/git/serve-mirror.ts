@@ -1,0 +1,82 @@
+import type { Mirror } from './bare-repository.ts';
+import type { GitCommand } from './git-command.ts';
+import { publishedFor } from './published-objects.ts';
+import { inPublishedView, type Published, unnamedRefs } from './published-view.ts';
+import type { Limits } from './run-git.ts';
+import { serviceHeader, type UploadPackRequest } from './upload-pack-request.ts';
+
+/** Which version of its protocol the client speaks: that of its first header, or the first version without one. */
+export type GitProtocol = 'version=1' | 'version=2' | undefined;
+
+export interface ServeTask {
+  readonly git: GitCommand;
+  readonly mirror: Mirror;
+  readonly branches: Published['branches'];
+  readonly protocol: GitProtocol;
+  readonly limits: Limits;
+  /** Takes the answer as it comes: see GitWork. */
+  readonly onOutput: (chunk: Buffer) => Promise<void>;
+}
+
+/** git-config(1). What is sent is read by one process after the other, so that clones leave time for everything else. */
+const uploadPackSettings: Readonly<Record<string, string>> = {
+  'uploadpack.allowFilter': 'true',
+  // Other filters walk the whole history, or take their rules from an object that nobody has looked at.
+  'uploadpackfilter.allow': 'false',
+  'uploadpackfilter.blob:none.allow': 'true',
+  'uploadpackfilter.blob:limit.allow': 'true',
+  'uploadpackfilter.tree.allow': 'true',
+  'uploadpackfilter.tree.maxDepth': '0',
+  'uploadpack.allowAnySHA1InWant': 'false',
+  'uploadpack.allowReachableSHA1InWant': 'false',
+  'uploadpack.allowTipSHA1InWant': 'true',
+  'uploadpack.hideRefs': unnamedRefs,
+  'pack.threads': '1',
+  // Assets do not get smaller as deltas; deltas that are there are sent as they are.
+  'pack.window': '0',
+};
+
+async function uploadPack(
+  task: ServeTask,
+  published: Published,
+  args: readonly string[],
+  input?: Buffer,
+): Promise<void> {
+  const { git, mirror, protocol, limits, onOutput } = task;
+  await inPublishedView(mirror, published, (view) =>
+    git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
+      purpose: 'serve the mirror',
+      limits,
+      repository: view,
+      settings: uploadPackSettings,
+      protocol,
+      inBackground: true,
+      onOutput,
+      input,
+    }),
+  );
+}
+
+/** Tells what the service can do and, to whoever speaks an earlier protocol, which branches there are. */
+export async function advertise(task: ServeTask): Promise<void> {
+  const { git, mirror, limits, branches, protocol, onOutput } = task;
+  const published = await publishedFor({ git, repository: mirror.repository, limits }, branches, [], async () => []);
+  let header = protocol === 'version=2' ? Buffer.alloc(0) : serviceHeader;
+  const withHeader = (chunk: Buffer): Promise<void> => {
+    const bytes = Buffer.concat([header, chunk]);
+    header = Buffer.alloc(0);
+    return onOutput(bytes);
+  };
+  await uploadPack({ ...task, onOutput: withHeader }, published, ['--http-backend-info-refs']);
+}
+
+/** `formerHeads` are commits that branches had a moment ago. */
+export async function answerUploadPack(
+  task: ServeTask,
+  { wants, bytes }: UploadPackRequest,
+  formerHeads: () => Promise<readonly string[]>,
+): Promise<void> {
+  const { git, mirror, limits, branches } = task;
+  const published = await publishedFor({ git, repository: mirror.repository, limits }, branches, wants, formerHeads);
+  await uploadPack(task, published, [], bytes);
+}

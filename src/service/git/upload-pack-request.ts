@@ -1,0 +1,51 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+
+/** What a client asks of git-upload-pack, as far as the service has to know it. */
+export interface UploadPackRequest {
+  /** The objects that it wants, by their ids. Without any, it only asks which branches there are. */
+  readonly wants: readonly string[];
+  readonly bytes: Buffer;
+}
+
+/** gitprotocol-common(5): four hexadecimal digits say how long a packet is, themselves included. */
+const headerLength = 4;
+
+/** 0000, 0001 and 0002 have no content: they divide a request, or end it. */
+const maxDivider = 2;
+
+/** `want ID` in gitprotocol-v2(5); in gitprotocol-pack(5), capabilities follow the first. */
+const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
+
+const malformed = (why: string): Parsed<never> => refused(`The request is not in the format of git: ${why}.`);
+
+export function parseUploadPackRequest(bytes: Buffer): Parsed<UploadPackRequest> {
+  const wants = new Set<string>();
+  let next: number;
+  for (let at = 0; at < bytes.length; at = next) {
+    const header = bytes.toString('latin1', at, at + headerLength);
+    const length = /^[0-9a-f]{4}$/i.test(header) ? Number.parseInt(header, 16) : Number.NaN;
+    next = at + (length <= maxDivider ? headerLength : length);
+    const isWhole = next >= at + headerLength && next <= bytes.length;
+    if (!isWhole) return malformed(`there is no whole packet at byte ${at}`);
+    const content = at + headerLength;
+    if (bytes.toString('latin1', content, Math.min(content + 4, next)) !== 'want') continue;
+    const [, id] = wantedId.exec(bytes.toString('latin1', content, Math.min(content + 80, next))) ?? [];
+    if (id === undefined) return malformed(`the packet at byte ${at} wants something without naming an object`);
+    wants.add(id.toLowerCase());
+  }
+  return accepted({ wants: [...wants], bytes });
+}
+
+function packet(text: string): Buffer {
+  const content = Buffer.from(text);
+  return Buffer.concat([
+    Buffer.from((content.length + headerLength).toString(16).padStart(headerLength, '0')),
+    content,
+  ]);
+}
+
+/** What git shows to whoever asked, instead of an answer: `error-line` in gitprotocol-pack(5). */
+export const errorPacket = (message: string): Buffer => packet(`ERR ${message}`);
+
+/** Comes before the first answer in all versions but the second: `smart_reply` in gitprotocol-http(5). */
+export const serviceHeader = Buffer.concat([packet('# service=git-upload-pack\n'), Buffer.from('0000')]);

@@ -1,0 +1,89 @@
+import { type Context, Hono } from 'hono';
+import type { Logger } from 'pino';
+import { Refusal } from '../contract/problem.ts';
+import type { Git } from '../git/git.ts';
+import { shownRemote } from '../git/remote.ts';
+import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
+import { type App, addressedWorkspace, type Environment } from '../http/context.ts';
+import { readQuery } from '../http/urlencoded.ts';
+import type { Metrics } from '../runtime/metrics.ts';
+import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
+import type { StoredWorkspace } from '../workspaces/workspaces.ts';
+import { createMirrorPlaces, type MirrorLimits } from './limits.ts';
+import { announcedBytes, protocolOf, readUploadPackRequest } from './read-request.ts';
+import { createServe } from './serve.ts';
+
+export interface MirrorParts extends AccessControl {
+  readonly git: Git;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly mirrorLimits: MirrorLimits;
+}
+
+const address = '/v1/workspaces/:id/git';
+
+const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
+  new Refusal(
+    'read-only',
+    `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${shownRemote(remote)}`,
+  );
+
+const notServed = (): Refusal =>
+  new Refusal(
+    'read-only',
+    'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
+  );
+
+/**
+ * A remote of git for each workspace, which serves what was synced: gitprotocol-http(5), for reading. An app of its own,
+ * because git shows errors as text alone.
+ */
+export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
+  const { storage, git } = parts;
+  const app: App = new Hono<Environment>();
+  const places = createMirrorPlaces(limits);
+  const serve = createServe({ ...parts, limits, places });
+
+  const serviceIn = ({ env }: Context<Environment>): string | undefined =>
+    readQuery(env.incoming.url ?? '', ['service'])['service'];
+
+  const readFor = async (workspace: string, { env }: Context<Environment>) => ({
+    branches: await publishedBranches(storage, workspace),
+    protocol: protocolOf(env.incoming),
+  });
+
+  app.all(`${address}/*`, requireAccess({ ...parts, signIn: byBearerOrPassword }, 'contents:read'));
+
+  app.get(`${address}/info/refs`, async (c) => {
+    const workspace = await addressedWorkspace(c, storage);
+    const service = serviceIn(c);
+    if (service === 'git-receive-pack') throw pushRefused(workspace);
+    if (service !== 'git-upload-pack') throw notServed();
+    return serve(c, {
+      kind: 'info-refs',
+      workspace: workspace.id,
+      contentType: 'application/x-git-upload-pack-advertisement',
+      work: async (task) => git.advertise(workspace.id, { ...task, ...(await readFor(workspace.id, c)) }),
+    });
+  });
+
+  app.post(`${address}/git-upload-pack`, async (c) => {
+    const { id } = await addressedWorkspace(c, storage);
+    return places.holding(announcedBytes(c.env.incoming), async () => {
+      const request = await readUploadPackRequest(c.env.incoming);
+      return serve(c, {
+        kind: request.wants.length === 0 ? 'ls-refs' : 'fetch',
+        workspace: id,
+        contentType: 'application/x-git-upload-pack-result',
+        work: async (task) =>
+          git.uploadPack(id, { ...task, ...(await readFor(id, c)) }, request, () => formerHeads(storage, id)),
+      });
+    });
+  });
+
+  app.all(`${address}/*`, async (c) => {
+    const workspace = await addressedWorkspace(c, storage);
+    throw c.req.path.endsWith('/git-receive-pack') ? pushRefused(workspace) : notServed();
+  });
+  return app;
+}

@@ -1,0 +1,52 @@
+import type { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { Refusal } from '../contract/problem.ts';
+import type { GitProtocol } from '../git/serve-mirror.ts';
+import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pack-request.ts';
+import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
+
+/** About 200,000 objects that a client has or wants. */
+const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, what: 'A request of git' };
+
+const unzip = promisify(gunzip);
+
+async function unzipped(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: limit.maxBytes });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new Refusal('malformed-request', 'The request is not what its Content-Encoding says: gzip.');
+  }
+}
+
+/** gitprotocol-http(5), "Smart Service git-upload-pack". */
+export async function readUploadPackRequest(incoming: IncomingMessage): Promise<UploadPackRequest> {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
+  if (type !== 'application/x-git-upload-pack-request') {
+    throw new Refusal('unsupported-media-type', 'Send the request as git does: application/x-git-upload-pack-request.');
+  }
+  const isZipped = /^(?:x-)?gzip$/i.test(encoding);
+  if (!isZipped && encoding.toLowerCase() !== 'identity') {
+    throw new Refusal('unsupported-media-type', 'Send the request without a Content-Encoding, or with gzip.', {
+      headers: { 'accept-encoding': 'gzip, identity' },
+    });
+  }
+  const bytes = await readBytes(incoming, limit);
+  const request = parseUploadPackRequest(isZipped ? await unzipped(bytes) : bytes);
+  if (!request.ok) throw new Refusal('malformed-request', request.why);
+  return request.value;
+}
+
+/** Of what a client may say there, only the version reaches git. */
+export function protocolOf({ headers }: IncomingMessage): GitProtocol {
+  const { 'git-protocol': asked = '' } = headers;
+  const [, version] = /(?:^|:)version=([12])(?:$|:)/.exec(String(asked)) ?? [];
+  return version === undefined ? undefined : version === '2' ? 'version=2' : 'version=1';
+}
+
+/** How much of the memory a request takes, before it is read. */
+export function announcedBytes({ headers }: IncomingMessage): number {
+  const length = Number(headers['content-length'] ?? limit.maxBytes);
+  return Math.min(length, limit.maxBytes);
+}

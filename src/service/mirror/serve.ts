@@ -1,0 +1,120 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context } from 'hono';
+import type { Logger } from 'pino';
+import { unavailable } from '../contract/problem.ts';
+import { GitError } from '../git/git-error.ts';
+import type { ServeTask } from '../git/serve-mirror.ts';
+import { errorPacket } from '../git/upload-pack-request.ts';
+import { answerHeaders, bearerOf, type Environment } from '../http/context.ts';
+import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
+import type { MirrorLimits, MirrorPlaces } from './limits.ts';
+import { type OutputAnswer, sendOutput } from './send-output.ts';
+
+export interface MirrorRequest {
+  readonly kind: GitRequestLabel;
+  readonly workspace: string;
+  readonly contentType: string;
+  /** Runs git, which ends when nobody reads its output any more. */
+  readonly work: (task: Pick<ServeTask, 'limits' | 'onOutput'>) => Promise<void>;
+}
+
+export interface ServeParts {
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly limits: MirrorLimits;
+  readonly places: MirrorPlaces;
+}
+
+export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
+
+function outcomeOf({ kind }: GitError, answer: OutputAnswer): GitOutcomeLabel {
+  if (answer.isTooSlow()) return 'too-slow';
+  if (answer.gone.aborted) return 'gone';
+  switch (kind) {
+    case 'not-published':
+      return 'refused';
+    case 'busy':
+    case 'timeout':
+      return kind;
+    default:
+      return 'failed';
+  }
+}
+
+/** What the client is told: what git says about this machine goes to the log alone. */
+function messageOf({ kind, message }: GitError, requestId: string): string {
+  switch (kind) {
+    case 'not-published':
+    case 'incomplete':
+    case 'busy':
+      return message;
+    default:
+      return `The mirror could not be read. The log of the service has the cause under this request id: ${requestId}`;
+  }
+}
+
+/**
+ * Answers with the output of git. Where that fails before it has begun, git shows why: in the first request of a client as
+ * the text of an error, and later in a packet, because it shows no text any more.
+ */
+export function createServe({ metrics, log, limits, places }: ServeParts): ServeRequest {
+  return async (c, { kind, workspace, contentType, work }) => {
+    const { id: token } = bearerOf(c);
+    const requestId = c.get('requestId');
+    const answer = sendOutput(c.env.outgoing, answerHeaders(c, { 'content-type': contentType }), limits.maxMsPerPiece);
+    const began = performance.now();
+
+    function note(outcome: GitOutcomeLabel, error?: string): void {
+      metrics.gitRequests.inc({ request: kind, outcome });
+      metrics.gitSentBytes.inc(answer.sentBytes());
+      const duration_ms = Math.round(performance.now() - began);
+      const about = { request_id: requestId, workspace, token, bytes: answer.sentBytes(), duration_ms, outcome };
+      if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'the mirror was not served');
+      else if (kind === 'fetch') log.info(about, 'a fetch from the mirror has ended');
+    }
+
+    /** Whether the answer has begun; the rest of it comes later. */
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+
+    async function run(): Promise<void> {
+      if (answer.gone.aborted) throw new GitError('aborted', 'The client has left.');
+      metrics.gitServing.inc();
+      try {
+        await work({
+          limits: { timeoutMs: limits.cloneTimeoutMs, signal: answer.gone },
+          onOutput(chunk) {
+            resolve();
+            return answer.write(chunk);
+          },
+        });
+      } finally {
+        metrics.gitServing.dec();
+      }
+    }
+
+    async function fail(error: unknown): Promise<void> {
+      if (!(error instanceof GitError)) return reject(error);
+      const outcome = outcomeOf(error, answer);
+      const hasBegun = answer.sentBytes() > 0;
+      if (!hasBegun && outcome !== 'gone') {
+        const message = messageOf(error, requestId);
+        if (kind === 'info-refs') reject(unavailable(message));
+        else await answer.write(errorPacket(message));
+      }
+      // git itself has told the client why it failed; what was cut off in the middle must not look whole.
+      if (hasBegun && outcome !== 'failed') answer.cut();
+      else if (kind !== 'info-refs') answer.end();
+      note(outcome, error.message);
+    }
+
+    const place = kind === 'fetch' ? places.clones : places.quick;
+    place(token, run)
+      .then(() => {
+        answer.end();
+        note('served');
+      }, fail)
+      .then(resolve, reject);
+    await promise;
+    return RESPONSE_ALREADY_SENT;
+  };
+}

@@ -1,0 +1,248 @@
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { scopes } from '../../../src/interface/scopes.ts';
+import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
+import { sqlite } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { requestRaw } from '../../support/raw-http.ts';
+import type { Ask, Reply } from '../../support/running-service.ts';
+import { sufficientFor } from '../http/operations.ts';
+import { sharedService, words } from '../http/shared-service.ts';
+import { gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
+
+const service = sharedService();
+const folder = folderOfTests();
+let mirror: Mirrored;
+
+beforeAll(async () => {
+  mirror = await mirrored(service, folder, service.secret);
+  mirror.remote.commit({ branch: 'main', files: { a: '1' } });
+  await mirror.sync();
+});
+
+const lsRefs = packets('command=ls-refs', '0000');
+const asGit = { 'content-type': uploadPackType, 'git-protocol': 'version=2' };
+
+interface Address {
+  readonly method: string;
+  readonly below: string;
+  readonly given: Ask;
+  /** What a token that may read the mirror is answered. */
+  readonly letIn: number;
+}
+
+const get = (below: string, letIn: number): Address => ({ method: 'GET', below, given: {}, letIn });
+const post = (below: string, letIn: number): Address => ({
+  method: 'POST',
+  below,
+  given: { raw: lsRefs, headers: asGit },
+  letIn,
+});
+
+const addresses: readonly Address[] = [
+  get('/info/refs?service=git-upload-pack', 200),
+  post('/git-upload-pack', 200),
+  get('/info/refs?service=git-receive-pack', 403),
+  post('/git-receive-pack', 403),
+  get('/info/refs?service=git-upload-archive', 403),
+  post('/git-upload-archive', 403),
+  get('/info/refs', 403),
+  get('/HEAD', 403),
+  get('/objects/info/packs', 403),
+  get('/config', 403),
+  { ...get('/info/refs', 403), method: 'PROPFIND' },
+];
+
+const basic = 'Basic realm="workspace-service"';
+
+function expectText({ status, headers, text }: Reply, expected: number): string {
+  expect([status, headers.get('content-type')], text).toEqual([expected, 'text/plain; charset=utf-8']);
+  expect(text).toMatch(/^\S[^\n]*[^\s]\n$/);
+  return text;
+}
+
+describe.each(addresses)('$method $below', ({ method, below, given, letIn }) => {
+  const ask = (more: Ask, path = mirror.path): Promise<Reply> =>
+    service.ask(method, path + below, { ...given, ...more, headers: { ...given.headers, ...more.headers } });
+
+  test('401 asks for a password where there is no token, or none that is good', async () => {
+    const asBasic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)}` } });
+    for (const more of [{}, { token: newTokenSecret() }, asBasic(`x:${newTokenSecret()}`), asBasic('x')]) {
+      const answer = await ask(more);
+      expectText(answer, 401);
+      expect(answer.headers.get('www-authenticate')).toBe(basic);
+    }
+    expect((await ask(asBasic(`any name:${service.secret}`))).status).toBe(letIn);
+  });
+
+  test.each(scopes)('the scope %s lets in or not, as the table says', async (scope) => {
+    const { secret: token } = await service.token({ scopes: [scope] });
+    const answer = await ask({ token });
+    if (sufficientFor['contents:read'].includes(scope)) expect(answer.status).toBe(letIn);
+    else expect(expectText(answer, 403)).toContain('This needs the scope contents:read, and the token has only');
+  });
+
+  test('404 for a workspace that is hidden, is not there, or can be none, all alike', async () => {
+    const { secret: token } = await service.token({ workspaces: [service.home] });
+    const message = async (id: string): Promise<string> =>
+      expectText(await ask({ token }, `/v1/workspaces/${id}/git`), 404).replace(decodeURIComponent(id), 'ID');
+    const hidden = await message(mirror.workspace);
+    expect(hidden).toBe('There is no workspace "ID" that this token can see.\n');
+    expect(await message('not-there')).toBe(hidden);
+    for (const id of ['..', '%2e%2e', `x%2F..%2F${mirror.workspace}`, `..%2Fmirrors%2F${mirror.workspace}.git`]) {
+      const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a'];
+      const answer = await requestRaw(service.port, { method, target: `/v1/workspaces/${id}/git${below}`, headers });
+      expect(answer.status, id).toBe(404);
+    }
+  });
+});
+
+test.each(
+  words('/../git /git/../info/refs /git%2Finfo/refs /git/info%2Frefs /git//info/refs /git/./info/refs /git/info/refs/'),
+)('no way around the addresses: %s serves nothing', async (path) => {
+  const target = `/v1/workspaces/${mirror.workspace}${path}?service=git-upload-pack`;
+  const headers = [`Authorization: Bearer ${service.secret}`, 'Host: a'];
+  const { status } = await requestRaw(service.port, { method: 'GET', target, headers });
+  expect([403, 404]).toContain(status);
+});
+
+test('a request that is none of git is refused before git is run', async () => {
+  const send = (raw: string | Uint8Array<ArrayBuffer>, headers = {}) =>
+    service.ask('POST', `${mirror.path}/git-upload-pack`, {
+      token: service.secret,
+      raw,
+      headers: { ...asGit, ...headers },
+    });
+  expectText(await send(lsRefs, { 'content-type': 'application/json' }), 415);
+  expectText(await send(lsRefs, { 'content-encoding': 'br' }), 415);
+  expectText(await send(lsRefs, { 'content-encoding': 'gzip' }), 400);
+  for (const raw of [
+    'x',
+    '0003',
+    '00',
+    'ffff',
+    '0009want\n',
+    packets('want me\n'),
+    packets(`want ${'a'.repeat(41)}\n`),
+  ]) {
+    expectText(await send(raw), 400);
+  }
+  expectText(await send(gzipSync(Buffer.alloc(11 * 1_024 * 1_024, '0')), { 'content-encoding': 'gzip' }), 413);
+  const zipped = await send(gzipSync(lsRefs), { 'content-encoding': 'gzip' });
+  expect([zipped.status, zipped.text]).toEqual([200, expect.stringContaining('refs/heads/main')]);
+  // What git sends to find out whether it has to sign in, before a long request.
+  expect(await send('0000')).toMatchObject({ status: 200, text: '' });
+  expectText(await service.ask('GET', `${mirror.path}/info/refs?service=a&service=b`, { token: service.secret }), 422);
+});
+
+test('only a known version of the protocol reaches git', async () => {
+  const versionOf = async (asked: string): Promise<string> => {
+    const headers = { 'git-protocol': asked };
+    const { text } = await service.ask('GET', `${mirror.path}/info/refs?service=git-upload-pack`, {
+      token: service.secret,
+      headers,
+    });
+    return /version (\d)/.exec(text)?.[1] ?? '0';
+  };
+  for (const [asked, version] of [
+    ['version=2', '2'],
+    ['a=b:version=1', '1'],
+    ['version=0', '0'],
+    ['version=22', '0'],
+    ['version=2;id', '0'],
+    ['', '0'],
+  ] as const) {
+    expect(await versionOf(asked), asked).toBe(version);
+  }
+});
+
+describe('git itself', () => {
+  test('signs in by a password in the address, a header, or its credential helper', async () => {
+    const { secret } = await service.token({ scopes: ['contents:read'] });
+    const url = service.baseUrl + mirror.path;
+    const client = await gitClient();
+    await client.git('clone', '--quiet', url.replace('//', `//x:${secret}@`), 'by-address');
+    await client.git('-c', `http.extraHeader=Authorization: Bearer ${secret}`, 'clone', '--quiet', url, 'by-header');
+    await client.settings(`[credential]\n helper = "!f() { echo username=x; echo password=${secret}; }; f"\n`);
+    await client.git('clone', '--quiet', url, 'by-helper');
+  });
+
+  test('shows why it may not', async () => {
+    const client = await gitClient();
+    const { secret } = await service.token({ scopes: ['locks:write'] });
+    const said = await client.refused('clone', mirror.url.replace(service.secret, secret), 'game');
+    expect(said).toContain('remote: This needs the scope contents:read, and the token has only locks:write.');
+  });
+
+  test('cannot push, and is told where to', async () => {
+    const client = await gitClient();
+    await client.git('clone', '--quiet', mirror.url, 'game');
+    await client.git(
+      '-C',
+      'game',
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '-m',
+      'x',
+    );
+    const said = await client.refused('-C', 'game', 'push', 'origin', 'HEAD:main');
+    expect(said).toContain(`remote: The mirror of ${mirror.workspace} is read-only.`);
+    expect(said).toContain(mirror.remote.path);
+  });
+
+  test('cannot make an archive, or read by the dumb protocol', async () => {
+    const client = await gitClient();
+    await client.refused('archive', `--remote=${mirror.url}`, 'main');
+    const said = await client.refused('-c', 'alias.dumb=!GIT_SMART_HTTP=0 git ls-remote', 'dumb', mirror.url);
+    expect(said).toContain('remote: This address serves git clone, git fetch and git ls-remote');
+  });
+});
+
+test('no token is in the log', () => {
+  const log = service.log();
+  expect(log).toContain('a fetch from the mirror has ended');
+  expect(log).not.toMatch(/wsa_/);
+  expect(log).not.toContain(btoa(`x:${service.secret}`));
+});
+
+describe('a token that asks too often', () => {
+  const busy = sharedService(sqlite, { rateLimit: { perSecond: 1 / 3_600, burst: 1 } });
+
+  test('is told so', async () => {
+    const { secret } = await busy.token();
+    const url = `${busy.baseUrl.replace('//', `//x:${secret}@`)}/v1/workspaces/${busy.home}/git`;
+    const client = await gitClient();
+    await client.run('ls-remote', url);
+    expect(await client.refused('ls-remote', url)).toContain('remote: This token has sent too many requests.');
+  });
+});
+
+describe('the answers about a sync', () => {
+  const told = sharedService(sqlite, { publicUrl: (port) => `http://127.0.0.1:${port}` });
+
+  test('name where to clone from, if the service was told its public address', async () => {
+    const there = await mirrored(told, folder, told.secret);
+    there.remote.commit({ branch: 'main', files: { a: '1' } });
+    const start = await told.ask('POST', `/v1/workspaces/${there.workspace}/sync`, {
+      token: told.secret,
+      json: { branch: 'main' },
+    });
+    const status = await told.ask('GET', start.headers.get('location') ?? '', { token: told.secret });
+    const clone_url = told.baseUrl + there.path;
+    expect([start.body.clone_url, status.body.clone_url]).toEqual([clone_url, clone_url]);
+  });
+
+  test('name none otherwise, whatever the Host of the request', async () => {
+    const { body } = await service.ask('POST', `/v1/workspaces/${mirror.workspace}/sync`, {
+      token: service.secret,
+      json: { branch: 'main' },
+      headers: { host: 'localhost:8080' },
+    });
+    expect(body).not.toHaveProperty('clone_url');
+  });
+});

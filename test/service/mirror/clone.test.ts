@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { gitAt, manyCommits } from '../../support/git-repository.ts';
+import { sharedService } from '../http/shared-service.ts';
+import { gitClient, mirrored } from './mirror-of.ts';
+
+const service = sharedService();
+const folder = folderOfTests();
+
+async function syncedMirror() {
+  const mirror = await mirrored(service, folder, service.secret);
+  mirror.remote.commit(...manyCommits(40), { branch: 'release/1.0', from: 'main', files: { only: 'here' } });
+  await mirror.sync();
+  await mirror.sync('release/1.0');
+  return { ...mirror, client: await gitClient() };
+}
+
+const everything = (repository: string): string =>
+  gitAt(repository, 'rev-list', '--all', '--objects', '--no-object-names');
+const sorted = (lines: string): readonly string[] => lines.split('\n').toSorted();
+
+test.each(['0', '1', '2'])(
+  'a clone is that of the remote, object by object, in version %s of the protocol',
+  async (version) => {
+    const { remote, url, client } = await syncedMirror();
+    await client.git('-c', `protocol.version=${version}`, 'clone', '--quiet', url, 'game');
+    const clone = join(client.folder, 'game');
+    for (const branch of ['main', 'release/1.0']) {
+      expect(gitAt(clone, 'rev-parse', `origin/${branch}`).trim()).toBe(remote.head(branch));
+      expect(gitAt(clone, 'ls-tree', '-r', `origin/${branch}`)).toBe(remote.git('ls-tree', '-r', branch));
+    }
+    expect(gitAt(clone, 'symbolic-ref', 'refs/remotes/origin/HEAD').trim()).toBe('refs/remotes/origin/main');
+    expect(sorted(everything(clone))).toEqual(sorted(everything(remote.path)));
+    gitAt(clone, 'fsck', '--full', '--strict');
+    expect(gitAt(clone, 'status', '--porcelain')).toBe('');
+  },
+);
+
+const countIn = (repository: string, ...revisions: readonly string[]): number =>
+  Number(gitAt(repository, 'rev-list', '--count', ...revisions));
+
+test('a shallow clone has as many commits as were asked for, and can be deepened to all of them', async () => {
+  const { remote, url, client } = await syncedMirror();
+  await client.git('clone', '--quiet', '--depth=3', url, 'game');
+  const clone = join(client.folder, 'game');
+  expect(countIn(clone, 'HEAD')).toBe(3);
+  await client.git('-C', 'game', 'fetch', '--quiet', '--deepen=4');
+  expect(countIn(clone, 'HEAD')).toBe(7);
+  await client.git('-C', 'game', 'fetch', '--quiet', '--unshallow');
+  expect(countIn(clone, 'HEAD')).toBe(countIn(remote.path, 'main'));
+  gitAt(clone, 'fsck', '--full', '--strict');
+});
+
+test.each(['blob:none', 'blob:limit=100', 'tree:0'])(
+  'a partial clone with %s gets what it lacks when it needs it',
+  async (filter) => {
+    const { remote, url, client } = await syncedMirror();
+    await client.git('clone', '--quiet', `--filter=${filter}`, '--no-checkout', url, 'game');
+    const clone = join(client.folder, 'game');
+    expect(gitAt(clone, 'rev-list', '--objects', '--missing=print', 'HEAD')).toMatch(/^\?/m);
+    await client.git('-C', 'game', 'checkout', '--quiet', 'main');
+    await client.git('-C', 'game', 'checkout', '--quiet', 'main~30');
+    expect(gitAt(clone, 'ls-tree', '-r', 'HEAD')).toBe(remote.git('ls-tree', '-r', 'main~30'));
+    expect(gitAt(clone, 'status', '--porcelain')).toBe('');
+  },
+);
+
+test('a filter that takes its rules from an object is refused', async () => {
+  const { url, client } = await syncedMirror();
+  expect(await client.refused('clone', '--filter=sparse:oid=main:only', url, 'game')).toContain('not supported');
+});
+
+test('a clone of one branch, and a fetch of what was synced since', async () => {
+  const mirror = await syncedMirror();
+  const { remote, url, client } = mirror;
+  await client.git('clone', '--quiet', '--single-branch', '--branch=release/1.0', url, 'game');
+  const clone = join(client.folder, 'game');
+  expect(gitAt(clone, 'branch', '--remotes').trim()).toBe('origin/release/1.0');
+  remote.commit({ branch: 'release/1.0', files: { only: 'changed' } });
+  await client.git('-C', 'game', 'pull', '--quiet');
+  expect(gitAt(clone, 'rev-parse', 'HEAD')).not.toBe(`${remote.head('release/1.0')}\n`);
+  await mirror.sync('release/1.0');
+  await client.git('-C', 'game', 'pull', '--quiet');
+  expect(gitAt(clone, 'rev-parse', 'HEAD')).toBe(`${remote.head('release/1.0')}\n`);
+  await client.git('-C', 'game', 'fetch', '--quiet', 'origin', remote.git('rev-parse', 'main~20').trim());
+});
+
+test('ls-remote lists the branches that were synced and the default branch, and nothing else', async () => {
+  const { remote, url, client } = await syncedMirror();
+  remote.commit({ branch: 'never/synced', from: 'main', files: { a: '1' } });
+  const [main, release] = [remote.head('main'), remote.head('release/1.0')];
+  expect(await client.git('ls-remote', '--symref', url)).toBe(
+    `ref: refs/heads/main\tHEAD\n${main}\tHEAD\n${main}\trefs/heads/main\n${release}\trefs/heads/release/1.0\n`,
+  );
+});
+
+test('actions/checkout fetches from the mirror on a machine whose git has the address of the mirror instead', async () => {
+  const { remote, url, client, path } = await syncedMirror();
+  const address = service.baseUrl + path;
+  await client.settings(
+    `[url "${address}"]\n insteadOf = https://github.com/octo-games/dragon\n[http "${service.baseUrl}/"]\n extraHeader = Authorization: Bearer ${new URL(url).password}\n`,
+  );
+  // What it runs: https://github.com/actions/checkout/blob/v4/src/git-source-provider.ts
+  const commit = remote.git('rev-parse', 'main~3').trim();
+  await client.git('init', '--quiet', 'game');
+  const git = (...args: readonly string[]) => client.git('-C', 'game', ...args);
+  await git('remote', 'add', 'origin', 'https://github.com/octo-games/dragon');
+  await git(
+    'config',
+    '--local',
+    'http.https://github.com/.extraheader',
+    `AUTHORIZATION: basic ${btoa('x-access-token:a')}`,
+  );
+  const options = ['--no-tags', '--prune', '--no-recurse-submodules', '--depth=1'];
+  await git('-c', 'protocol.version=2', 'fetch', ...options, 'origin', `+${commit}:refs/remotes/origin/main`);
+  await git('checkout', '--quiet', '--force', '-B', 'main', 'refs/remotes/origin/main');
+  expect(await git('rev-parse', 'HEAD')).toBe(`${commit}\n`);
+});

@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { sqlite } from '../../support/databases.ts';
+import { folderOfTests } from '../../support/git-folders.ts';
+import { processesNaming } from '../../support/git-processes.ts';
+import { gitAt, manyCommits } from '../../support/git-repository.ts';
+import { listenHere } from '../../support/listen.ts';
+import type { RunningService } from '../../support/running-service.ts';
+import { locksOf, type SharedService, sharedService } from '../http/shared-service.ts';
+import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
+
+const folder = folderOfTests();
+const megabyte = 2 ** 20;
+
+/** More than what the sockets of a connection hold. */
+async function largeMirror(service: SharedService): Promise<Mirrored> {
+  const mirror = await mirrored(service, folder, service.secret);
+  // git would look for deltas between them.
+  mirror.remote.git('config', 'core.bigFileThreshold', '1k');
+  mirror.remote.git('config', 'core.compression', '0');
+  const files = Object.fromEntries(Array.from({ length: 16 }, (_, index) => [`${index}`, randomBytes(megabyte)]));
+  mirror.remote.commit({ branch: 'main', files });
+  await mirror.sync();
+  return mirror;
+}
+
+interface Stalled {
+  readonly request: ClientRequest;
+  readonly answer: IncomingMessage;
+}
+
+/** A client that asks for everything, and reads nothing of it but that it comes. */
+async function stalledClone(service: RunningService, { path, remote }: Mirrored, token: string): Promise<Stalled> {
+  const body = fetchOf(remote.head('main'));
+  const asked = request(`${service.baseUrl}${path}/git-upload-pack`, {
+    method: 'POST',
+    agent: false,
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': uploadPackType,
+      'content-length': Buffer.byteLength(body),
+      'git-protocol': 'version=2',
+    },
+  });
+  asked.end(body);
+  asked.on('error', () => undefined);
+  onTestFinished(() => void asked.destroy());
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  answer.on('error', () => undefined);
+  return { request: asked, answer };
+}
+
+const packing = (service: RunningService) =>
+  processesNaming(service.dataFolder).filter(({ commandLine }) => commandLine.includes('upload-pack'));
+
+async function outcomes(service: SharedService): Promise<Readonly<Record<string, number>>> {
+  const { text } = await service.ask('GET', '/metrics', { token: service.secret });
+  const fetches = text.matchAll(/^workspace_git_requests_total\{request="fetch",outcome="([\w-]+)"\} ([1-9]\d*)$/gm);
+  return Object.fromEntries([...fetches].map(([, outcome, count]) => [outcome, Number(count)]));
+}
+
+async function metric(service: SharedService, name: string): Promise<number> {
+  const { text } = await service.ask('GET', '/metrics', { token: service.secret });
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+
+describe('a client', () => {
+  const service = sharedService();
+
+  test('that reads nothing keeps git waiting, and that leaves ends it', async () => {
+    const mirror = await largeMirror(service);
+    const { request: asked } = await stalledClone(service, mirror, service.secret);
+    expect(packing(service)).not.toEqual([]);
+    expect(await metric(service, 'workspace_git_serving')).toBe(1);
+    asked.destroy();
+    await expect.poll(() => packing(service), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => outcomes(service)).toMatchObject({ gone: 1 });
+    expect(await metric(service, 'workspace_git_sent_bytes_total')).toBeLessThan(14 * megabyte);
+    expect(await metric(service, 'workspace_git_serving')).toBe(0);
+    expect(service.log()).toMatch(/"outcome":"gone"/);
+  });
+
+  test('has its clone to the end while the packs that it reads are replaced', async () => {
+    const mirror = await largeMirror(service);
+    mirror.remote.commit(...manyCommits(20));
+    await mirror.sync();
+    const pause = Promise.withResolvers<void>();
+    const paused = Promise.withResolvers<void>();
+    const proxy = createServer((incoming) => {
+      const outgoing = connect(service.port, '127.0.0.1');
+      incoming.pipe(outgoing);
+      let passed = 0;
+      outgoing.on('data', (chunk: Buffer) => {
+        passed += chunk.length;
+        incoming.write(chunk);
+        if (passed < megabyte) return;
+        outgoing.pause();
+        paused.resolve();
+        void pause.promise.then(() => outgoing.resume());
+      });
+      outgoing.on('end', () => incoming.end());
+      for (const socket of [incoming, outgoing]) socket.on('error', () => undefined);
+    });
+    const port = await listenHere(proxy);
+    onTestFinished(() => void proxy.close());
+    const client = await gitClient();
+    const clone = client.git('clone', '--quiet', '--bare', mirror.url.replace(`:${service.port}`, `:${port}`), 'game');
+    await paused.promise;
+    const repository = join(service.dataFolder, 'mirrors', `${mirror.workspace}.git`);
+    const packsOf = () => gitAt(repository, 'count-objects', '-v').match(/^packs: .*/m)?.[0];
+    gitAt(repository, 'repack', '-a', '-d', '--quiet');
+    expect(packsOf()).toBe('packs: 1');
+    pause.resolve();
+    await clone;
+    gitAt(join(client.folder, 'game'), 'fsck', '--full', '--strict');
+    expect(gitAt(join(client.folder, 'game'), 'rev-parse', 'main').trim()).toBe(mirror.remote.head('main'));
+  });
+});
+
+describe('a clone that takes too long', () => {
+  const impatient = sharedService(sqlite, { mirrorLimits: { cloneTimeoutMs: 1_000 } });
+  const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerPiece: 300 } });
+
+  test.each([
+    ['as a whole', () => impatient, 'timeout'],
+    ['for one piece, because its client is slow,', () => strict, 'too-slow'],
+  ] as const)('%s is cut off, and git is ended', async (_, which, outcome) => {
+    const service = which();
+    const mirror = await largeMirror(service);
+    const { answer } = await stalledClone(service, mirror, service.secret);
+    await expect.poll(() => packing(service), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => outcomes(service)).toEqual({ [outcome]: 1 });
+    await expect(buffer(answer)).rejects.toThrow('aborted');
+  });
+});
+
+describe('places for clones', () => {
+  const service = sharedService(sqlite, { parallelClones: 4, mirrorLimits: { maxWaitMs: 500 } });
+
+  test('are shared among tokens; whoever waits too long is told why', async () => {
+    const mirror = await largeMirror(service);
+    const [one, other] = [await service.token({ name: 'one' }), await service.token({ name: 'other' })];
+    const urlOf = ({ secret }: { readonly secret: string }): string => mirror.url.replace(service.secret, secret);
+    const held = await Promise.all([1, 2, 3].map(() => stalledClone(service, mirror, one.secret)));
+    const client = await gitClient();
+    expect(await client.refused('clone', '--bare', urlOf(one), 'refused')).toContain(
+      'fatal: remote error: As many clones as the service serves at a time are running. Try again in a minute.',
+    );
+    await client.git('clone', '--quiet', '--bare', urlOf(other), 'of-other');
+    expect(await client.git('ls-remote', urlOf(one))).toContain('refs/heads/main');
+    const waiting = client.git('clone', '--quiet', '--bare', urlOf(one), 'waits');
+    held[0]?.request.destroy();
+    await waiting;
+    expect(await outcomes(service)).toMatchObject({ busy: 1, served: 2 });
+  });
+});
+
+describe('a storm of fifty clones', () => {
+  const service = sharedService();
+
+  test('ends with fifty clones, and locks are answered meanwhile', async () => {
+    const mirror = await mirrored(service, folder, service.secret);
+    mirror.remote.commit(...manyCommits(500));
+    await mirror.sync();
+    const client = await gitClient();
+    const locks = locksOf(service, mirror.workspace, service.secret);
+    let left = 50;
+    const clones = Array.from({ length: left }, (_, index) =>
+      client.git('clone', '--quiet', '--bare', mirror.url, `clone-${index}`).finally(() => {
+        left -= 1;
+      }),
+    );
+    const tookMs: number[] = [];
+    while (left > 0) {
+      const began = performance.now();
+      const path = `Content/${tookMs.length}.uasset`;
+      expect((await locks.take(path)).status).toBe(201);
+      expect((await locks.release(path)).status).toBe(204);
+      tookMs.push(performance.now() - began);
+      await sleep(20);
+    }
+    await Promise.all(clones);
+    for (const index of clones.keys()) {
+      const clone = join(client.folder, `clone-${index}`);
+      expect(gitAt(clone, 'rev-parse', 'main').trim()).toBe(mirror.remote.head('main'));
+    }
+    expect(tookMs.length).toBeGreaterThan(10);
+    expect(Math.max(...tookMs)).toBeLessThan(5_000);
+    expect(await outcomes(service)).toEqual({ served: 50 });
+  }, 120_000);
+});

@@ -1,0 +1,104 @@
+import { execFile, spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { temporaryFolder } from '../../support/git-folders.ts';
+import { createRepository, type Repository } from '../../support/git-repository.ts';
+import type { RunningService } from '../../support/running-service.ts';
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A machine with a git that has no settings and asks nobody. */
+export async function gitClient() {
+  const folder = await temporaryFolder();
+  const home = join(folder, 'home');
+  await mkdir(home);
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    LANG: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'false',
+  };
+  const run = (...args: readonly string[]): Promise<Ran> =>
+    new Promise((resolve) => {
+      execFile('git', args, { cwd: folder, env, maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
+      });
+    });
+  return {
+    folder,
+    run,
+    /** Its output; it has to succeed. */
+    async git(...args: readonly string[]): Promise<string> {
+      const { code, stdout, stderr } = await run(...args);
+      if (code !== 0) throw new Error(`git ${args.join(' ')}: ${stdout}${stderr}`);
+      return stdout;
+    },
+    /** What it says as it fails. */
+    async refused(...args: readonly string[]): Promise<string> {
+      const { code, stdout, stderr } = await run(...args);
+      expect(code, stdout + stderr).not.toBe(0);
+      return stderr;
+    },
+    /** Runs until it is told to end. */
+    start: (...args: readonly string[]) => spawn('git', args, { cwd: folder, env, detached: true, stdio: 'ignore' }),
+    async settings(text: string): Promise<void> {
+      await writeFile(join(home, '.gitconfig'), text);
+    },
+  };
+}
+
+export type GitClient = Awaited<ReturnType<typeof gitClient>>;
+
+export interface Mirrored {
+  readonly workspace: string;
+  readonly remote: Repository;
+  /** With the token as the password. */
+  readonly url: string;
+  readonly path: string;
+  sync(branch?: string): Promise<void>;
+}
+
+let repositories = 0;
+
+/** A workspace of a repository on this disk; nothing of it is synced yet. */
+export async function mirrored(service: RunningService, folder: string, token: string): Promise<Mirrored> {
+  repositories += 1;
+  const remote = createRepository(folder, `remote-${repositories}.git`);
+  const workspace = await service.workspace(remote.path);
+  const path = `/v1/workspaces/${workspace}/git`;
+  return {
+    workspace,
+    remote,
+    path,
+    url: service.baseUrl.replace('http://', `http://x:${token}@`) + path,
+    sync: (branch = 'main') => syncOf(service, workspace, token, branch),
+  };
+}
+
+async function syncOf(service: RunningService, workspace: string, token: string, branch: string): Promise<void> {
+  const asked = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json: { branch } });
+  expect(asked.status, asked.text).toBe(202);
+  const sync = async () => (await service.ask('GET', asked.headers.get('location') ?? '', { token })).body;
+  while ((await sync()).finished_at === null) await sleep(20);
+  expect(await sync()).toMatchObject({ status: 'succeeded' });
+}
+
+/** A packet of the protocol; `0000` and the like stand for themselves. */
+export const packets = (...lines: readonly string[]): string =>
+  lines
+    .map((line) => (/^000[0-2]$/.test(line) ? line : (line.length + 4).toString(16).padStart(4, '0') + line))
+    .join('');
+
+export const uploadPackType = 'application/x-git-upload-pack-request';
+
+/** A fetch of version 2 that wants this object. */
+export const fetchOf = (id: string): string =>
+  packets('command=fetch', 'object-format=sha1', '0001', 'no-progress', `want ${id}\n`, 'done\n', '0000');
