@@ -59,6 +59,7 @@ import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
+import { parseOid } from '../../src/service/lfs/oid.ts';
 import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
@@ -334,6 +335,7 @@ export const parsers: readonly Parser[] = [
     ],
     ['Basic ', ' ', 'x'],
   ),
+  row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
   row('service/lfs/requests.ts querySchema takeSchema verifySchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
     takeSchema.safeParse({ path: text }),

@@ -1,5 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { estimateObjects, fetchBranch } from './fetch.ts';
@@ -22,13 +23,6 @@ export interface GitOptions {
   readonly minSpeed?: MinTransferSpeed | undefined;
 }
 
-/** One name of a folder for each identifier, also where a disk takes upper and lower case for the same. */
-const folderName = (workspace: string): string =>
-  [...Buffer.from(workspace)]
-    .map((byte) => String.fromCharCode(byte))
-    .map((character) => (/[a-z0-9_-]/.test(character) ? character : `%${character.charCodeAt(0).toString(16)}`))
-    .join('');
-
 const ending = '.git';
 
 /** The workspaces that there are mirrors of. */
@@ -38,10 +32,8 @@ async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
     throw error;
   });
   return folders.flatMap((folder) => {
-    const name = folder.slice(0, -ending.length);
-    const workspace = name.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
-    // Any other folder was put there by somebody else.
-    return folder === `${folderName(workspace)}${ending}` ? [workspace] : [];
+    const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
+    return workspace === undefined ? [] : [workspace];
   });
 }
 
@@ -54,7 +46,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   const scratch = join(root, 'scratch');
   const mirrors = join(root, 'mirrors');
   const mirrorOf = (workspace: string): Mirror => ({
-    repository: join(mirrors, `${folderName(workspace)}${ending}`),
+    repository: join(mirrors, `${workspaceFolder(workspace)}${ending}`),
     scratch,
   });
 
