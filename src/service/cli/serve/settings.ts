@@ -30,7 +30,12 @@ export const serveFlags = {
     'default none',
     parseCidr,
   ),
-  syncTimeout: withDefault('DURATION', 'how long a sync may take', '30m', durationUpTo({ seconds: 7 * 86_400 }, '7d')),
+  syncTimeout: withDefault(
+    'DURATION',
+    'how long a sync may fetch commits, and how long it may then receive nothing of its LFS objects',
+    '30m',
+    durationUpTo({ seconds: 7 * 86_400 }, '7d'),
+  ),
   parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
   minFreeDisk: withDefault(
     'SIZE',
