@@ -134,13 +134,11 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
 
     async function flush(): Promise<void> {
       if (unwrittenBytes === 0) return;
-      const bytes = Buffer.concat(unwritten);
-      const from = offset - unwrittenBytes;
+      const [pieces, length] = [unwritten, unwrittenBytes];
       unwritten = [];
       unwrittenBytes = 0;
-      for (let written = 0; written < bytes.length; ) {
-        written += (await file.write(bytes, written, bytes.length - written, from + written)).bytesWritten;
-      }
+      const { bytesWritten } = await file.writev(pieces, offset - length);
+      if (bytesWritten < length) throw Object.assign(new Error('Not all of it was written.'), { code: 'ENOSPC' });
     }
 
     async function restart(): Promise<void> {

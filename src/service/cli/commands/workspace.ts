@@ -4,7 +4,6 @@ import { createGit, type Git } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import { parseRemote, type Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
-import { forgetObjects } from '../../lfs/forget-objects.ts';
 import { listLocks } from '../../locks/list.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
@@ -140,7 +139,6 @@ export const workspaceRemove = defineStorageCommand({
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
     // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
     await git.forget(id).catch(() => undefined);
-    await forgetObjects(flags.data, id).catch(() => undefined);
     return { document: { removed: id }, lines: [`Removed the workspace "${id}".`] };
   },
 });

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { forgetObjectsOfAllBut } from '../../lfs/forget-objects.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
@@ -46,11 +45,9 @@ async function checkGit(git: Git): Promise<void> {
 }
 
 /** Cleans up after earlier processes: while the instance lock of a folder is ours, nobody else works on it. */
-async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
+async function tidyUp({ storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
-  const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const forgotten = await git.forgetAllBut(existing);
-  await forgetObjectsOfAllBut(settings.data, existing);
+  const forgotten = await git.forgetAllBut(async () => (await listWorkspaces(storage.read)).map(({ id }) => id));
   if (forgotten.length > 0)
     log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
 }
