@@ -44,6 +44,8 @@ export async function withPicturedService(
   const service = await startService({
     storage,
     git,
+    dataFolder: folder,
+    environment: process.env,
     targets: createTargetCheck({ allowedNetworks: [] }),
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),

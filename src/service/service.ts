@@ -15,6 +15,7 @@ import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { forgetOldAnswers } from './idempotency/remembered-answers.ts';
 import { sendRefusal } from './lfs/answers.ts';
+import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
@@ -52,6 +53,10 @@ import { createRemotes } from './workspaces/remotes.ts';
 export interface ServiceOptions extends HookQuotas, LockQuotas {
   readonly storage: Storage;
   readonly git: Git;
+  /** Where mirrors and LFS objects are. */
+  readonly dataFolder: string;
+  /** The operator's. */
+  readonly environment: NodeJS.ProcessEnv;
   readonly targets: TargetCheck;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -127,7 +132,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onCount: (waiters) => metrics.lockWaiters.set(waiters),
     onError,
   });
-  const syncRun = { ...options, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
+  const fetchObjects = createFetchObjects(options);
+  const syncRun = { ...options, fetchObjects, timeoutMs: milliseconds(options.syncTimeout), onEvent: deliveries.wake };
   const syncSlots = createSyncSlots(options.parallelSyncs);
   const syncs = startWorker({
     parallel: maxParallelSyncs(options.parallelSyncs),

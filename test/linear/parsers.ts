@@ -60,6 +60,8 @@ import { createClientAddress } from '../../src/service/http/client-address.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
+import { parseOid } from '../../src/service/lfs/oid.ts';
+import { parsePointer } from '../../src/service/lfs/pointer.ts';
 import { looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
@@ -76,6 +78,7 @@ import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts'
 import { newSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseTarget } from '../../src/service/webhooks/target.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
+import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 
 /** A text that grows: what it begins with, what is repeated, and what it ends with. */
@@ -347,6 +350,13 @@ export const parsers: readonly Parser[] = [
     ],
     ['Basic ', ' ', 'x'],
   ),
+  row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
+  row(
+    'service/lfs/pointer.ts parsePointer',
+    (text) => [parsePointer(text), parsePointer(`version https://git-lfs.github.com/spec/v1\n${text}`)],
+    ['ext-0-', 'a', ' '],
+  ),
+  row('service/workspaces/lfs-mode.ts parseLfsMode', parseLfsMode),
   row('service/lfs/requests.ts querySchema takeSchema verifySchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
     takeSchema.safeParse({ path: text }),
@@ -459,6 +469,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
   'src/service/http/body.ts readBytes': 'It reads a stream up to its limit.',
+  'src/service/lfs/fetch/connection.ts readAnswer': 'It reads a stream up to its limit, and decodes it once.',
+  'src/service/git/small-blobs.ts readSmallBlobs': 'It reads what git writes, object by object.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',
   'src/service/http/body.ts readJsonBody':

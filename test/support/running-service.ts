@@ -132,6 +132,8 @@ export async function startTestService(
   const service = await startService({
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
+    dataFolder: data.folder,
+    environment,
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
     log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),

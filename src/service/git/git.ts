@@ -1,5 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { estimateObjects, fetchBranch } from './fetch.ts';
@@ -12,6 +13,8 @@ import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
 import { advertise, answerUploadPack, type ServeTask } from './serve-mirror.ts';
+import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
+import { lfsAuthenticate } from './ssh.ts';
 import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
@@ -24,13 +27,6 @@ export interface GitOptions {
   readonly minSpeed?: MinTransferSpeed | undefined;
 }
 
-/** One name of a folder for each identifier, also where a disk takes upper and lower case for the same. */
-const folderName = (workspace: string): string =>
-  [...Buffer.from(workspace)]
-    .map((byte) => String.fromCharCode(byte))
-    .map((character) => (/[a-z0-9_-]/.test(character) ? character : `%${character.charCodeAt(0).toString(16)}`))
-    .join('');
-
 const ending = '.git';
 
 /** The workspaces that there are mirrors of. */
@@ -40,10 +36,8 @@ async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
     throw error;
   });
   return folders.flatMap((folder) => {
-    const name = folder.slice(0, -ending.length);
-    const workspace = name.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
-    // Any other folder was put there by somebody else.
-    return folder === `${folderName(workspace)}${ending}` ? [workspace] : [];
+    const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
+    return workspace === undefined ? [] : [workspace];
   });
 }
 
@@ -58,7 +52,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   const scratch = join(root, 'scratch');
   const mirrors = join(root, 'mirrors');
   const mirrorOf = (workspace: string): Mirror => ({
-    repository: join(mirrors, `${folderName(workspace)}${ending}`),
+    repository: join(mirrors, `${workspaceFolder(workspace)}${ending}`),
     scratch,
   });
 
@@ -107,6 +101,12 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
         fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, onReceived),
       ),
+    /** Hands over the small files of a commit that was fetched. */
+    smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
+      asGitErrors(`read the files of ${wanted.commit}`, () =>
+        readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
+      ),
+    lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`tidy up the mirror of ${workspace}`, () => maintainMirror(git, mirrorOf(workspace), limits)),

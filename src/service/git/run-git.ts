@@ -76,8 +76,9 @@ function giveWay({ pid }: ChildProcess): void {
   }
 }
 
-/** Runs git to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
-export function runGit(
+/** Runs a program to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
+export function runProgram(
+  program: string,
   args: readonly string[],
   /** The whole of it: nothing is added. */
   environment: NodeJS.ProcessEnv,
@@ -87,7 +88,7 @@ export function runGit(
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
 
   return new Promise((resolve) => {
-    const child = spawn('git', args, {
+    const child = spawn(program, args, {
       env: environment,
       detached: process.platform !== 'win32',
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
@@ -179,3 +180,6 @@ export function runGit(
     });
   });
 }
+
+export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
+  runProgram('git', args, environment, work);

@@ -3,6 +3,7 @@ import { accepted } from '../../../interface/parsed.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { deskTtl, usualDeskTtl } from '../../workspaces/desk-ttl.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { type LfsMode, lfsMode, parseLfsMode, usualLfsMode } from '../../workspaces/lfs-mode.ts';
 import { type DeskSettings, findWorkspace, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { Failure } from '../command.ts';
 import { type FlagValues, optional } from '../flags.ts';
@@ -10,7 +11,7 @@ import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
 import { parseServiceUrl } from '../values.ts';
 
-/** What people need who lock with Git LFS: how long their locks last, and where the objects are. */
+/** What people need who work with Git LFS: how long their locks last, where the objects are, and which a sync fetches. */
 export const deskFlags = {
   deskTtl: optional(
     'DURATION',
@@ -24,13 +25,26 @@ export const deskFlags = {
     'that of the remote',
     (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
   ),
+  lfs: optional(
+    'WHICH',
+    "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
+    `default ${usualLfsMode}`,
+    parseLfsMode,
+  ),
 };
 
 /** What is given; what is not given is not there. */
-export const deskSettings = ({ deskTtl: ttl, lfsUrl }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
+export const deskSettings = ({ deskTtl: ttl, lfsUrl, lfs }: FlagValues<typeof deskFlags>): Partial<DeskSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
+  ...(lfs !== undefined && { lfs_mode: lfs }),
 });
+
+const fetched: Readonly<Record<LfsMode, string>> = {
+  head: "A sync fetches those of the branch's head.",
+  history: "A sync fetches those of the branch's whole history.",
+  none: 'A sync fetches none of them.',
+};
 
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
@@ -39,7 +53,9 @@ export const workspaceUpdate = defineStorageCommand({
   flags: deskFlags,
   example: 'game --desk-ttl 14d',
   check: (flags) =>
-    Object.keys(deskSettings(flags)).length === 0 ? ['There is nothing to change: give --desk-ttl or --lfs-url.'] : [],
+    Object.keys(deskSettings(flags)).length === 0
+      ? ['There is nothing to change: give --desk-ttl, --lfs-url or --lfs.']
+      : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
     await storage.commit({ workspace: id }, (db) =>
@@ -48,12 +64,12 @@ export const workspaceUpdate = defineStorageCommand({
     const workspace = await findWorkspace(storage.read, id);
     // It was there a moment ago.
     if (workspace === undefined) throw new Failure(`The workspace "${id}" was removed meanwhile.`);
-    const [ttl, store] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace)];
+    const [ttl, store, lfs] = [formatDuration(deskTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
     const objects =
       store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null },
-      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}.`],
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs },
+      lines: [`Changed the workspace "${id}". A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}`],
     };
   },
 });

@@ -26,6 +26,7 @@ interface Parts {
   readonly git: Git;
   readonly metrics: Metrics;
   readonly log: Logger;
+  readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
 }
 
@@ -59,6 +60,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
     return await startService({
       ...settings,
       ...parts,
+      dataFolder: data,
       freeDisk: await watchFreeDisk({
         folder: data,
         minBytes: minFreeDisk,
@@ -151,7 +153,7 @@ export async function serve(settings: ServeSettings, environment: NodeJS.Process
       (error) => log.warn({ err: error }, 'a connection to the database was lost'),
     );
     try {
-      await serveOn({ settings, storage, git, metrics, log, io });
+      await serveOn({ settings, storage, git, metrics, log, environment, io });
     } finally {
       await storage.close();
     }

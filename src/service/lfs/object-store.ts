@@ -1,0 +1,239 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { workspaceFolder } from '../platform/workspace-folder.ts';
+import { type ObjectName, type Oid, parseOid } from './oid.ts';
+
+export interface StoredObject {
+  readonly path: string;
+  readonly size: number;
+}
+
+export interface ListedObject extends ObjectName {
+  /** In milliseconds, by the clock of this machine. */
+  readonly lastUsedAt: number;
+}
+
+/** `incomplete`: bytes are missing, and what is there is kept. `wrong-content`: it is another object, and was removed. */
+export type Landing = 'landed' | 'incomplete' | 'wrong-content';
+
+/** An object on its way into the store. Nobody else writes into it. */
+export interface PartialObject {
+  /** How many bytes it has. */
+  readonly offset: number;
+  /** At most the bytes that are missing. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** From the first byte again. */
+  restart(): Promise<void>;
+  /** Makes it an object of the store if it is the one that its name says. It is closed afterwards. */
+  land(): Promise<Landing>;
+  /** Leaves what it has to whoever goes on with it. Does nothing after `land`. */
+  close(): Promise<void>;
+}
+
+/** The objects of a workspace on this disk. An object is whole or not there; instances may share the folder. */
+export interface ObjectStore {
+  find(oid: Oid): Promise<StoredObject | undefined>;
+  /** Begins an object, or goes on with what there is of it. */
+  openPartial(object: ObjectName): Promise<PartialObject>;
+  /** Notes that it was used now. */
+  touch(oid: Oid): Promise<void>;
+  list(): AsyncGenerator<ListedObject>;
+  remove(oid: Oid): Promise<void>;
+  /** Removes what was begun and not gone on with for a week. */
+  removeOldPartials(): Promise<void>;
+}
+
+const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
+
+const writtenAtOnce = 512 * 1_024;
+
+interface PartialFiles {
+  /** That of this one, and where it is left to whoever goes on with it. */
+  readonly path: string;
+  readonly left: string;
+  /** Those that others write, or have left. */
+  readonly parts: readonly string[];
+  /** There was nothing to go on with. */
+  readonly isNew: boolean;
+}
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const unlessMissing = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+
+const namesIn = async (folder: string): Promise<readonly string[]> => (await unlessMissing(readdir(folder))) ?? [];
+
+export const objectsFolder = (dataFolder: string): string => join(resolve(dataFolder), 'lfs');
+
+/**
+ * Objects lie as those of Git LFS do: `objects/ab/cd/abcd…`. Beside them, in `incomplete`, `<oid>` is a part that nobody
+ * writes, and `<oid>.<id>` one that a process writes, or wrote when it was killed. Who goes on with the former takes it by
+ * renaming it, and of the latter makes a copy: whatever its process may still write does not get into the copy.
+ */
+export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
+  const root = join(objectsFolder(dataFolder), workspaceFolder(workspace));
+  const objects = join(root, 'objects');
+  const incomplete = join(root, 'incomplete');
+  const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
+
+  async function find(oid: Oid): Promise<StoredObject | undefined> {
+    const path = pathOf(oid);
+    const found = await unlessMissing(stat(path));
+    return found && { path, size: found.size };
+  }
+
+  /** Makes the folder above where it is not there, which is seldom. */
+  async function withFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
+    return work().catch(async (error: unknown) => {
+      if (!isMissing(error)) throw error;
+      await mkdir(dirname(path), { recursive: true });
+      return work();
+    });
+  }
+
+  async function copyLargest(parts: readonly string[], path: string): Promise<void> {
+    const sizes = await Promise.all(parts.map(async (part) => (await unlessMissing(stat(part)))?.size ?? 0));
+    const largest = parts[sizes.indexOf(Math.max(...sizes))];
+    if (largest !== undefined) await unlessMissing(copyFile(largest, path, constants.COPYFILE_FICLONE));
+  }
+
+  async function openPartial(object: ObjectName): Promise<PartialObject> {
+    const { oid } = object;
+    const left = join(incomplete, oid);
+    const path = join(incomplete, `${oid}.${randomUUID()}`);
+    const names = (await namesIn(incomplete)).filter((name) => name.startsWith(oid));
+    const parts = names.filter((name) => name !== oid).map((name) => join(incomplete, name));
+    const isTaken = names.includes(oid) && (await unlessMissing(rename(left, path).then(() => true))) === true;
+    if (!isTaken && parts.length > 0) await copyLargest(parts, path);
+    const file = await withFolder(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
+    try {
+      return await partial(file, object, { path, left, parts, isNew: names.length === 0 });
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async function partial(
+    file: FileHandle,
+    { oid, size }: ObjectName,
+    { path, left, parts, isNew }: PartialFiles,
+  ): Promise<PartialObject> {
+    let hash = createHash('sha256');
+    let offset = 0;
+    let isOpen = true;
+    /** What is not in the file yet: of large objects, many pieces are written at once. */
+    let unwritten: Uint8Array[] = [];
+    let unwrittenBytes = 0;
+
+    async function flush(): Promise<void> {
+      if (unwrittenBytes === 0) return;
+      const [pieces, length] = [unwritten, unwrittenBytes];
+      unwritten = [];
+      unwrittenBytes = 0;
+      const { bytesWritten } = await file.writev(pieces, offset - length);
+      if (bytesWritten < length) throw Object.assign(new Error('Not all of it was written.'), { code: 'ENOSPC' });
+    }
+
+    async function restart(): Promise<void> {
+      await file.truncate(0);
+      hash = createHash('sha256');
+      offset = 0;
+      unwritten = [];
+      unwrittenBytes = 0;
+    }
+
+    async function finish(): Promise<Landing> {
+      if (offset < size) return 'incomplete';
+      if (hash.digest('hex') !== oid) {
+        isOpen = false;
+        await file.close();
+        await rm(path, { force: true });
+        return 'wrong-content';
+      }
+      await flush();
+      // Before the rename: after a power cut there is the whole object under its name, or nothing.
+      await file.sync();
+      isOpen = false;
+      await file.close();
+      const target = pathOf(oid);
+      await withFolder(target, () => rename(path, target)).catch(async (error: unknown) => {
+        // Another process was first, and removed this one.
+        if (!isMissing(error) || (await find(oid)) === undefined) throw error;
+      });
+      for (const part of parts) await rm(part, { force: true });
+      return 'landed';
+    }
+
+    async function close(): Promise<void> {
+      if (!isOpen) return;
+      isOpen = false;
+      await flush().finally(() => file.close());
+      if (offset === 0) await rm(path, { force: true });
+      else await unlessMissing(rename(path, left));
+    }
+
+    if (!isNew) {
+      if ((await file.stat()).size > size) await restart();
+      for await (const bytes of file.createReadStream({ start: 0, autoClose: false })) {
+        hash.update(bytes);
+        offset += bytes.length;
+      }
+    }
+    return {
+      get offset() {
+        return offset;
+      },
+      async write(bytes) {
+        if (offset + bytes.length > size) throw new RangeError('These are more bytes than the object has.');
+        hash.update(bytes);
+        unwritten.push(bytes);
+        unwrittenBytes += bytes.length;
+        offset += bytes.length;
+        if (unwrittenBytes >= writtenAtOnce) await flush();
+      },
+      restart,
+      async land() {
+        const landing = await finish();
+        await close();
+        return landing;
+      },
+      close,
+    };
+  }
+
+  return {
+    find,
+    openPartial,
+    async touch(oid) {
+      const now = new Date();
+      await unlessMissing(utimes(pathOf(oid), now, now));
+    },
+    async *list() {
+      for (const first of await namesIn(objects)) {
+        for (const second of await namesIn(join(objects, first))) {
+          for (const name of await namesIn(join(objects, first, second))) {
+            const oid = parseOid(name);
+            if (!oid.ok) continue;
+            const found = await unlessMissing(stat(pathOf(oid.value)));
+            if (found !== undefined) yield { oid: oid.value, size: found.size, lastUsedAt: found.mtimeMs };
+          }
+        }
+      }
+    },
+    remove: (oid) => rm(pathOf(oid), { force: true }),
+    async removeOldPartials() {
+      for (const name of await namesIn(incomplete)) {
+        const path = join(incomplete, name);
+        const found = await unlessMissing(stat(path));
+        if (found !== undefined && Date.now() - found.mtimeMs > keptPartialMs) await rm(path, { force: true });
+      }
+    },
+  };
+}

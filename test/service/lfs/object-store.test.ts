@@ -1,0 +1,156 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import {
+  createObjectStore,
+  type ListedObject,
+  type ObjectStore,
+  objectsFolder,
+} from '../../../src/service/lfs/object-store.ts';
+import { type ObjectName, type Oid, parseOid } from '../../../src/service/lfs/oid.ts';
+import { temporaryFolder } from '../../support/git-folders.ts';
+
+/** So much that its half is written at once. */
+const bytes = randomBytes(2_000_000);
+const half = bytes.length / 2;
+
+function nameOf(content: Uint8Array): ObjectName {
+  const oid = parseOid(createHash('sha256').update(content).digest('hex'));
+  if (!oid.ok) throw new TypeError(oid.why);
+  return { oid: oid.value, size: content.length };
+}
+
+const name = nameOf(bytes);
+
+async function openStore(workspace = 'game') {
+  const folder = await temporaryFolder();
+  return { folder, store: createObjectStore(folder, workspace) };
+}
+
+const partials = (folder: string): Promise<string[]> => readdir(join(objectsFolder(folder), 'game', 'incomplete'));
+
+async function put(store: ObjectStore, content: Uint8Array): Promise<ObjectName> {
+  const partial = await store.openPartial(nameOf(content));
+  await partial.write(content.subarray(partial.offset));
+  expect(await partial.land()).toBe('landed');
+  return nameOf(content);
+}
+
+test('an object is found where Git LFS would keep it, and in no other workspace', async () => {
+  const { folder, store } = await openStore('a.b');
+  await put(store, bytes);
+  const found = await store.find(name.oid);
+  expect(found?.size).toBe(bytes.length);
+  expect(found?.path).toMatch(`/lfs/a%2eb/objects/${name.oid.slice(0, 2)}/${name.oid.slice(2, 4)}/${name.oid}`);
+  expect(await readFile(found?.path ?? '')).toEqual(bytes);
+  expect(await createObjectStore(folder, 'other').find(name.oid)).toBeUndefined();
+});
+
+test.each(['', '..', '../'.repeat(22).slice(0, 64), name.oid.toUpperCase(), name.oid.slice(1), `${name.oid}\n`])(
+  'nothing but a hash names an object: %j',
+  (text) => {
+    expect(parseOid(text).ok).toBe(false);
+  },
+);
+
+test('what was begun is gone on with, and is an object only when it is whole', async () => {
+  const { store, folder } = await openStore();
+  const first = await store.openPartial(name);
+  await first.write(bytes.subarray(0, half));
+  expect(await first.land()).toBe('incomplete');
+  expect(await store.find(name.oid)).toBeUndefined();
+  const second = await store.openPartial(name);
+  expect(second.offset).toBe(half);
+  await second.write(bytes.subarray(half));
+  expect(await second.land()).toBe('landed');
+  expect(await partials(folder)).toEqual([]);
+});
+
+test('another content does not become the object, and is not gone on with', async () => {
+  const { store, folder } = await openStore();
+  const wrong = await store.openPartial(name);
+  await wrong.write(randomBytes(bytes.length));
+  expect(await wrong.land()).toBe('wrong-content');
+  expect([await store.find(name.oid), await partials(folder)]).toEqual([undefined, []]);
+
+  const damaged = await store.openPartial(name);
+  await damaged.write(Buffer.alloc(half));
+  await damaged.close();
+  const further = await store.openPartial(name);
+  await further.write(bytes.subarray(half));
+  expect(await further.land()).toBe('wrong-content');
+});
+
+test('an object takes no more bytes than it has', async () => {
+  const { store } = await openStore();
+  const partial = await store.openPartial(name);
+  await expect(partial.write(Buffer.alloc(bytes.length + 1))).rejects.toThrow(RangeError);
+  await partial.write(bytes.subarray(0, 10));
+  await partial.restart();
+  expect(partial.offset).toBe(0);
+  await partial.write(bytes);
+  expect(await partial.land()).toBe('landed');
+});
+
+test('a part that is longer than the object is begun anew', async () => {
+  const { store, folder } = await openStore();
+  await (await store.openPartial(name)).close();
+  await writeFile(join(objectsFolder(folder), 'game', 'incomplete', name.oid), randomBytes(bytes.length + 1));
+  const partial = await store.openPartial(name);
+  expect(partial.offset).toBe(0);
+  await partial.close();
+});
+
+test('a process goes on with what a killed one left, and nothing that one still writes gets in', async () => {
+  const { folder, store } = await openStore();
+  const stalled = await store.openPartial(name);
+  await stalled.write(bytes.subarray(0, half));
+  const other = await createObjectStore(folder, 'game').openPartial(name);
+  expect(other.offset).toBe(half);
+  await stalled.write(randomBytes(10));
+  await other.write(bytes.subarray(half));
+  expect(await other.land()).toBe('landed');
+  await stalled.write(randomBytes(half - 10));
+  expect(await stalled.land()).toBe('wrong-content');
+  expect(await readFile((await store.find(name.oid))?.path ?? '')).toEqual(bytes);
+  expect(await partials(folder)).toEqual([]);
+});
+
+test('several that download the same object at once all succeed, and leave one object', async () => {
+  const { folder } = await openStore();
+  await Promise.all(Array.from({ length: 5 }, () => put(createObjectStore(folder, 'game'), bytes)));
+  expect(await partials(folder)).toEqual([]);
+  expect(await readFile((await createObjectStore(folder, 'game').find(name.oid))?.path ?? '')).toEqual(bytes);
+});
+
+test('objects are listed with their sizes and their last use, and other files are not', async () => {
+  const { store } = await openStore();
+  const [one, other] = [await put(store, bytes), await put(store, Buffer.from('small'))];
+  const pathOf = async (oid: Oid) => (await store.find(oid))?.path ?? '';
+  await utimes(await pathOf(one.oid), new Date(0), new Date(0));
+  await utimes(await pathOf(other.oid), new Date(0), new Date(0));
+  await writeFile(join(dirname(await pathOf(one.oid)), 'notes.txt'), '');
+  await store.touch(other.oid);
+  const found: ListedObject[] = [];
+  for await (const object of store.list()) found.push(object);
+  const listed = found.toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
+  expect(listed.map(({ oid, size }) => ({ oid, size }))).toEqual([one, other]);
+  expect(listed.map(({ lastUsedAt }) => lastUsedAt > Date.now() - 60_000)).toEqual([false, true]);
+  await store.remove(other.oid);
+  await store.touch(other.oid);
+  expect(await store.find(other.oid)).toBeUndefined();
+});
+
+test('what nobody went on with for a week is removed', async () => {
+  const { folder, store } = await openStore();
+  for (const content of [bytes, bytes.subarray(1)]) {
+    const partial = await store.openPartial(nameOf(content));
+    await partial.write(content.subarray(0, half));
+    await partial.close();
+  }
+  const week = new Date(Date.now() - 8 * 24 * 60 * 60 * 1_000);
+  await utimes(join(objectsFolder(folder), 'game', 'incomplete', name.oid), week, week);
+  await store.removeOldPartials();
+  expect(await partials(folder)).toEqual([nameOf(bytes.subarray(1)).oid]);
+});
