@@ -19,6 +19,7 @@ import { createLfs } from './lfs/lfs.ts';
 import { removeExpiredLocks } from './locks/expire.ts';
 import { findCommittedLock } from './locks/find.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
+import { removeOldLockHistory } from './locks/history.ts';
 import { createLockQuota, type LockQuotas } from './locks/lock-quota.ts';
 import { shareReleases } from './locks/share-releases.ts';
 import { createLockWaiters, type ReleasedLock } from './locks/waiters.ts';
@@ -151,6 +152,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       await removeOldDeliveries(storage);
       await recountBacklogs(storage);
       await removeOldSyncs(storage);
+      await removeOldLockHistory(storage);
       await forgetEndedSessions(storage);
     }),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
