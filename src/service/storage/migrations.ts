@@ -193,7 +193,6 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       key text primary key, workspace_id text ${byteOrder} not null, path text ${byteOrder} not null, owner text not null,
       origin text, first_at bigint not null, last_at bigint not null)`,
     'create index refused_requests_of_path on refused_lock_requests (workspace_id, path)',
-    'create index refused_requests_by_age on refused_lock_requests (last_at)',
   ],
 ];
 

@@ -108,7 +108,7 @@ export interface Tables {
     /** Who released it; null for the other kinds. */
     ended_by: string | null;
   };
-  /** Who lately wanted a lock that somebody else had, in at most one row for each path and run: see waiting.ts. */
+  /** Who lately wanted a lock that somebody else had, in at most one row for each path and run: see refused-requests.ts. */
   readonly refused_lock_requests: {
     /** A hash of what tells one from another. */
     key: string;

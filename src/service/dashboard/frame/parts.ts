@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { AccessControl } from '../../http/access.ts';
 import type { Idempotent } from '../../idempotency/idempotency.ts';
+import type { RefusedRequests } from '../../locks/refused-requests.ts';
 import type { ReleasedLock } from '../../locks/waiters.ts';
 import type { LockWatch } from '../../locks/watch-locks.ts';
 import type { PrepareSync } from '../../syncs/trigger.ts';
@@ -15,6 +16,8 @@ export interface DashboardParts extends AccessControl {
   readonly prepareSync: PrepareSync;
   readonly remoteMemory: RemoteMemory;
   readonly lockWatch: LockWatch;
+  readonly refusedRequests: RefusedRequests;
+  readonly windowsPaths: boolean;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** A sync was queued. */
